@@ -1,0 +1,108 @@
+"""The error tree.
+
+    ToolSearchError
+    ├── ConfigurationError        (ValueError)    an option that cannot work
+    │   ├── InvalidToolError                      a name or a schema that no provider accepts
+    │   ├── DuplicateToolError                    two tools of one catalog with one name
+    │   └── ReservedToolNameError                 a tool that bears a meta-tool's name
+    ├── ToolArgumentsError        (ValueError)    arguments that do not fit a tool's schema
+    ├── ToolUnavailableError      (LookupError)   a call of a tool that is unknown, denied or gone
+    ├── ToolNotCallableError      (TypeError)     a definition without anything to run
+    ├── InvalidPatternError       (ValueError)    a search pattern that does not compile
+    ├── TokenLimitError           (ValueError)    what must be sent does not fit
+    ├── ResumeError               (ValueError)    an approval that does not fit the pending call
+    ├── StoreError                (RuntimeError)  a store that cannot do what is asked
+    ├── RunningLoopError          (RuntimeError)  a sync door opened inside a running event loop
+    └── AbortRun                                  a processor ends the run; not a failure
+
+A mistake of the program raises. A mistake of the *model* never does: it is answered in words, as the
+result of its tool call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class ToolSearchError(Exception):
+    """Base of every error this package raises."""
+
+
+class ConfigurationError(ToolSearchError, ValueError):
+    """An option, or a combination of options, that cannot work."""
+
+
+class InvalidToolError(ConfigurationError):
+    """A tool whose name or schema model providers would refuse."""
+
+
+class DuplicateToolError(ConfigurationError):
+    """Two tools of one catalog have one name."""
+
+    def __init__(self, name: str, origins: Sequence[str]) -> None:
+        """Build the message from the clash.
+
+        Args:
+            name: The name that is taken twice.
+            origins: Where the tools came from, the earlier one first.
+        """
+        self.name = name
+        self.origins = tuple(origins)
+        super().__init__(
+            f"two tools are named {name!r}: one from {self.origins[0]}, one from {self.origins[-1]}. "
+            "Rename one, or give its provider a namespace: "
+            'provider.with_transforms(Namespace("..."))'
+        )
+
+    def __reduce__(self) -> tuple[type[DuplicateToolError], tuple[str, tuple[str, ...]]]:
+        """Pickle by what the constructor takes, not by the message."""
+        return type(self), (self.name, self.origins)
+
+
+class ReservedToolNameError(ConfigurationError):
+    """A tool bears the name of a meta-tool."""
+
+
+class ToolArgumentsError(ToolSearchError, ValueError):
+    """Arguments that do not fit a tool's schema; the text is fit for the model to read."""
+
+
+class ToolUnavailableError(ToolSearchError, LookupError):
+    """A call of a tool that is unknown, denied or gone; the text does not tell which."""
+
+
+class ToolNotCallableError(ToolSearchError, TypeError):
+    """A tool that is a definition only: it has no `execute`."""
+
+
+class InvalidPatternError(ToolSearchError, ValueError):
+    """A search pattern that does not compile; the text says why and is fit for the model."""
+
+
+class TokenLimitError(ToolSearchError, ValueError):
+    """What must be sent costs more tokens than the limit."""
+
+
+class ResumeError(ToolSearchError, ValueError):
+    """An approval that does not fit what is pending."""
+
+
+class StoreError(ToolSearchError, RuntimeError):
+    """A store that cannot do what is asked of it."""
+
+
+class RunningLoopError(ToolSearchError, RuntimeError):
+    """A synchronous method was called inside a running event loop."""
+
+
+class AbortRun(ToolSearchError):  # noqa: N818 - not a failure: the run ends with finish_reason "aborted"
+    """Raised by an input processor to end the run cleanly."""
+
+    def __init__(self, reason: str) -> None:
+        """Keep the reason, which becomes the run's output.
+
+        Args:
+            reason: Why the run ends; shown to whoever started it.
+        """
+        self.reason = reason
+        super().__init__(reason)

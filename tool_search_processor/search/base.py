@@ -1,0 +1,115 @@
+"""What every search strategy shares: the document, the hit, and the protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """The searchable text of one tool, field by field."""
+
+    name: str
+    namespace: str | None = None
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    """Sorted, so that equal tools make equal documents."""
+    keywords: tuple[str, ...] = ()
+    """Words for search only: never sent to a model."""
+    parameter_names: tuple[str, ...] = ()
+    parameter_texts: tuple[str, ...] = ()
+    """Descriptions, titles and enum values of the parameters, nested and `$ref` ones included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One ranked tool."""
+
+    name: str
+    score: float
+    """0 < score <= 1; 1.0 is an exact name. Means the same at every query of one index."""
+    text_rank: int | None = None
+    """1-based place in the lexical list, where there is one."""
+    vector_rank: int | None = None
+    """1-based place in the vector list, where there is one."""
+    matched: tuple[str, ...] = ()
+    """The query's words that this tool answers, in the query's order; for people, not for ranking."""
+
+
+@runtime_checkable
+class SearchIndex(Protocol):
+    """A search strategy over one set of documents, in this process.
+
+    An index may be searched from several threads at once, and updated while it is searched: a search
+    sees the documents of before or of after, never a mixture.
+    """
+
+    def update(self, documents: Sequence[Document]) -> None:
+        """Make `documents` the whole content, in this order.
+
+        Documents are told apart by name; what was there before and is equal costs next to nothing.
+        """
+        ...
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+    ) -> list[Hit]:
+        """Rank the documents for a query.
+
+        Args:
+            query: What is looked for; any text, of any length.
+            limit: The most hits to return; None returns every match. A greater limit only makes the
+                list longer: its beginning stays the same.
+            within: Names to rank; None ranks all. Pass the same frozenset again and its mask is
+                reused.
+            extra: Documents of this request alone: scored with the shared statistics, never stored.
+                An extra document hides a stored one of the same name, and ties come after all stored
+                ones. `within` does not apply to them.
+
+        Returns:
+            Hits, best first; ties keep the documents' order. The same arguments give the same list.
+        """
+        ...
+
+
+@runtime_checkable
+class AsyncSearchIndex(Protocol):
+    """The same for an engine outside this process."""
+
+    async def update(self, documents: Sequence[Document]) -> None:
+        """Make `documents` the whole content, in this order."""
+        ...
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+    ) -> list[Hit]:
+        """Rank the documents for a query; see `SearchIndex.search`."""
+        ...
+
+
+@runtime_checkable
+class CountingIndex(Protocol):
+    """An index that can tell how many tools match without listing them."""
+
+    def count(
+        self,
+        query: str,
+        *,
+        min_score: float = 0.0,
+        within: Collection[str] | None = None,
+        extra: Iterable[Document] = (),
+    ) -> int:
+        """Return how many hits `search` with no limit would give with `score >= min_score`."""
+        ...

@@ -1,0 +1,133 @@
+"""The pipeline: one step's input, and the fold of processors over it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Protocol, runtime_checkable
+
+from tool_search_processor.errors import AbortRun, ConfigurationError
+from tool_search_processor.tools import Tool
+
+Message = Mapping[str, Any]
+"""An OpenAI chat message: `role`, `content`, `tool_calls`, `tool_call_id` …"""
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputStep:
+    """Everything one model call will be made of; processors return changed copies."""
+
+    messages: Sequence[Message]
+    """The conversation so far, in OpenAI chat shape."""
+    tools: Sequence[Tool] = ()
+    """What the model will be offered, in the order it is sent."""
+    instructions: Sequence[str] = ()
+    """Texts added to the system prompt for this step only."""
+    model: str | None = None
+    tool_choice: str | Mapping[str, Any] | None = None
+    model_settings: Mapping[str, Any] = field(default=_EMPTY)
+    context: Mapping[str, Any] = field(default=_EMPTY)
+    """The request's own data (plan, user, tenant …): read-only, never sent to the model."""
+    thread_id: str | None = None
+    """The conversation; None (also for an empty or blank text) is an anonymous run."""
+    run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    step_number: int = 0
+    """Counts the model calls of this run from 0."""
+    state: MutableMapping[str, Any] = field(default_factory=dict)
+    """Scratch of this run, keyed by processor id; the same mapping at every step of the run."""
+
+    def __post_init__(self) -> None:
+        """Freeze the mappings, and take a blank thread id for none."""
+        for name in ("messages", "tools", "instructions"):
+            value = getattr(self, name)
+            if isinstance(value, str | Tool):
+                raise ConfigurationError(
+                    f"InputStep.{name} is a sequence, found the single value {value!r:.60}: put it in a list"
+                )
+        for name in ("context", "model_settings"):
+            value = getattr(self, name)
+            if not isinstance(value, MappingProxyType):
+                object.__setattr__(self, name, MappingProxyType(dict(value)))
+        if self.thread_id is not None and not isinstance(self.thread_id, str):
+            raise ConfigurationError(
+                f"thread_id is a text or None, found {type(self.thread_id).__name__}: pass str(thread_id)"
+            )
+        if self.thread_id is not None and not self.thread_id.strip():
+            object.__setattr__(self, "thread_id", None)
+
+    def replace(self, **changes: Any) -> InputStep:
+        """Return a copy with some fields changed."""
+        return replace(self, **changes)
+
+
+@runtime_checkable
+class InputProcessor(Protocol):
+    """Sees each step before the model does, and returns the step that is sent."""
+
+    @property
+    def id(self) -> str:
+        """Names the processor in `step.state` and in errors; unique within one agent."""
+        ...
+
+    async def process_input_step(self, step: InputStep) -> InputStep:
+        """Return the step to go on with: a changed copy, or the same one.
+
+        Raises:
+            AbortRun: To end the run cleanly.
+        """
+        ...
+
+
+@runtime_checkable
+class ToolResolver(Protocol):
+    """A processor that also knows tools which a step does not list.
+
+    An agent asks each such processor in the order of its list; the first answer wins. A resolver may
+    also have `async missing_tool_text(step, name) -> str`, the sentence for a tool that nobody knows.
+    """
+
+    @property
+    def reserved_names(self) -> frozenset[str]:
+        """Names that no other tool of the agent may bear."""
+        ...
+
+    async def resolve_call(self, step: InputStep, name: str) -> Tool | None:
+        """Return the tool to run for a call of a name that `step` does not list, or None."""
+        ...
+
+    async def definition_tokens(self, step: InputStep) -> int:
+        """Return what sending every definition at this step would cost, in tokens."""
+        ...
+
+    async def end_run(self, step: InputStep) -> None:
+        """Drop what is kept for this run alone; called once, when the run ends."""
+        ...
+
+
+async def run_processors(processors: Iterable[InputProcessor], step: InputStep) -> InputStep:
+    """Fold the processors over a step, in list order; each sees what the one before returned.
+
+    Raises:
+        AbortRun: As a processor raised it.
+        Exception: Whatever else a processor raised, with its id in `processor_id` and in a note.
+    """
+    for processor in processors:
+        try:
+            result = await processor.process_input_step(step)
+            if not isinstance(result, InputStep):
+                raise ConfigurationError(
+                    f"process_input_step must return an InputStep, found {type(result).__name__}: "
+                    "return the step it was given, or step.replace(...)"
+                )
+        except AbortRun:
+            raise
+        except Exception as exc:
+            exc.add_note(f"raised by the input processor {processor.id!r}")
+            exc.processor_id = processor.id  # type: ignore[attr-defined]  # data for handlers
+            raise
+        step = result
+    return step
