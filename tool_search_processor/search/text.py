@@ -1,0 +1,214 @@
+"""Text as every search strategy sees it: normalized, split into words, stemmed.
+
+A *word* is what a person wrote between separators (`createPullRequest`); its *terms* are what the index
+holds (`create`, `pull`, `request`, `createpullrequest`). Terms of documents and of queries are made by
+the same functions, so that they meet.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import Stemmer  # type: ignore[import-not-found]  # it brings no types
+
+QUERY_CHARACTERS = 20_000
+"""Only so much of a query is read: the rest of a pasted file says nothing about the tool wanted."""
+QUERY_WORDS = 128
+"""At most so many distinct words of a query are searched for."""
+WORD_CHARACTERS = 64
+"""A longer run is data (base64, a hash), not a word: the rest of it is dropped."""
+
+_CACHED_WORDS = 30_000
+
+# What a request is wrapped in. Verbs are not here: get, list, find, show, make say what is wanted.
+STOP_WORDS = frozenset(
+    """
+    a an the this that these those some any each every such same other another
+    i me my mine myself we us our ours you your yours he him his she her hers it its they them their theirs
+    am is are was were be been being do does did doing done has have had having
+    can could will would shall should may might must ought
+    what which who whom whose when where why how whether
+    and or but nor so if then than as because while until although though since unless
+    of at by for with about against between into through during before after above below to from up down
+    in out on off over under again once here there
+    no not only own too very just also both few more most much many
+    please kindly thanks thank hello hi hey dear ok okay
+    want wants wanted wanna need needs needed like help helps able let lets would
+    s t d m ll re ve don doesn didn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn ain
+    im ive
+    give gives using via within without upon per etc currently
+    tool tools function functions
+    """.split()  # noqa: SIM905 - a table of words is read, not a column
+)
+
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0730-\u074a"
+    "\u0900-\u0963\u0966-\u0dff\u0e30-\u0e3a\u0e40-\u0e4e\u0eb0-\u0ecd\u0f71-\u0f84\u102b-\u109d\u17b4-\u17d3"
+    "\u3099\u309a"
+)
+_EMOJI = "\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2934\u2935\u2b00-\u2bff\U0001f000-\U0001faff"
+_MODIFIERS = "\U0001f3fb-\U0001f3ff"  # skin tones: a thumb is a thumb
+_RUN = re.compile(rf"(?:[^\W_]|[{_MARKS}])+|[{_EMOJI}]")
+# Soft hyphen, zero-width, bidirectional controls, variation selectors, byte-order mark, skin tones.
+_INVISIBLE = re.compile(
+    rf"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff{_MODIFIERS}]"
+)
+_PARTS = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_LETTERS_OR_DIGITS = re.compile(r"[a-z]+|[0-9]+")
+# Written without spaces: Han, kana, Hangul, Thai, Lao, Myanmar, Khmer.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_SCRIPT = re.compile(rf"([{_UNSPACED}]+)")
+_CYRILLIC = re.compile("[\u0400-\u04ff]+")
+_EDGE = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_LETTERS = {
+    "\u0131": "i", "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D",
+    "ł": "l", "Ł": "L", "þ": "th", "Þ": "Th", "ð": "d", "Ð": "D", "ħ": "h", "Ħ": "H", "\u0451": "\u0435", "\u0401": "\u0415",
+}  # fmt: skip
+_KEPT = frozenset("йЙ")  # a letter of its own, not an accented one
+_DROPPED = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]+")
+
+
+class _Folding(dict[int, str]):
+    """A table for `str.translate` that works out each character when it first comes up."""
+
+    def __missing__(self, code: int) -> str:
+        folded = self[code] = _fold_character(chr(code))
+        return folded
+
+
+def _fold_character(character: str) -> str:
+    if character in _KEPT:
+        return character
+    plain = _DROPPED.sub("", unicodedata.normalize("NFKD", character))
+    # Composed again, so that Hangul syllables and voiced kana stay what they were.
+    return _LETTERS.get(character) or unicodedata.normalize("NFC", plain)
+
+
+_FOLDING = _Folding()
+
+
+def fold(text: str) -> str:
+    """Return `text` in its plain form: NFKC, without accents and invisible characters; case is kept.
+
+    Vowel signs of Indic scripts and Thai stay, Arabic and Hebrew vowel points go, Turkish dotless and
+    dotted i become i.
+    """
+    if text.isascii():
+        return text
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).translate(_FOLDING)
+
+
+def words(text: str) -> Iterator[str]:
+    """Yield the words of a text, folded but in their own case: runs of letters and digits, and emoji."""
+    for match in _RUN.finditer(fold(text)):
+        yield match.group()[:WORD_CHARACTERS]
+
+
+_terms: dict[str, tuple[str, ...]] = {}
+
+
+def terms_of(word: str) -> tuple[str, ...]:
+    """Return the terms of one word, as `words` yields it: its parts, and the whole if it has several.
+
+    `createPullRequest` gives create, pull, request and createpullrequest; `OAuth2` auth, 2, oauth and
+    oauth2; `k8s` only itself (single letters say nothing); Chinese, Japanese, Korean and Thai give
+    overlapping pairs of characters.
+    """
+    found = _terms.get(word)
+    if found is None:
+        if len(_terms) >= _CACHED_WORDS:
+            _terms.clear()
+        found = _terms[word] = tuple(dict.fromkeys(_split(word)))
+    return found
+
+
+def terms(text: str) -> list[str]:
+    """Return all terms of a text, in order, with repeats."""
+    return [term for word in words(text) for term in terms_of(word)]
+
+
+def name_key(name: str) -> str:
+    """Return what is left of a name without case, accents and separators: equal keys are one name."""
+    return "".join(words(name)).casefold()
+
+
+def _split(word: str) -> Iterator[str]:
+    if word.isascii():
+        yield from _split_ascii(word)
+        return
+    for piece in _SCRIPT.split(word):
+        if not piece:
+            continue
+        if _SCRIPT.match(piece):
+            yield from _pairs(piece)
+        elif piece.isascii():
+            yield from _split_ascii(piece)
+        else:
+            yield from map(stem, _EDGE.sub(" ", _humps(piece)).casefold().split())
+
+
+def _split_ascii(word: str) -> Iterator[str]:
+    lower = word.lower()
+    if word.isalpha() and (word == lower or word[1:] == lower[1:] or word.isupper()):
+        yield stem(lower)
+        return
+    parts = _PARTS.findall(word)
+    if len(parts) == 1:
+        yield stem(lower)
+        return
+    for part in parts:
+        if len(part) > 1 or part.isdigit():
+            yield stem(part.lower())
+    for run in _LETTERS_OR_DIGITS.findall(lower):
+        if len(run) > 1 or run.isdigit():
+            yield stem(run)
+    yield stem(lower)
+
+
+def _humps(word: str) -> str:
+    """Put a space into each camel hump of a word of any script."""
+    return "".join(
+        f" {b}" if b.isupper() and a.islower() else b for a, b in zip(" " + word, word, strict=False)
+    ).strip()
+
+
+def _pairs(run: str) -> Iterator[str]:
+    if len(run) == 1:
+        yield run
+    for start in range(len(run) - 1):
+        yield run[start : start + 2]
+
+
+_stemming = threading.Lock()
+
+
+@cache
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    import Stemmer
+
+    stemmer = Stemmer.Stemmer(language)
+    stemmer.maxCacheSize = 0  # the words are cached here, and its own cache is not safe with threads
+    return stemmer
+
+
+def stem(word: str) -> str:
+    """Return the Snowball stem of a lower-case word, English or Russian; others come back as they are."""
+    if len(word) < 3 or not word.isalpha():
+        return word
+    if word.isascii():
+        language = "english"
+    elif _CYRILLIC.fullmatch(word):
+        language = "russian"
+    else:
+        return word
+    with _stemming:
+        return str(_stemmer(language).stemWord(word))
