@@ -1,0 +1,93 @@
+"""What can be said of an agent's tools and processors before anything runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
+from tool_search_processor.steps import InputProcessor, ToolResolver
+from tool_search_processor.tools import Tool
+
+
+def checked_tools(tools: Iterable[Tool | Callable[..., Any]], *, owner: str) -> tuple[Tool, ...]:
+    """Return the tools, each plain function made one, after looking at their names.
+
+    Raises:
+        ConfigurationError: Something is neither a tool nor a function.
+        DuplicateToolError: Two tools bear one name.
+    """
+    if isinstance(tools, str | Tool) or callable(tools):
+        raise ConfigurationError(f"tools of {owner} is a list, found {tools!r:.80}: put it in a list")
+    result = [_tool(item, place=f"tools[{number}] of {owner}") for number, item in enumerate(tools)]
+    first: dict[str, int] = {}
+    for number, tool in enumerate(result):
+        if tool.name in first:
+            places = [f"tools[{place}] of {owner}" for place in (first[tool.name], number)]
+            raise DuplicateToolError(tool.name, places)
+        first[tool.name] = number
+    return tuple(result)
+
+
+def checked_processors(
+    processors: Iterable[InputProcessor], *, tools: Sequence[Tool] = ()
+) -> tuple[InputProcessor, ...]:
+    """Return the processors after looking at their ids and at the names they reserve.
+
+    Raises:
+        ConfigurationError: Something is not a processor, or two have one id or reserve one name.
+        ReservedToolNameError: A tool bears a name that a processor reserves.
+    """
+    if isinstance(processors, InputProcessor):
+        raise ConfigurationError("input_processors is a list, found one processor: put it in a list")
+    result = tuple(processors)
+    for item in result:
+        if not isinstance(item, InputProcessor):
+            raise ConfigurationError(
+                f"an input processor has `id` and `async process_input_step(step)`, found {item!r:.80}"
+            )
+    for one, other in itertools.combinations(result, 2):
+        _check_pair(one, other)
+    for item in result:
+        clash = sorted(reserved_names(item) & {tool.name for tool in tools})
+        if clash:
+            raise ReservedToolNameError(
+                f"the tool {clash[0]!r} bears a name that the processor {item.id!r} offers itself: rename "
+                "the tool, or give the processor other names (search_tool_name=, load_tool_name=, …)"
+            )
+    return result
+
+
+def reserved_names(processor: InputProcessor) -> frozenset[str]:
+    """Return the tool names a processor keeps for itself; none where it has no such names."""
+    return frozenset(getattr(processor, "reserved_names", ()))
+
+
+def resolvers(processors: Iterable[InputProcessor]) -> list[ToolResolver]:
+    """Return the processors that also answer calls, in list order."""
+    return [processor for processor in processors if isinstance(processor, ToolResolver)]
+
+
+def _tool(item: Tool | Callable[..., Any], *, place: str) -> Tool:
+    if isinstance(item, Tool):
+        return item
+    if not callable(item):
+        raise ConfigurationError(f"{place} is neither a Tool nor a function: found {item!r:.80}")
+    return Tool.from_function(item)
+
+
+def _check_pair(one: InputProcessor, other: InputProcessor) -> None:
+    shared = sorted(reserved_names(one) & reserved_names(other))
+    if shared:
+        raise ConfigurationError(
+            f"the processors {one.id!r} and {other.id!r} both offer tools named {', '.join(shared)}: give "
+            "one of them names of its own (search_tool_name=, load_tool_name=, call_tool_name=, "
+            "unload_tool_name=) and an id of its own (id=)"
+        )
+    if one.id == other.id:
+        raise ConfigurationError(
+            f"two input processors have the id {one.id!r}, under which each keeps its state of a run: "
+            "give one of them another, such as id="
+            f"{one.id + '-2'!r}"
+        )

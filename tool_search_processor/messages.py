@@ -1,0 +1,311 @@
+"""Chat messages of any origin as plain OpenAI chat dicts, and what is read out of them."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tool_search_processor.errors import ConfigurationError
+
+_ANTHROPIC_BLOCKS = frozenset(
+    {"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "server_tool_use"}
+)
+SYSTEM_ROLES = frozenset({"system", "developer"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRequest:
+    """A tool call as a model wrote it."""
+
+    id: str
+    name: str
+    arguments: Any
+    """Usually JSON text; some models and servers send an object, or nothing."""
+    style: Literal["openai", "anthropic"] = "openai"
+    extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """What a provider adds to the call and wants back, such as a thought signature."""
+
+
+def field_of(value: Any, name: str) -> Any:
+    """Return a key of a mapping or an attribute of an object; None where there is none."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as new JSON containers: mappings, SDK objects and dataclasses become dicts.
+
+    Every container is copied, so that no later change of the one reaches the other.
+    """
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, bytes | bytearray):
+        return base64.b64encode(value).decode()
+    if hasattr(value, "model_dump"):
+        return plain(value.model_dump(exclude_none=True, warnings=False))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain(dataclasses.asdict(value))
+    if hasattr(value, "__dict__"):
+        return plain({key: item for key, item in vars(value).items() if not key.startswith("_")})
+    return str(value)
+
+
+def clean_text(text: str) -> str:
+    """Replace lone surrogates, which no wire can carry."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="replace").decode()
+    return text
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a message's content: itself, or its text parts joined by line ends."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence):
+        parts = [part if isinstance(part, str) else field_of(part, "text") for part in content]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return str(content)
+
+
+def last_user_text(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the text of the last user message, or an empty text."""
+    for message in reversed(messages):
+        if message.get("role") == "user":
+            return text_of(message.get("content"))
+    return ""
+
+
+def to_openai_messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return a conversation in OpenAI chat shape, as new plain dicts.
+
+    Takes OpenAI chat messages, Anthropic messages (`tool_use` and `tool_result` blocks), and the SDKs'
+    objects for both.
+
+    Raises:
+        ConfigurationError: Something is not a message: it has no role.
+    """
+    if isinstance(messages, str | Mapping):
+        raise ConfigurationError(
+            f"messages is a list of messages, found {type(messages).__name__}: put it in a list"
+        )
+    result: list[dict[str, Any]] = []
+    for number, item in enumerate(messages):
+        message = plain(item)
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise ConfigurationError(
+                f"messages[{number}] has no role: found {item!r:.80}; "
+                'a message looks like {"role": "user", "content": "..."}'
+            )
+        result.extend(_from_anthropic(message) if _is_anthropic(message) else [message])
+    return result
+
+
+def tool_calls_of(value: Any) -> list[CallRequest]:
+    """Read the tool calls out of an assistant message, or out of a list of calls or content blocks.
+
+    Takes OpenAI tool calls and Anthropic `tool_use` blocks, as dicts or as SDK objects. A missing id is
+    made; a repeated one is replaced, so that each call has its own.
+    """
+    if value is None:
+        return []
+    if isinstance(value, Mapping) or not isinstance(value, Iterable) or hasattr(value, "tool_calls"):
+        value = field_of(value, "tool_calls") or field_of(value, "content") or ()
+    if isinstance(value, str):
+        return []
+    calls = [call for call in map(_read_call, value) if call is not None]
+    return unique_ids(calls)
+
+
+def unique_ids(calls: Iterable[CallRequest], *, taken: Iterable[str] = ()) -> list[CallRequest]:
+    """Give every call an id of its own, and one that is not in `taken`; good ids stay."""
+    seen = set(taken)
+    result = []
+    for call in calls:
+        unique = call if call.id and call.id not in seen else dataclasses.replace(call, id=new_call_id())
+        seen.add(unique.id)
+        result.append(unique)
+    return result
+
+
+def new_call_id() -> str:
+    """Return a fresh id in the form that providers accept."""
+    return f"call_{uuid.uuid4().hex[:24]}"
+
+
+def openai_call(
+    call: CallRequest, *, name: str | None = None, arguments: str | None = None
+) -> dict[str, Any]:
+    """Return a call in OpenAI chat shape; its name and its argument text may be given anew."""
+    if arguments is None:
+        arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments or {})
+    function = {"name": call.name if name is None else name, "arguments": arguments}
+    return {"id": call.id, "type": "function", "function": function, **call.extra}
+
+
+def call_ids(messages: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the ids of all tool calls of a conversation."""
+    return {
+        str(call.get("id"))
+        for message in messages
+        for call in message.get("tool_calls") or ()
+        if message.get("role") == "assistant"
+    }
+
+
+def open_calls(messages: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
+    """Return the index of the last assistant message with tool calls, and its ids without a result.
+
+    The index is -1 and the list empty where no such message is the last but for its results.
+    """
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if message.get("role") == "tool":
+            continue
+        if message.get("role") != "assistant" or not message.get("tool_calls"):
+            break
+        answered = {item.get("tool_call_id") for item in messages[index + 1 :]}
+        ids = [str(call.get("id")) for call in message["tool_calls"]]
+        return index, [call_id for call_id in ids if call_id not in answered]
+    return -1, []
+
+
+def answer_open_calls(messages: Sequence[dict[str, Any]], *, text: str) -> list[dict[str, Any]]:
+    """Return the conversation with a result for every tool call that has none.
+
+    Providers refuse a conversation in which a call has no result, so one that was stopped in the middle
+    could not go on otherwise.
+    """
+    result: list[dict[str, Any]] = []
+    waiting: dict[str, str] = {}
+    for message in messages:
+        if message.get("role") == "tool":
+            waiting.pop(str(message.get("tool_call_id")), None)
+        else:
+            result.extend(_not_run(waiting, text))
+            waiting = {
+                str(call.get("id")): str(field_of(call.get("function"), "name") or "")
+                for call in message.get("tool_calls") or ()
+                if message.get("role") == "assistant"
+            }
+        result.append(message)
+    return [*result, *_not_run(waiting, text)]
+
+
+def tool_message(call_id: str, name: str, text: str) -> dict[str, Any]:
+    """Return a tool's result as an OpenAI chat message."""
+    message = {"role": "tool", "tool_call_id": call_id, "name": name, "content": text}
+    return message if name else {key: value for key, value in message.items() if key != "name"}
+
+
+def merge_system(
+    messages: Sequence[Mapping[str, Any]], *, before: Sequence[str] = (), after: Sequence[str] = ()
+) -> list[Mapping[str, Any]]:
+    """Return the messages with texts put before and after the text of the leading system message.
+
+    The message is made where there is none. Content that comes in parts stays in parts, so that cache
+    marks on them survive.
+    """
+    before, after = [text for text in before if text], [text for text in after if text]
+    head = messages[0] if messages and messages[0].get("role") in SYSTEM_ROLES else None
+    rest = list(messages if head is None else messages[1:])
+    if not before and not after:
+        return list(messages)
+    own = head.get("content") if head is not None else None
+    content: Any
+    if isinstance(own, list):
+        content = [_text_part(text) for text in before] + own + [_text_part(text) for text in after]
+    else:
+        content = "\n\n".join([*before, *([own] if own else []), *after])
+    return [{**(head or {"role": "system"}), "content": content}, *rest]
+
+
+def _text_part(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _not_run(waiting: Mapping[str, str], text: str) -> list[dict[str, Any]]:
+    return [tool_message(call_id, name, text) for call_id, name in waiting.items()]
+
+
+def _read_call(item: Any) -> CallRequest | None:
+    if field_of(item, "type") == "tool_use":
+        return CallRequest(
+            id=str(field_of(item, "id") or ""),
+            name=str(field_of(item, "name") or ""),
+            arguments=plain(field_of(item, "input")),
+            style="anthropic",
+        )
+    function = field_of(item, "function")
+    if function is None:
+        return None
+    arguments = field_of(function, "arguments")
+    extra = field_of(item, "provider_specific_fields")
+    return CallRequest(
+        id=str(field_of(item, "id") or ""),
+        name=str(field_of(function, "name") or ""),
+        arguments=arguments if isinstance(arguments, str) else plain(arguments),
+        extra={"provider_specific_fields": plain(extra)} if extra else {},
+    )
+
+
+def _is_anthropic(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    if not isinstance(content, list):
+        return False
+    return any(field_of(block, "type") in _ANTHROPIC_BLOCKS for block in content)
+
+
+def _from_anthropic(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    blocks = message["content"]
+    if message["role"] == "assistant":
+        return [_assistant_from_blocks(blocks)]
+    results = [_result_from_block(block) for block in blocks if block.get("type") == "tool_result"]
+    parts = [part for part in map(_part_from_block, blocks) if part is not None]
+    return [*results, *([{"role": message["role"], "content": parts}] if parts else [])]
+
+
+def _assistant_from_blocks(blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": text_of([block for block in blocks if block.get("type") == "text"]) or None,
+    }
+    thinking = [block for block in blocks if block.get("type") in {"thinking", "redacted_thinking"}]
+    calls = [call for call in map(_read_call, blocks) if call is not None]
+    if thinking:
+        message["thinking_blocks"] = list(thinking)
+    if calls:
+        message["tool_calls"] = [openai_call(call) for call in calls]
+    return message
+
+
+def _result_from_block(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "role": "tool",
+        "tool_call_id": str(block.get("tool_use_id") or ""),
+        "content": text_of(block.get("content")),
+    }
+
+
+def _part_from_block(block: Any) -> dict[str, Any] | None:
+    kind = field_of(block, "type")
+    if kind == "text":
+        return _text_part(str(block.get("text") or ""))
+    if kind != "image":
+        return None if kind in _ANTHROPIC_BLOCKS else dict(block)
+    source = block.get("source") or {}
+    url = source.get("url")
+    if url is None:
+        url = f"data:{source.get('media_type', 'image/png')};base64,{source.get('data') or ''}"
+    return {"type": "image_url", "image_url": {"url": url}}

@@ -1,0 +1,83 @@
+"""What a tool returned or raised, as the text that the model reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tool_search_processor.errors import (
+    InvalidPatternError,
+    ToolArgumentsError,
+    ToolNotCallableError,
+    ToolUnavailableError,
+)
+from tool_search_processor.messages import clean_text
+
+_LONGEST_ERROR = 1_000
+_FIT_FOR_THE_MODEL = (ToolArgumentsError, ToolUnavailableError, InvalidPatternError, ToolNotCallableError)
+
+
+def encode_result(value: Any) -> str:
+    """Return what a tool returned as text: a string as it is, everything else as JSON.
+
+    Never raises: what JSON cannot say (a cycle, an object without fields) is its `repr`.
+    """
+    if isinstance(value, str):
+        return clean_text(value)
+    import pydantic_core
+
+    for bytes_mode in ("utf8", "base64"):
+        try:
+            # NaN and infinities are written as such; models read them, and a null would be a lie
+            encoded = pydantic_core.to_json(
+                value,
+                bytes_mode=bytes_mode,
+                inf_nan_mode="constants",
+                fallback=_fallback,
+            )
+            return encoded.decode()
+        except Exception:  # noqa: BLE001, S112 - foreign objects serialize themselves; the next way is tried
+            continue
+    try:
+        return clean_text(json.dumps(value, ensure_ascii=False, default=safe_repr))
+    except (TypeError, ValueError, RecursionError):
+        return clean_text(safe_repr(value))
+
+
+def error_text(error: BaseException) -> str:
+    """Return an exception as one sentence for the model: its type and message, no traceback."""
+    error = _innermost(error)
+    if isinstance(error, _FIT_FOR_THE_MODEL):
+        return clean_text(f"Error: {_message(error)}")
+    message = " ".join(_message(error).split())
+    if len(message) > _LONGEST_ERROR:
+        message = message[:_LONGEST_ERROR] + "…"
+    kind = type(error).__name__
+    return clean_text(f"Error: {kind}: {message}" if message else f"Error: {kind}")
+
+
+def safe_repr(value: Any) -> str:
+    """Return `repr(value)`, or the type's name where that raises."""
+    try:
+        return repr(value)
+    except Exception:  # noqa: BLE001 - foreign code
+        return f"<{type(value).__name__}>"
+
+
+def _fallback(value: Any) -> Any:
+    # numpy and array-likes give their numbers; they are neither imported nor named here
+    return value.tolist() if hasattr(value, "tolist") else safe_repr(value)
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - foreign code
+        return ""
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """A task group's wrapper says nothing: the one exception inside does."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
