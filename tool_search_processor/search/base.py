@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -43,7 +43,8 @@ class SearchIndex(Protocol):
     """A search strategy over one set of documents, in this process.
 
     An index may be searched from several threads at once, and updated while it is searched: a search
-    sees the documents of before or of after, never a mixture.
+    sees the documents of before or of after, never a mixture. One whose search may take more than a
+    few milliseconds has `blocking = True`, and is searched in a thread.
     """
 
     def update(self, documents: Sequence[Document]) -> None:
@@ -109,7 +110,7 @@ class CountingIndex(Protocol):
         *,
         min_score: float = 0.0,
         within: Collection[str] | None = None,
-        extra: Iterable[Document] = (),
+        extra: Sequence[Document] = (),
     ) -> int:
         """Return how many hits `search` with no limit would give with `score >= min_score`."""
         ...

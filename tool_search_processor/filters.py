@@ -1,0 +1,258 @@
+"""The request-aware filter: who may find, load and use which tool; an exception means deny."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from types import MappingProxyType, TracebackType
+from typing import Any, Literal, Self
+
+from cachetools import TTLCache
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.tools import Tool
+
+logger = logging.getLogger(__name__)
+
+Phase = Literal["search", "load", "active"]
+"""`search`: may it be found; `load`: may it be made callable; `active`: may it be used right now."""
+
+BATCH = 64
+"""The most async hooks that are asked at once."""
+
+# What ends a task or the interpreter is never a verdict on a tool.
+_PASS_THROUGH = (asyncio.CancelledError, GeneratorExit)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRequest:
+    """What a filter hook is asked: may this tool take part in this phase of this request?"""
+
+    tool_name: str
+    tool: Tool
+    """Read-only: its dicts and lists refuse changes."""
+    context: Mapping[str, Any]
+    """The request's own data, as a read-only view."""
+    phase: Phase
+    thread_id: str | None = None
+
+
+Filter = Callable[[FilterRequest], bool | Awaitable[bool]]
+
+
+class Admission:
+    """Asks one filter on behalf of one request.
+
+    A context manager: on leaving, failures of the hook are logged, one warning a phase. A tool is
+    asked about once a phase, however often it comes up in the request.
+    """
+
+    def __init__(
+        self,
+        filter: Filter | None,  # noqa: A002 - the option's public name
+        *,
+        context: Mapping[str, Any],
+        thread_id: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> None:
+        """Bind a filter to a request.
+
+        Args:
+            filter: The hook; None admits everything.
+            context: The request's own data; the hook gets a read-only view of it.
+            thread_id: The conversation, None for an anonymous run.
+            timeout_seconds: How long an awaitable may take before it counts as a denial.
+        """
+        self._filter = filter
+        self._context = context if isinstance(context, MappingProxyType) else MappingProxyType(dict(context))
+        self._thread_id = thread_id
+        self._timeout_seconds = timeout_seconds
+        self._verdicts: dict[tuple[Phase, str], bool] = {}
+        self._failures: dict[Phase, list[tuple[str, BaseException | None]]] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is no filter at all."""
+        return self._filter is None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for phase, failures in self._failures.items():
+            name, error = failures[0]
+            logger.warning(
+                "the filter failed for %d tool(s) in phase %r, which were denied; the first was %r: %s",
+                len(failures),
+                phase,
+                name,
+                "no verdict in time" if error is None else repr(error),
+                exc_info=error,
+            )
+        self._failures.clear()
+
+    async def admits(self, tool: Tool, *phases: Phase) -> bool:
+        """Tell whether one tool is admitted by every one of the phases, asked in this order."""
+        for phase in phases:
+            if not await self.admit((tool,), phase):
+                return False
+        return True
+
+    async def admit(self, tools: Iterable[Tool], phase: Phase, *, limit: int | None = None) -> list[Tool]:
+        """Return the admitted tools, in the order given.
+
+        Args:
+            tools: The candidates; no more of them are asked about than needed.
+            phase: What they are to be used for.
+            limit: Stop when this many are admitted; None goes through all of them.
+
+        Raises:
+            asyncio.CancelledError: When the request is cancelled; every other failure denies.
+        """
+        if self._filter is None:
+            return list(tools if limit is None else islice(tools, limit))
+        admitted: list[Tool] = []
+        remaining = iter(tools)
+        at_once = BATCH if limit is None else max(1, min(limit, BATCH))
+        while limit is None or len(admitted) < limit:
+            wanted = BATCH if limit is None else limit - len(admitted)
+            asked, verdicts = await self._next_verdicts(remaining, phase, wanted=wanted, at_once=at_once)
+            if not asked:
+                break
+            admitted += [tool for tool, verdict in zip(asked, verdicts, strict=True) if verdict]
+            at_once = min(BATCH, at_once * 2)
+        return admitted if limit is None else admitted[:limit]
+
+    async def _next_verdicts(
+        self, tools: Iterable[Tool], phase: Phase, *, wanted: int, at_once: int
+    ) -> tuple[list[Tool], list[bool]]:
+        """Ask about tools until enough sync verdicts admit, or enough async ones are under way."""
+        asked: list[Tool] = []
+        verdicts: list[bool | Awaitable[bool]] = []
+        waiting = yes = 0
+        for tool in tools:
+            verdict = self._ask(tool, phase)
+            asked.append(tool)
+            verdicts.append(verdict)
+            if verdict is True:
+                yes += 1
+            elif verdict is not False:
+                waiting += 1
+            if waiting >= at_once or yes >= wanted:
+                break
+        if waiting:
+            return asked, await self._settle(asked, verdicts, phase)
+        return asked, verdicts  # type: ignore[return-value]  # nothing in it waits
+
+    def _ask(self, tool: Tool, phase: Phase) -> bool | Awaitable[bool]:
+        """Call the hook for one tool; a sync hook has answered when this returns."""
+        known = self._verdicts.get((phase, tool.name))
+        if known is not None:
+            return known
+        try:
+            answer = self._filter(  # type: ignore[misc]  # admit() returned early without a filter
+                FilterRequest(tool.name, tool, self._context, phase, self._thread_id)
+            )
+            if answer is True or answer is False or not inspect.isawaitable(answer):
+                verdict = bool(answer)
+            else:
+                return answer
+        except _PASS_THROUGH:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - a foreign hook: whatever it raises is a denial
+            verdict = self._fail(tool, phase, exc)
+        self._verdicts[phase, tool.name] = verdict
+        return verdict
+
+    async def _settle(
+        self, tools: list[Tool], verdicts: list[bool | Awaitable[bool]], phase: Phase
+    ) -> list[bool]:
+        """Await what waits, all at once, and keep the order."""
+        tasks = {
+            place: asyncio.ensure_future(self._wait(tools[place], verdict, phase))
+            for place, verdict in enumerate(verdicts)
+            if not isinstance(verdict, bool)
+        }
+        try:
+            await asyncio.gather(*tasks.values())
+        except BaseException:
+            for task in tasks.values():
+                task.cancel()
+            raise
+        return [tasks[i].result() if i in tasks else verdict is True for i, verdict in enumerate(verdicts)]
+
+    async def _wait(self, tool: Tool, answer: Awaitable[bool], phase: Phase) -> bool:
+        try:
+            async with asyncio.timeout(self._timeout_seconds) as deadline:
+                verdict = bool(await answer)
+        except _PASS_THROUGH:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - a foreign hook: whatever it raises is a denial
+            verdict = self._fail(tool, phase, None if deadline.expired() else exc)
+        self._verdicts[phase, tool.name] = verdict
+        return verdict
+
+    def _fail(self, tool: Tool, phase: Phase, error: BaseException | None) -> bool:
+        self._failures.setdefault(phase, []).append((tool.name, error))
+        return False
+
+
+def cached_filter(
+    filter: Filter,  # noqa: A002 - the option's public name
+    *,
+    key: Callable[[FilterRequest], Hashable],
+    ttl_seconds: float = 60.0,
+    maxsize: int = 10_000,
+    timer: Callable[[], float] = time.monotonic,
+) -> Filter:
+    """Wrap a costly policy in a cache.
+
+    Args:
+        filter: The policy, sync or async.
+        key: What of the request the policy reads, as a hashable value: the user and the plan, say. The
+            tool's name, its fingerprint and the phase are always part of the cache's key.
+        ttl_seconds: Seconds that a verdict holds.
+        maxsize: Verdicts kept at most; the least recently used goes first.
+        timer: The clock that `ttl_seconds` is measured on.
+
+    Returns:
+        A filter. What the policy raises is raised again and never kept.
+
+    Raises:
+        ConfigurationError: When `ttl_seconds` or `maxsize` is not positive.
+    """
+    if ttl_seconds <= 0 or maxsize < 1:
+        raise ConfigurationError(
+            f"cached_filter needs ttl_seconds > 0 and maxsize >= 1, found {ttl_seconds!r} and {maxsize!r}"
+        )
+    cache: TTLCache[Hashable, bool] = TTLCache(maxsize, ttl_seconds, timer=timer)
+    lock = threading.Lock()
+
+    def keep(cache_key: Hashable, verdict: bool) -> bool:  # noqa: FBT001 - the value to keep
+        with lock:
+            cache[cache_key] = verdict
+        return verdict
+
+    async def keep_later(cache_key: Hashable, answer: Awaitable[bool]) -> bool:
+        return keep(cache_key, bool(await answer))
+
+    def ask(request: FilterRequest) -> bool | Awaitable[bool]:
+        cache_key = (request.tool_name, request.tool.fingerprint, request.phase, key(request))
+        with lock:
+            known = cache.get(cache_key)
+        if known is not None:
+            return known
+        answer = filter(request)
+        if inspect.isawaitable(answer):
+            return keep_later(cache_key, answer)
+        return keep(cache_key, bool(answer))
+
+    return ask

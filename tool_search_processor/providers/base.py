@@ -1,0 +1,155 @@
+"""What every source of tools shares."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError
+from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.base import (
+    Transform,
+    as_transforms,
+    get_agreed_tool,
+    index_components,
+    overrides_get_tool,
+    transform_stages,
+)
+
+Context = Mapping[str, Any]
+
+
+@runtime_checkable
+class ToolProvider(Protocol):
+    """A source of tools.
+
+    A provider may also have:
+
+    - `name: str`: what status reports and errors call it.
+    - `version() -> Hashable | None`: a cheap change mark. It promises that the list depends on nothing
+      but this mark — not on the request — so the list is read once a mark and shared by all requests.
+      Without it, or while it is None, the list is read for each request.
+    - `async aclose()`: lets go of connections.
+    """
+
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return the tools for a request, in a stable order."""
+        ...
+
+
+class Provider(ABC):
+    """Base of the shipped providers: a name, and transforms around the list."""
+
+    name: str = "provider"
+    static: bool = False
+    """Whether the list can be read without waiting, so that mistakes show at construction."""
+
+    @abstractmethod
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return the tools for a request, in a stable order."""
+
+    def version(self) -> Hashable | None:
+        """Return a mark that changes whenever the list does; None where only listing can tell."""
+        return None
+
+    async def aclose(self) -> None:  # noqa: B027 - most have nothing to close
+        """Let go of connections; the base has none."""
+
+    def with_transforms(self, *transforms: Transform) -> TransformedProvider:
+        """Return this provider as seen through transforms, the first one innermost."""
+        return TransformedProvider(self, transforms)
+
+
+class TransformedProvider(Provider):
+    """A provider as seen through transforms."""
+
+    def __init__(self, provider: ToolProvider, transforms: Iterable[Transform]) -> None:
+        """Wrap a provider.
+
+        Args:
+            provider: The source.
+            transforms: What its list goes through; the first one is innermost.
+        """
+        self.provider = provider
+        self.transforms = as_transforms(transforms)
+        self.name = provider_name(provider)
+        self.static = bool(getattr(provider, "static", False))
+
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return the wrapped provider's tools, transformed; less those that a `get_tool` disowns."""
+        stages = await transform_stages(self.transforms, tuple(await self.provider.list_tools(context)))
+        if not any(map(overrides_get_tool, self.transforms)):
+            return stages[-1]
+        indexed = [index_components(stage) for stage in stages]
+        agreed = [await get_agreed_tool(self.transforms, indexed, name) for name in indexed[-1]]
+        return [tool for tool in agreed if tool is not None]
+
+    def version(self) -> Hashable | None:
+        """Return the wrapped provider's mark."""
+        return provider_version(self.provider)
+
+    async def aclose(self) -> None:
+        """Close the wrapped provider."""
+        await close_provider(self.provider)
+
+
+def provider_name(provider: object) -> str:
+    """Return what status reports and errors call a provider."""
+    return str(getattr(provider, "name", None) or type(provider).__name__)
+
+
+def provider_version(provider: object) -> Hashable | None:
+    """Return a provider's change mark, or None where it has none."""
+    version: Callable[[], Hashable | None] | None = getattr(provider, "version", None)
+    return version() if callable(version) else None
+
+
+async def close_provider(provider: object) -> None:
+    """Close a provider that can be closed."""
+    aclose = getattr(provider, "aclose", None)
+    if aclose is not None:
+        await aclose()
+
+
+def to_tools(source: object, *, origin: str) -> tuple[Tool, ...]:
+    """Return the tools in what a user passed as such.
+
+    Args:
+        source: A mapping of names to tools or functions, or an iterable of tools and functions.
+        origin: What errors call the source.
+
+    Raises:
+        ConfigurationError: When something in it is neither a tool nor a function.
+    """
+    if isinstance(source, Mapping):
+        return tuple(to_tool(item, name=str(name), origin=origin) for name, item in source.items())
+    if not isinstance(source, Iterable) or isinstance(source, str | bytes):
+        raise ConfigurationError(f"{origin}: expected tools, found {source!r:.80}: pass a list of them")
+    return tuple(to_tool(item, origin=origin) for item in source)
+
+
+def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
+    """Return one tool; a plain function becomes one, and a mapping's key becomes the name."""
+    if isinstance(item, Tool):
+        return item if name is None or item.name == name else item.replace(name=name)
+    if callable(item) and not isinstance(item, type):
+        return Tool.from_function(item) if name is None else Tool.from_function(item, name=name)
+    raise ConfigurationError(
+        f"{origin}: {item!r:.80} is neither a Tool nor a function: wrap it with Tool(...), or import a "
+        "definition with Tool.from_openai, Tool.from_anthropic or Tool.from_mcp"
+    )
+
+
+def refuse_duplicates(tools: Iterable[Tool], *, origin: str) -> None:
+    """Raise when two tools bear one name and come from one original.
+
+    Raises:
+        DuplicateToolError: Naming both places.
+    """
+    seen: dict[tuple[str, object], int] = {}
+    for place, tool in enumerate(tools):
+        key = (tool.name, tool.metadata.get("original_name", tool.name))
+        if key in seen:
+            raise DuplicateToolError(tool.name, (f"{origin}[{seen[key]}]", f"{origin}[{place}]"))
+        seen[key] = place

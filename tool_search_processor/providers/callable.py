@@ -1,0 +1,39 @@
+"""Tools that a function gives, anew for each request."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.base import Context, Provider, to_tools
+from tool_search_processor.tools import Tool
+
+ToolsFunction = Callable[[Context], Iterable[Any] | Mapping[str, Any] | Awaitable[Any]]
+
+
+class CallableProvider(Provider):
+    """Asks a function for the tools of each request; nothing is kept from one to the next."""
+
+    def __init__(self, function: ToolsFunction, *, name: str | None = None) -> None:
+        """Take the function.
+
+        Args:
+            function: `(context) -> tools`, sync or async. It runs at each step, in the event loop, so a
+                costly one should keep its own cache. Return the same `Tool` objects where they are the
+                same: that is the cheapest.
+            name: What status reports and errors call this provider; the function's name by default.
+
+        Raises:
+            ConfigurationError: When `function` can't be called.
+        """
+        if not callable(function):
+            raise ConfigurationError(f"CallableProvider takes a function, found {function!r:.80}")
+        self._function = function
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return what the function gives for this request."""
+        result = self._function(context)
+        return to_tools(await result if inspect.isawaitable(result) else result, origin=self.name)

@@ -1,0 +1,64 @@
+"""Tools that are given, and may be added to or taken from while the catalog runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+from tool_search_processor.providers.base import Context, Provider, refuse_duplicates, to_tools
+from tool_search_processor.tools import Tool
+
+
+class StaticProvider(Provider):
+    """Holds a list of tools; safe to change from any thread."""
+
+    static = True
+
+    def __init__(
+        self,
+        tools: Iterable[Tool | Callable[..., Any]] | Mapping[str, Tool | Callable[..., Any]] = (),
+        *,
+        name: str = "static",
+    ) -> None:
+        """Take the tools.
+
+        Args:
+            tools: Tools and plain functions, or a mapping whose keys become their names.
+            name: What status reports and errors call this provider.
+
+        Raises:
+            DuplicateToolError: When two of them have one name.
+        """
+        self.name = name
+        self._tools = to_tools(tools, origin=name)
+        self._version = 0
+        self._lock = threading.Lock()
+        refuse_duplicates(self._tools, origin=name)
+
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return the tools, the same for every request."""
+        return self._tools
+
+    def version(self) -> Hashable:
+        """Return the number of changes so far."""
+        return self._version
+
+    def add(self, *tools: Tool | Callable[..., Any]) -> None:
+        """Add tools at the end.
+
+        Raises:
+            DuplicateToolError: When a name is taken; then none is added.
+        """
+        more = to_tools(tools, origin=self.name)
+        with self._lock:
+            both = self._tools + more
+            refuse_duplicates(both, origin=self.name)
+            self._tools = both
+            self._version += 1
+
+    def remove(self, *names: str) -> None:
+        """Take tools out; names that aren't there are passed over."""
+        with self._lock:
+            self._tools = tuple(tool for tool in self._tools if tool.name not in names)
+            self._version += 1

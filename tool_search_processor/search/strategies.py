@@ -1,0 +1,60 @@
+"""From a strategy's name to its index; each module is imported when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Literal, cast
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.base import AsyncSearchIndex, SearchIndex
+
+StrategyName = Literal["bm25", "regex", "fuzzy", "vector", "hybrid"]
+AnyIndex = SearchIndex | AsyncSearchIndex
+Strategy = StrategyName | AnyIndex | Callable[[], AnyIndex]
+"""A name, an index, or a factory of indexes (a class is one)."""
+
+_INDEXES = {
+    "bm25": ("bm25", "BM25Index"),
+    "regex": ("regex", "RegexIndex"),
+    "fuzzy": ("fuzzy", "FuzzyIndex"),
+    "vector": ("vector", "VectorIndex"),
+    "hybrid": ("hybrid", "HybridIndex"),
+}
+
+
+def index_factory(strategy: Strategy) -> Callable[[], AnyIndex]:
+    """Return what makes indexes of a strategy; an instance is returned at every call.
+
+    Raises:
+        ConfigurationError: For an unknown name, or something that can't search.
+    """
+    if isinstance(strategy, str):
+        return _named(strategy)
+    if not isinstance(strategy, type) and is_index(strategy):
+        return lambda: cast("AnyIndex", strategy)
+    if callable(strategy):
+        return strategy
+    raise ConfigurationError(
+        f"search must be one of {', '.join(map(repr, _INDEXES))}, an index with update() and search(), "
+        f"or a function that makes one; found {strategy!r:.80}"
+    )
+
+
+def is_index(value: object) -> bool:
+    """Tell whether a value is an index rather than a name or a factory."""
+    return callable(getattr(value, "search", None)) and callable(getattr(value, "update", None))
+
+
+def _named(name: str) -> Callable[[], AnyIndex]:
+    if name not in _INDEXES:
+        raise ConfigurationError(
+            f"there is no search strategy {name!r}: choose one of {', '.join(map(repr, _INDEXES))}, "
+            "or pass an index"
+        )
+
+    def make() -> AnyIndex:
+        module, index = _INDEXES[name]
+        return cast("AnyIndex", getattr(import_module(f"tool_search_processor.search.{module}"), index)())
+
+    return make

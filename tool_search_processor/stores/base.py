@@ -1,0 +1,79 @@
+"""What every store of loaded tools shares: the scope, the result of an add, and the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadScope:
+    """Whose loaded tools are meant: one processor's, in one thread."""
+
+    processor_id: str
+    thread_id: str | None = None
+    """None stands for every thread of the processor, and is taken by `clear` alone."""
+    run_id: str = ""
+    messages: Sequence[Mapping[str, Any]] = ()
+    """The conversation, for stores that read it."""
+    load_tool_names: frozenset[str] = frozenset()
+    """The meta-tools whose results load."""
+    unload_tool_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddResult:
+    """What an add changed."""
+
+    added: tuple[str, ...] = ()
+    """New in the scope; what was there already, or found no place, is not among them."""
+    evicted: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class LoadedToolStore(Protocol):
+    """Keeps the names of loaded tools, by processor and thread."""
+
+    async def loaded(self, scope: LoadScope) -> Sequence[str]:
+        """Return the names in load order; empty for an unknown or expired thread."""
+        ...
+
+    async def add(
+        self,
+        scope: LoadScope,
+        names: Sequence[str],
+        *,
+        max_loaded: int | None = None,
+        keep: Collection[str] = frozenset(),
+    ) -> AddResult:
+        """Add names at the end, in one atomic step, and renew the thread's life.
+
+        Args:
+            scope: Whose they are.
+            names: What to add; a name that is there already keeps its place.
+            max_loaded: The most names a thread holds; None sets no bound. Where it is full, the least
+                recently called or loaded name makes room.
+            keep: Names that never make room. When only such are left, the rest of `names` isn't added.
+        """
+        ...
+
+    async def touch(self, scope: LoadScope, names: Collection[str] = ()) -> None:
+        """Renew the thread's life, and mark `names` as called just now."""
+        ...
+
+    async def remove(self, scope: LoadScope, names: Collection[str]) -> Sequence[str]:
+        """Take names out, and return those that were there."""
+        ...
+
+    async def clear(self, scope: LoadScope) -> None:
+        """Forget a thread, or all threads of the processor where `thread_id` is None."""
+        ...
+
+    async def stats(self) -> Mapping[str, Any]:
+        """Return `threads` and `loaded`, both counts over everything that is alive."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections; a store in memory has none."""
+        ...

@@ -1,0 +1,142 @@
+"""Loaded tools in this process, with an idle time to live for each thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from cachetools import Cache, LRUCache, TTLCache
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.stores.base import AddResult, LoadScope
+
+_Key = tuple[str, str]
+# A thread's loaded names in load order, each with the number of its last use.
+_Thread = dict[str, int]
+
+
+class MemoryStore:
+    """Keeps loaded names in this process; they are gone with it.
+
+    Safe to use from any number of threads and event loops.
+    """
+
+    def __init__(
+        self,
+        ttl_seconds: float | None = 3600.0,
+        *,
+        max_threads: int = 10_000,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Make an empty store.
+
+        Args:
+            ttl_seconds: Idle seconds after which a thread is forgotten, enforced whenever it is asked
+                for; every step and load begins them anew. None keeps threads for ever.
+            max_threads: Threads kept at most; the least recently used goes first.
+            clock: Returns the time in seconds.
+
+        Raises:
+            ConfigurationError: When `ttl_seconds` or `max_threads` is not positive.
+        """
+        if ttl_seconds is not None and not ttl_seconds > 0:
+            raise ConfigurationError(
+                f"ttl_seconds must be above 0, found {ttl_seconds!r}: use None to keep for ever"
+            )
+        if max_threads < 1:
+            raise ConfigurationError(f"max_threads must be at least 1, found {max_threads!r}")
+        self._threads: Cache[_Key, _Thread] = (
+            LRUCache(max_threads) if ttl_seconds is None else TTLCache(max_threads, ttl_seconds, timer=clock)
+        )
+        # cachetools breaks for good under unlocked use, reads included.
+        self._lock = threading.Lock()
+        self._uses = 0
+
+    async def loaded(self, scope: LoadScope) -> Sequence[str]:
+        """Return the names in load order."""
+        with self._lock:
+            return tuple(self._threads.get(_key(scope), ()))
+
+    async def add(
+        self,
+        scope: LoadScope,
+        names: Sequence[str],
+        *,
+        max_loaded: int | None = None,
+        keep: Collection[str] = frozenset(),
+    ) -> AddResult:
+        """Add names at the end, in one atomic step; see `LoadedToolStore.add`."""
+        added: list[str] = []
+        evicted: list[str] = []
+        with self._lock:
+            key = _key(scope)
+            thread = dict(self._threads.get(key, ()))
+            for name in names:
+                if name in thread:
+                    thread[name] = self._use()
+                    continue
+                if max_loaded is not None and len(thread) >= max_loaded:
+                    victim = _least_recent(thread, {*keep, *names})
+                    if victim is None:
+                        break
+                    del thread[victim]
+                    evicted.append(victim)
+                thread[name] = self._use()
+                added.append(name)
+            self._threads[key] = thread
+        return AddResult(added=tuple(added), evicted=tuple(evicted))
+
+    async def touch(self, scope: LoadScope, names: Collection[str] = ()) -> None:
+        """Renew the thread's life, and mark `names` as called just now."""
+        with self._lock:
+            key = _key(scope)
+            thread = self._threads.get(key)
+            if thread is not None:
+                called = {name: self._use() for name in names if name in thread}
+                # Setting it again is what begins the time to live anew: reading does not.
+                self._threads[key] = {**thread, **called}
+
+    async def remove(self, scope: LoadScope, names: Collection[str]) -> Sequence[str]:
+        """Take names out, and return those that were there."""
+        with self._lock:
+            key = _key(scope)
+            thread = dict(self._threads.get(key, ()))
+            removed = tuple(name for name in names if thread.pop(name, None) is not None)
+            if removed:
+                self._threads[key] = thread
+        return removed
+
+    async def clear(self, scope: LoadScope) -> None:
+        """Forget a thread, or all threads of the processor where `thread_id` is None."""
+        with self._lock:
+            if scope.thread_id is not None:
+                self._threads.pop(_key(scope), None)
+                return
+            for key in [key for key in self._threads if key[0] == scope.processor_id]:
+                self._threads.pop(key, None)
+
+    async def stats(self) -> Mapping[str, Any]:
+        """Return `threads` and `loaded`, counted over what is alive."""
+        with self._lock:
+            alive = [self._threads.get(key, {}) for key in list(self._threads)]
+        return {"threads": len(alive), "loaded": sum(map(len, alive))}
+
+    async def aclose(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+    def _use(self) -> int:
+        self._uses += 1
+        return self._uses
+
+
+def _key(scope: LoadScope) -> _Key:
+    if scope.thread_id is None:
+        raise ConfigurationError("this scope names no thread; only clear() takes one without")
+    return scope.processor_id, scope.thread_id
+
+
+def _least_recent(thread: _Thread, keep: Collection[str]) -> str | None:
+    free = [name for name in thread if name not in keep]
+    return min(free, key=thread.__getitem__, default=None)

@@ -1,0 +1,146 @@
+"""An immutable, ordered set of tools with unique names, and what is worked out from it once."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING
+
+from tool_search_processor.tools import Tool
+
+if TYPE_CHECKING:
+    from tool_search_processor.search.base import Document
+
+_SEPARATORS = re.compile(r"[\W_]+")
+_GENERATIONS = count(1)
+_MAX_SELECTIONS = 64
+_LONGEST_NAME = 200
+_SHORTEST_TAIL = 4
+
+SUGGESTION_CUTOFF = 0.6
+"""How alike a name must be to be suggested, by OSA similarity from 0 to 1."""
+
+
+class ToolSet:
+    """An ordered set of tools with unique names; later sets have a greater `generation`."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        """Take tools whose names are unique."""
+        self.tools: tuple[Tool, ...] = tuple(tools)
+        self.by_name: Mapping[str, Tool] = {tool.name: tool for tool in self.tools}
+        self.generation = next(_GENERATIONS)
+        self._selections: dict[tuple[frozenset[str], frozenset[str]], frozenset[str] | None] = {}
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.tools)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of every tool's content, in order."""
+        return hashlib.sha256("".join(tool.fingerprint for tool in self.tools).encode()).hexdigest()
+
+    @cached_property
+    def documents(self) -> Sequence[Document]:
+        """The searchable text of each tool, in order."""
+        from tool_search_processor.search.documents import document_of
+
+        return tuple(document_of(tool) for tool in self.tools)
+
+    @cached_property
+    def namespaces(self) -> Mapping[str, int]:
+        """How many tools each namespace holds, in order of appearance; those without one are left out."""
+        return Counter(tool.namespace for tool in self.tools if tool.namespace)
+
+    @cached_property
+    def near_names(self) -> Mapping[str, tuple[str, ...]]:
+        """Names by their normalized forms: without case and separators, with and without namespace."""
+        forms: dict[str, dict[str, None]] = {}
+        for tool in self.tools:
+            for form in _forms(tool):
+                forms.setdefault(form, {})[tool.name] = None
+        return {form: tuple(names) for form, names in forms.items()}
+
+    def near(self, name: str) -> list[Tool]:
+        """Return the tools whose name is the same but for case, separators and namespace."""
+        return [self.by_name[found] for found in self.near_names.get(_normalized(name[:_LONGEST_NAME]), ())]
+
+    def alike(self, name: str) -> Iterator[Tool]:
+        """Yield tools with a similar name, the most similar first."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        wanted = _normalized(name[:_LONGEST_NAME])
+        if not wanted:
+            return
+        scores = {
+            self.tools[place].name: score
+            for _, score, place in process.extract(
+                wanted,
+                self._normalized_names,
+                scorer=OSA.normalized_similarity,
+                processor=None,
+                score_cutoff=SUGGESTION_CUTOFF,
+                limit=None,
+            )
+        }
+        for tool, form in zip(self.tools, self._normalized_names, strict=True):
+            if min(len(wanted), len(form)) >= _SHORTEST_TAIL and (
+                form.endswith(wanted) or wanted.endswith(form)
+            ):
+                scores[tool.name] = max(scores.get(tool.name, 0.0), 0.9)
+        yield from (self.by_name[n] for n in sorted(scores, key=lambda n: -scores[n]))
+
+    def select(self, *, tags: frozenset[str], without: frozenset[str]) -> frozenset[str] | None:
+        """Return the names that bear any of `tags` (all where empty) less `without`; None means all.
+
+        Equal arguments give the same object, which lets an index keep its mask.
+        """
+        key = (tags, without)
+        if key not in self._selections:
+            if len(self._selections) >= _MAX_SELECTIONS:
+                self._selections.clear()
+            self._selections[key] = self._selected(tags, without)
+        return self._selections[key]
+
+    def _selected(self, tags: frozenset[str], without: frozenset[str]) -> frozenset[str] | None:
+        if not tags and without.isdisjoint(self.by_name):
+            return None
+        return frozenset(
+            tool.name
+            for tool in self.tools
+            if tool.name not in without and (not tags or not tags.isdisjoint(tool.tags))
+        )
+
+    @cached_property
+    def _normalized_names(self) -> Sequence[str]:
+        return [_normalized(tool.name) for tool in self.tools]
+
+
+def bears_any(tool: Tool, tags: Collection[str]) -> bool:
+    """Tell whether a tool bears any of the tags; no tags at all ask nothing."""
+    return not tags or not tool.tags.isdisjoint(tags)
+
+
+def _normalized(name: str) -> str:
+    return _SEPARATORS.sub("", name).casefold()
+
+
+def _forms(tool: Tool) -> Iterator[str]:
+    """Yield the normalized forms a model may ask for a tool by."""
+    name = _normalized(tool.name)
+    yield name
+    original = tool.metadata.get("original_name")
+    if isinstance(original, str):
+        yield _normalized(original)
+    if tool.namespace:
+        prefix = _normalized(tool.namespace)
+        yield prefix + name
+        if name.startswith(prefix) and name != prefix:
+            yield name.removeprefix(prefix)
