@@ -1,0 +1,106 @@
+"""JSON values that cannot be changed, and yet are plain dicts and lists to everybody who reads them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def _raise_frozen(self: object, *_args: object, **_kwargs: object) -> NoReturn:
+    raise TypeError(
+        "this value belongs to a tool and cannot be changed: take a copy with copy.deepcopy(value), "
+        "change that, and make a new tool with tool.replace(...)"
+    )
+
+
+_frozen: Any = _raise_frozen  # Any: it stands in for methods of many signatures
+
+
+class FrozenDict(dict[str, Any]):
+    """A dict that refuses to change; equal to a plain one, and written by `json` like one.
+
+    `copy.copy`, `.copy()` and `copy.deepcopy` give plain dicts, which may be changed.
+    """
+
+    __slots__ = ()
+
+    __setitem__ = _frozen
+    __delitem__ = _frozen
+    __ior__ = _frozen
+    clear = _frozen
+    pop = _frozen
+    popitem = _frozen
+    setdefault = _frozen
+    update = _frozen
+
+    def __copy__(self) -> dict[str, Any]:
+        return dict(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return {key: copy.deepcopy(value, memo) for key, value in self.items()}
+
+    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, Any]]]:
+        return FrozenDict, (dict(self),)
+
+
+class FrozenList(list[Any]):
+    """A list that refuses to change; equal to a plain one, and written by `json` like one."""
+
+    __slots__ = ()
+
+    __setitem__ = _frozen
+    __delitem__ = _frozen
+    __iadd__ = _frozen
+    __imul__ = _frozen
+    append = _frozen
+    clear = _frozen
+    extend = _frozen
+    insert = _frozen
+    pop = _frozen
+    remove = _frozen
+    reverse = _frozen
+    sort = _frozen
+
+    def __copy__(self) -> list[Any]:
+        return list(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        return [copy.deepcopy(value, memo) for value in self]
+
+    def __reduce__(self) -> tuple[type[FrozenList], tuple[list[Any]]]:
+        return FrozenList, (list(self),)
+
+
+def freeze(value: Any) -> Any:
+    """Return `value` with every mapping and sequence in it frozen.
+
+    What is frozen already comes back as it is. Mappings become `FrozenDict`, lists and tuples
+    `FrozenList`, sets frozensets; other values are kept. Nothing of the caller's containers is shared.
+
+    Raises:
+        RecursionError: If a container holds itself.
+    """
+    kind = type(value)
+    if kind is dict or isinstance(value, Mapping):
+        if kind is FrozenDict:
+            return value
+        return FrozenDict({k: v if type(v) in _SCALARS else freeze(v) for k, v in value.items()})
+    if kind is list or isinstance(value, list | tuple):
+        if kind is FrozenList:
+            return value
+        return FrozenList([v if type(v) in _SCALARS else freeze(v) for v in value])
+    if isinstance(value, set):
+        return frozenset(value)
+    return value
+
+
+def thaw(value: Any) -> Any:
+    """Return `value` as plain dicts and lists that share nothing with it."""
+    if isinstance(value, Mapping):
+        return {k: v if type(v) in _SCALARS else thaw(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [v if type(v) in _SCALARS else thaw(v) for v in value]
+    return value

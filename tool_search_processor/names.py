@@ -1,0 +1,48 @@
+"""Names that every model provider accepts, made from names that not every one does."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+MAX_NAME_LENGTH = 64
+"""Characters; OpenAI, Anthropic and Bedrock all stop here."""
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
+_MEANINGFUL = re.compile(r"[A-Za-z0-9]")
+_HASH_LENGTH = 8
+
+
+def is_tool_name(name: str) -> bool:
+    """Tell whether every model provider accepts the name: `[A-Za-z0-9_-]{1,64}`."""
+    return _NAME.fullmatch(name) is not None
+
+
+def make_tool_name(original: str) -> str:
+    """Return a valid name made from any text, the same one for the same text.
+
+    A valid name comes back as it is. Accents are taken off; every other character outside the set
+    becomes `_`; what is too long is cut and ends in a hash of the original, and what holds no letter
+    and no digit becomes `tool_` and that hash. Two originals may meet in one name: see
+    `hashed_tool_name`.
+    """
+    if is_tool_name(original):
+        return original
+    decomposed = unicodedata.normalize("NFKD", original)
+    name = _FOREIGN.sub("_", "".join(c for c in decomposed if not unicodedata.combining(c)))
+    if not _MEANINGFUL.search(name):
+        return hashed_tool_name("tool", original)
+    return name if len(name) <= MAX_NAME_LENGTH else hashed_tool_name(name, original)
+
+
+def hashed_tool_name(name: str, original: str) -> str:
+    """Return `name`, cut to fit, with `_` and 8 hex digits of the SHA-256 of `original` behind it.
+
+    Args:
+        name: A valid tool name of any length, such as `make_tool_name` gives.
+        original: The text that the hash tells apart.
+    """
+    digest = hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_LENGTH]
+    return f"{name[: MAX_NAME_LENGTH - _HASH_LENGTH - 1]}_{digest}"
