@@ -1,0 +1,35 @@
+"""Transforms: list to list, on the way from a provider to the model."""
+
+from tool_search_processor.transforms.arguments import MISSING, ArgTransform
+from tool_search_processor.transforms.base import (
+    GetPromptNext,
+    GetResourceNext,
+    GetResourceTemplateNext,
+    GetToolNext,
+    Transform,
+    apply_transforms,
+    compose_get_tool,
+    overrides_get_tool,
+)
+from tool_search_processor.transforms.namespace import Namespace
+from tool_search_processor.transforms.tag_filter import TagFilter
+from tool_search_processor.transforms.tool_transform import ToolTransform, ToolTransformConfig
+from tool_search_processor.transforms.visibility import Visibility
+
+__all__ = [
+    "MISSING",
+    "ArgTransform",
+    "GetPromptNext",
+    "GetResourceNext",
+    "GetResourceTemplateNext",
+    "GetToolNext",
+    "Namespace",
+    "TagFilter",
+    "ToolTransform",
+    "ToolTransformConfig",
+    "Transform",
+    "Visibility",
+    "apply_transforms",
+    "compose_get_tool",
+    "overrides_get_tool",
+]

@@ -1,0 +1,197 @@
+"""Fits an overlay of arguments to a tool: the new schema, the way back, and what did not fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tool_search_processor.arguments import schema_check
+from tool_search_processor.schemas import LIST_KEYWORDS, SINGLE_KEYWORDS
+from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.transforms.arguments import MISSING, ArgTransform, ArgumentMap
+from tool_search_processor.transforms.schema_overlay import (
+    REMOVED,
+    Overlay,
+    argument_default,
+    declared_arguments,
+    is_required,
+    overlay_schema,
+)
+
+ArgTransforms = Mapping[str, ArgTransform]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentPlan:
+    """An overlay of arguments, fitted to one tool."""
+
+    tool: Tool
+    schema: Mapping[str, Any] | None
+    """The schema that the model sees; None where it could not be met by any call."""
+    arguments: ArgumentMap
+    rewires: bool
+    """Whether a call must be mapped, or the new schema differs by its texts only."""
+    loosens: bool
+    """Whether the schema has got defaults, examples or optional arguments."""
+    complaints: tuple[str, ...]
+    """What does not fit the tool, and is left as it was."""
+
+    def applied(self) -> Tool | None:
+        """Return the changed tool, or None where no call of it could succeed."""
+        if self.schema is None:
+            return None
+        changes: dict[str, Any] = {"parameters": self.schema}
+        if self.loosens and self.tool.metadata.get("strict") is True:
+            # what OpenAI's strict mode allows has neither optional arguments nor defaults
+            changes["metadata"] = {**self.tool.metadata, "strict": False}
+        if self.rewires and self.tool.execute is not None:
+            changes["execute"] = _forward(self.arguments)
+        return self.tool.replace(**changes)
+
+    def misfits(self) -> Iterator[str]:
+        """Yield what is wrong with the fixed values; costs a check of each."""
+        for name, value in self.arguments.values.items():
+            schema = {
+                key: part
+                for key, part in self.tool.parameters.items()
+                if key not in _ABOUT_OTHERS and key not in LIST_KEYWORDS and key not in SINGLE_KEYWORDS
+            }
+            for problem in schema_check(schema)({name: value}).problems:
+                yield f"the default of {name!r} does not fit tool {self.tool.name!r}: {problem.sentence()}"
+
+
+_ABOUT_OTHERS = frozenset(
+    {"required", "dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties"}
+)
+"""Keywords of the root that say something of several arguments."""
+
+
+def _forward(way_back: ArgumentMap) -> Callable[..., Awaitable[Any]]:
+    # named so that it is never taken for one of the tool's own arguments
+    async def forward(_all_arguments_: Mapping[str, Any], context: ToolContext) -> Any:
+        return await way_back.call(_all_arguments_, context)
+
+    return forward
+
+
+def plan_arguments(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
+    """Fit an overlay to a tool; what does not fit is left out and complained about."""
+    declared = declared_arguments(tool.parameters)
+    complaints: list[str] = []
+    fitting = dict(_fitting(tool, transforms, declared, complaints))
+    values = dict(_values(tool, fitting))
+    factories = {
+        old: given.default_factory for old, given in fitting.items() if given.default_factory is not None
+    }
+    hidden = frozenset(old for old, given in fitting.items() if given.hide)
+    names = {
+        old: given.name
+        for old, given in fitting.items()
+        if given.name is not None and given.name != old and not given.hide
+    }
+    overlay = Overlay(
+        names=names,
+        hidden=hidden,
+        filled=frozenset((*values, *factories)),
+        fixed={old: value for old, value in values.items() if old in hidden},
+        edits={old: edit for old, given in fitting.items() if (edit := _edit(given))},
+        required=frozenset(old for old, given in fitting.items() if given.required),
+    )
+    schema = overlay_schema(tool.parameters, overlay)
+    if schema is None:
+        complaints.append(
+            f"no call of tool {tool.name!r} could fit its schema without {sorted(hidden - overlay.filled)}: "
+            "give each hidden argument that it needs a default or a default_factory"
+        )
+    return ArgumentPlan(
+        tool=tool,
+        schema=schema,
+        arguments=ArgumentMap(
+            tool=tool,
+            originals={new: old for old, new in names.items()},
+            gone=hidden | names.keys(),
+            hidden=hidden,
+            visible=tuple(overlay.name(old) for old in declared if old not in hidden),
+            values=values,
+            factories=factories,
+        ),
+        loosens=bool(values) or any(edit.keys() - {"description"} for edit in overlay.edits.values()),
+        rewires=bool(names or hidden or values or overlay.required),
+        complaints=tuple(complaints),
+    )
+
+
+def _fitting(
+    tool: Tool, transforms: ArgTransforms, declared: tuple[str, ...], complaints: list[str]
+) -> Iterator[tuple[str, ArgTransform]]:
+    """Yield what can be done to the tool as it is; complain about the rest."""
+    present = {old: given for old, given in transforms.items() if old in declared}
+    for old in transforms:
+        if old not in declared:
+            known = ", ".join(map(repr, declared)) or "none"
+            complaints.append(f"tool {tool.name!r} has no argument {old!r} (it has {known})")
+    clashing = _clashing(present, declared)
+    for old, given in present.items():
+        if old in clashing:
+            complaints.append(
+                f"argument {old!r} of tool {tool.name!r} cannot be called {given.name!r}: "
+                "another argument has that name"
+            )
+        elif given.required is False and _lacks_value(tool, old, given):
+            complaints.append(
+                f"argument {old!r} of tool {tool.name!r} is needed by the tool: "
+                "to make it optional, give it a default"
+            )
+        else:
+            yield old, given
+
+
+def _clashing(transforms: ArgTransforms, declared: tuple[str, ...]) -> set[str]:
+    """Return the arguments whose new names are taken; a name that is given up is free."""
+    clashing: set[str] = set()
+    while True:
+        names = {old: old for old in declared if not (old in transforms and transforms[old].hide)}
+        for old, given in transforms.items():
+            if old in names and old not in clashing:
+                names[old] = given.name or old
+        taken = Counter(names.values())
+        found = {old for old, new in names.items() if new != old and taken[new] > 1}
+        if not found:
+            return clashing
+        # taking one back may take the name that another was to get
+        clashing |= found
+
+
+def _lacks_value(tool: Tool, old: str, given: ArgTransform) -> bool:
+    if given.fills or not is_required(tool.parameters, old):
+        return False
+    return argument_default(tool.parameters, old, MISSING) is MISSING
+
+
+def _values(tool: Tool, transforms: ArgTransforms) -> Iterator[tuple[str, Any]]:
+    """Yield the fixed values; an argument that the tool needs falls back on its schema's own default."""
+    for old, given in transforms.items():
+        if given.default is not MISSING:
+            yield old, given.default
+        elif (
+            (given.hide or given.required is False) and not given.fills and is_required(tool.parameters, old)
+        ):
+            default = argument_default(tool.parameters, old, MISSING)
+            if default is not MISSING:
+                yield old, default
+
+
+def _edit(given: ArgTransform) -> dict[str, object]:
+    """Return the keywords to set on the argument's own schema."""
+    edit: dict[str, object] = {}
+    if given.description is not None:
+        edit["description"] = given.description
+    if given.examples is not None:
+        edit["examples"] = list(given.examples)
+    if given.default is not MISSING:
+        edit["default"] = given.default
+    elif given.required:
+        edit["default"] = REMOVED
+    return edit

@@ -1,0 +1,130 @@
+"""Local references of a JSON Schema, brought along when their targets move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeGuard
+from urllib.parse import quote, unquote
+
+from tool_search_processor.schemas import Schema, edit_schemas, resolve_pointer
+
+_DEFINITIONS = ("$defs", "definitions")
+_SCOPE = frozenset(
+    {"anyOf", "oneOf", "allOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"}
+)
+"""Keywords of the root whose schemas speak of the arguments object itself."""
+
+
+def relocate_refs(
+    rewritten: dict[str, Any], original: Schema, *, names: Mapping[str, str], hidden: frozenset[str]
+) -> dict[str, Any]:
+    """Return the rewritten schema with references that lead where they led in the original.
+
+    A reference to a renamed argument follows the name. One to the root itself, to a branch of it or to a
+    hidden argument gets a copy of the original target in `$defs`: it is used for a nested object, whose
+    names do not change. Definitions that were used and no longer are go.
+
+    Args:
+        rewritten: The changed schema; its references are still those of the original.
+        original: The schema as it was.
+        names: New names of arguments by their old ones.
+        hidden: Arguments that the rewritten schema does not hold.
+    """
+    relocation = _Relocation(original, names, hidden)
+    result: dict[str, Any] = dict(edit_schemas(rewritten, relocation.edit))
+    moved = {name: edit_schemas(target, relocation.edit) for name, target in relocation.targets()}
+    if moved:
+        result["$defs"] = {**result.get("$defs", {}), **moved}
+    return _without(result, _used_definitions(original) - _used_definitions(result))
+
+
+class _Relocation:
+    """Changes references, and gathers the targets that need a new place."""
+
+    def __init__(self, original: Schema, names: Mapping[str, str], hidden: frozenset[str]) -> None:
+        self._original = original
+        self._names = names
+        self._hidden = hidden
+        self._places: dict[str, str] = {}
+
+    def edit(self, schema: Schema) -> Schema:
+        """Return a schema with its own reference changed."""
+        reference = schema.get("$ref")
+        moved = self._moved(reference) if is_pointer(reference) else reference
+        return schema if moved == reference else {**schema, "$ref": moved}
+
+    def targets(self) -> Iterator[tuple[str, Any]]:
+        """Yield name and schema of each definition to add, also of those found meanwhile."""
+        done = 0
+        while done < len(self._places):
+            pointer, name = list(self._places.items())[done]
+            target = resolve_pointer(self._original, pointer)
+            if target is self._original:
+                target = {k: v for k, v in target.items() if k not in (*_DEFINITIONS, "$schema", "$id")}
+            yield name, target
+            done += 1
+
+    def _moved(self, reference: str) -> str:
+        tokens = _tokens(reference)
+        if not tokens or tokens[0] in _SCOPE:
+            return self._place(reference)
+        if tokens[0] != "properties" or len(tokens) == 1:
+            return reference
+        if tokens[1] in self._hidden:
+            return self._place(reference)
+        if tokens[1] not in self._names:
+            return reference
+        return "#/" + "/".join(map(_escaped, ("properties", self._names[tokens[1]], *tokens[2:])))
+
+    def _place(self, pointer: str) -> str:
+        if resolve_pointer(self._original, pointer) is None:
+            return pointer
+        if pointer not in self._places:
+            taken = {*self._places.values(), *self._original.get("$defs", ())}
+            number = len(self._places) + 1
+            while f"Shared{number}" in taken:
+                number += 1
+            self._places[pointer] = f"Shared{number}"
+        return f"#/$defs/{self._places[pointer]}"
+
+
+def is_pointer(reference: object) -> TypeGuard[str]:
+    """Tell whether a reference is a JSON pointer into its own document, such as `#/$defs/Item`."""
+    return isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))
+
+
+def _used_definitions(schema: Schema) -> set[tuple[str, str]]:
+    """Return keyword and name of each definition that is reached from outside of the definitions."""
+    used: set[tuple[str, str]] = set()
+    waiting: list[Any] = [{key: value for key, value in schema.items() if key not in _DEFINITIONS}]
+
+    def note(part: Schema) -> Schema:
+        reference = part.get("$ref")
+        tokens = _tokens(reference) if is_pointer(reference) else []
+        if len(tokens) > 1 and tokens[0] in _DEFINITIONS and (tokens[0], tokens[1]) not in used:
+            used.add((tokens[0], tokens[1]))
+            waiting.append(resolve_pointer(schema, f"#/{tokens[0]}/{_escaped(tokens[1])}"))
+        return part
+
+    while waiting:
+        edit_schemas(waiting.pop(), note)
+    return used
+
+
+def _without(schema: dict[str, Any], unused: set[tuple[str, str]]) -> dict[str, Any]:
+    """Return the schema without these definitions, and without a keyword that this empties."""
+    result = dict(schema)
+    for keyword in {keyword for keyword, _ in unused} & schema.keys():
+        kept = {name: value for name, value in schema[keyword].items() if (keyword, name) not in unused}
+        result[keyword] = kept
+        if not kept:
+            del result[keyword]
+    return result
+
+
+def _tokens(pointer: str) -> list[str]:
+    return [unquote(token).replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def _escaped(token: str) -> str:
+    return quote(token.replace("~", "~0").replace("/", "~1"), safe="~$ ")

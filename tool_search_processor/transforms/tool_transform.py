@@ -1,0 +1,223 @@
+"""Overlays: another name, description or argument for a tool that stays what it is."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.names import is_tool_name
+from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.argument_plan import ArgumentPlan, plan_arguments
+from tool_search_processor.transforms.arguments import ArgTransform
+from tool_search_processor.transforms.base import (
+    GetToolNext,
+    ToolMemo,
+    Transform,
+    agrees_with_list,
+    as_texts,
+)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolTransformConfig:
+    """What is to change about one tool; what is not given stays as it is."""
+
+    name: str | None = None
+    """The name that the model sees."""
+    description: str | None = None
+    tags: Collection[str] | None = None
+    """All its tags from now on; an empty set takes every tag away."""
+    keywords: Sequence[str] | None = None
+    """All its words for search from now on."""
+    enabled: bool = True
+    """False takes the tool out."""
+    pinned: bool | None = None
+    requires_approval: bool | None = None
+    arguments: Mapping[str, ArgTransform | Mapping[str, Any]] = field(default_factory=dict)
+    """By the names that the tool has at this place of the row."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work.
+
+        Raises:
+            ConfigurationError: The name is invalid, or two arguments are to get one name.
+        """
+        if self.name is not None and not (isinstance(self.name, str) and is_tool_name(self.name)):
+            raise ConfigurationError(
+                f"a tool's name is 1 to 64 letters, digits, '_' or '-', found {self.name!r}"
+            )
+        for attribute in ("tags", "keywords"):
+            if getattr(self, attribute) is not None:
+                as_texts(attribute, getattr(self, attribute))
+        arguments = {
+            name: _read(ArgTransform, given, place=f"argument {name!r}")
+            for name, given in self.arguments.items()
+        }
+        object.__setattr__(self, "arguments", arguments)
+        _refuse_twins(
+            "arguments", {old: given.name or old for old, given in arguments.items() if not given.hide}
+        )
+
+    def changes(self) -> dict[str, Any]:
+        """Return the fields of `Tool` to replace, arguments apart."""
+        given = {
+            "name": self.name,
+            "description": self.description,
+            "tags": None if self.tags is None else frozenset(self.tags),
+            "keywords": None if self.keywords is None else tuple(self.keywords),
+            "pinned": self.pinned,
+            "requires_approval": self.requires_approval,
+        }
+        return {key: value for key, value in given.items() if value is not None}
+
+
+class ToolTransform(Transform):
+    """Renames and describes tools and their arguments, presets and hides arguments, takes tools out.
+
+        ToolTransform({
+            "api_verbose_name": ToolTransformConfig(
+                name="short",
+                arguments={"tenant": ArgTransform(default="acme", hide=True)},
+            ),
+        })
+
+    The rest of a tool and of its schema stays as it is. A call comes in with the names that the model
+    sees, is checked against the schema that the model sees, and reaches the tool under its own names.
+
+    A tool or an argument that is configured and isn't there raises at construction where the tools are
+    known then (`check`). In a list that changes later it is logged, once, and the tool stays as it is but
+    for what fits. One case is not served at all: a tool that needs a hidden argument for which there is no
+    value; showing the argument instead would let the model set what was meant to be out of its reach.
+    Two tools that end up with one name are both listed, for the catalog to refuse the later one.
+    """
+
+    def __init__(self, tools: Mapping[str, ToolTransformConfig | Mapping[str, Any]]) -> None:
+        """Take the overlays.
+
+        Args:
+            tools: By the name that each tool has at this place of the row. A mapping of plain values, as
+                a file holds it, is read as a `ToolTransformConfig`.
+
+        Raises:
+            ConfigurationError: A key is unknown, a value cannot work, or two tools are to get one name.
+        """
+        self._configs: dict[str, ToolTransformConfig] = {
+            name: _read(ToolTransformConfig, given, place=f"tool {name!r}") for name, given in tools.items()
+        }
+        targets = {name: config.name or name for name, config in self._configs.items() if config.enabled}
+        _refuse_twins("tools", targets)
+        self._sources = {target: name for name, target in targets.items()}
+        self._memo = ToolMemo()
+        self._warned: set[str] = set()
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        return f"ToolTransform({self._configs!r})"
+
+    async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
+        """Return the changed tools, in the same order; never raises for what isn't there."""
+        changed = self._memo.map(tools, self._changed)
+        for complaint in self._missing(tools):
+            self._warn(complaint)
+        return changed
+
+    @agrees_with_list
+    async def get_tool(self, name: str, call_next: GetToolNext) -> Tool | None:
+        """Map the new name to the old one, look below, and change what comes back."""
+        if name not in self._sources and name in self._configs:
+            return None  # it has another name now, or is taken out
+        tool = await call_next(self._sources.get(name, name))
+        return None if tool is None else self._changed(tool)
+
+    def check(self, tools: Sequence[Tool]) -> None:
+        """Raise for a configured tool or argument that isn't there, or a default that does not fit.
+
+        Raises:
+            ConfigurationError: Names every such fault.
+        """
+        complaints = self._missing(tools)
+        for tool in tools:
+            config = self._configs.get(tool.name)
+            if config is not None and config.enabled:
+                plan = _plan(tool, config)
+                complaints += [*plan.complaints, *plan.misfits()]
+        if complaints:
+            raise ConfigurationError("; ".join(complaints))
+
+    def _changed(self, tool: Tool) -> Tool | None:
+        config = self._configs.get(tool.name)
+        if config is None:
+            return tool
+        if not config.enabled:
+            return None
+        if not config.arguments:
+            return tool.replace(**config.changes())
+        plan = _plan(tool, config)
+        for complaint in plan.complaints:
+            self._warn(complaint)
+        applied = plan.applied()
+        return None if applied is None else applied.replace(**config.changes())
+
+    def _missing(self, tools: Sequence[Tool]) -> list[str]:
+        names = [tool.name for tool in tools]
+        present = frozenset(names)
+        return [
+            f"there is no tool {name!r} to transform{_near(name, names)}"
+            for name in self._configs
+            if name not in present
+        ]
+
+    def _warn(self, complaint: str) -> None:
+        if complaint not in self._warned and len(self._warned) < _MAX_WARNED:
+            self._warned.add(complaint)
+            logger.warning("ToolTransform: %s", complaint)
+
+
+_MAX_WARNED = 1000
+"""Complaints that are remembered so as not to repeat them; foreign lists may vary without end."""
+
+ConfigT = TypeVar("ConfigT", ToolTransformConfig, ArgTransform)
+
+
+def _plan(tool: Tool, config: ToolTransformConfig) -> ArgumentPlan:
+    return plan_arguments(tool, config.arguments)  # type: ignore[arg-type]  # __post_init__ has read them
+
+
+def _read(cls: Callable[..., ConfigT], given: object, *, place: str) -> ConfigT:
+    """Return `given` as a configuration; a mapping, as a file holds it, is read.
+
+    Raises:
+        ConfigurationError: It is something else, or holds an unknown key.
+    """
+    kind: Any = cls
+    if isinstance(given, kind):
+        return given  # type: ignore[no-any-return]  # just looked
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(f"{place} needs a {kind.__name__}, found {given!r:.80}")
+    known = [one.name for one in fields(kind)]
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        raise ConfigurationError(f"{place} has no option {unknown[0]!r}: there are {', '.join(known)}")
+    return cls(**given)
+
+
+def _refuse_twins(what: str, targets: Mapping[str, str]) -> None:
+    twins = [target for target, count in Counter(targets.values()).items() if count > 1]
+    if twins:
+        sources = sorted(name for name, target in targets.items() if target == twins[0])
+        raise ConfigurationError(
+            f"the {what} {', '.join(map(repr, sources))} would all be called {twins[0]!r}: "
+            "give each a name of its own"
+        )
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
