@@ -13,6 +13,7 @@ from tool_search_processor.schemas import Schema, map_types
 from tool_search_processor.wording import (
     Path,
     Problem,
+    choices_text,
     expected_text,
     found_text,
     unknown_text,
@@ -166,9 +167,20 @@ def schema_check(schema: Schema) -> ArgumentsCheck:
 
     def check(arguments: Any) -> Checked:
         try:
-            return Checked(arguments, tuple(_problems(validator.iter_errors(arguments), schema)))
+            errors = list(validator.iter_errors(arguments))
         except Exception:  # noqa: BLE001  # as above: many a fault shows only when the schema is applied
             return _object_check(arguments)
+        return Checked(arguments, tuple(_problems(errors, schema)))
+
+    return check
+
+
+def both_checks(first: ArgumentsCheck, second: ArgumentsCheck) -> ArgumentsCheck:
+    """Return a check that asks `second` about what `first` lets through."""
+
+    def check(arguments: Any) -> Checked:
+        checked = first(arguments)
+        return checked if checked.problems else second(checked.value)
 
     return check
 
@@ -234,8 +246,13 @@ def _branch_problems(error: ValidationError, path: Path, root: Schema) -> Iterat
     for inner in error.context or ():
         branches.setdefault(inner.schema_path[0], []).append(inner)
     meant = [errors for errors in branches.values() if not any(_is_other_kind(e) for e in errors)]
+    tags = [e for errors in branches.values() for e in errors if _is_other_tag(e)]
     if len(meant) == 1 or (meant and isinstance(error.instance, Mapping)):
         yield from _problems(min(meant, key=len), root)
+    elif tags:
+        wanted = choices_text(tag.validator_value for tag in tags)
+        found = found_text(tags[0].instance)
+        yield Problem(tuple(tags[0].absolute_path), f"must be one of {wanted}, found {found}")
     else:
         wanted = expected_text({error.validator: error.validator_value}, root)
         yield Problem(path, f"must be {wanted}, found {found_text(error.instance)}")
@@ -243,10 +260,12 @@ def _branch_problems(error: ValidationError, path: Path, root: Schema) -> Iterat
 
 def _is_other_kind(error: ValidationError) -> bool:
     """Tell whether the branch of this error was not meant: another type, or another tag."""
-    depth = len(error.relative_path)
-    if error.validator == "type":
-        return depth == 0
-    return error.validator == "const" and depth <= 1
+    is_type = error.validator == "type" and not error.relative_path
+    return is_type or _is_other_tag(error) or (error.validator == "const" and not error.relative_path)
+
+
+def _is_other_tag(error: ValidationError) -> bool:
+    return error.validator == "const" and len(error.relative_path) == 1
 
 
 def _required(error: ValidationError, path: Path) -> Iterator[Problem]:

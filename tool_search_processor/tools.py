@@ -13,7 +13,7 @@ from typing import Any, Self, TypedDict, Unpack, overload
 from tool_search_processor import definitions
 from tool_search_processor.arguments import (
     ArgumentsCheck,
-    Checked,
+    both_checks,
     checked_arguments,
     parse_arguments,
     schema_check,
@@ -123,9 +123,6 @@ class Tool:
         """Leave out what is computed: it holds compiled checks."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
     def __copy__(self) -> Self:
         return self
 
@@ -154,7 +151,9 @@ class Tool:
             "output_schema": call.output_schema,
         }
         if "name" not in fields:
-            found |= definitions.named(_function_name(function))
+            if call.name is None:
+                raise InvalidToolError("a lambda has no name: give one, Tool.from_function(fn, name=...)")
+            found |= definitions.named(call.name)
         return cls(**definitions.merged(found, fields), execute=call)
 
     @classmethod
@@ -340,15 +339,7 @@ class Tool:
             return schema_check(self.parameters)
         if self.parameters == self.execute.parameters:
             return self.execute.check
-        return _both(schema_check(self.parameters), self.execute.check)
-
-
-def _both(first: ArgumentsCheck, second: ArgumentsCheck) -> ArgumentsCheck:
-    def check(arguments: Any) -> Checked:
-        checked = first(arguments)
-        return checked if checked.problems else second(checked.value)
-
-    return check
+        return both_checks(schema_check(self.parameters), self.execute.check)
 
 
 def _wrong_field(tool: Tool, name: str, wanted: str) -> InvalidToolError:
@@ -382,15 +373,6 @@ def _frozen_field(tool: Tool, name: str, value: object) -> FrozenDict | None:
 
 def _stable(value: object) -> object:
     return sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
-
-
-def _function_name(function: Callable[..., Any]) -> str:
-    while isinstance(function, functools.partial):
-        function = function.func
-    name = getattr(function, "__name__", None) or type(function).__name__
-    if name == "<lambda>":
-        raise InvalidToolError("a lambda has no name: give one, Tool.from_function(fn, name=...)")
-    return str(name)
 
 
 @overload
