@@ -118,12 +118,14 @@ def tool_calls_of(value: Any) -> list[CallRequest]:
     Takes OpenAI tool calls and Anthropic `tool_use` blocks, as dicts or as SDK objects. A missing id is
     made; a repeated one is replaced, so that each call has its own.
     """
-    if value is None:
+    if value is None or isinstance(value, str):
         return []
-    if isinstance(value, Mapping) or not isinstance(value, Iterable) or hasattr(value, "tool_calls"):
+    if _read_call(value) is not None:
+        value = [value]
+    elif not isinstance(value, list | tuple):
+        # an SDK's message iterates over its fields, so being iterable says nothing
         value = field_of(value, "tool_calls") or field_of(value, "content") or ()
-    if isinstance(value, str):
-        return []
+        value = () if isinstance(value, str) else value
     calls = [call for call in map(_read_call, value) if call is not None]
     return unique_ids(calls)
 
