@@ -1,0 +1,183 @@
+"""RegexIndex: what matches, in what order, what is refused, and what it may cost."""
+
+import threading
+import time
+
+import pytest
+
+from tool_search_processor.errors import InvalidPatternError
+from tool_search_processor.search.base import CountingIndex, Document, Hit, SearchIndex
+from tool_search_processor.search.regex import RegexIndex, compile_pattern
+
+DOCUMENTS = (
+    Document(
+        name="create_issue",
+        namespace="github",
+        description="Open an issue.",
+        tags=("tracker",),
+        keywords=("bug",),
+        parameter_names=("repo", "title"),
+        parameter_texts=("Owner and name", "What is wrong"),
+    ),
+    Document(name="delete_issue", description="Remove it."),
+    Document(name="sendMail", description="Send a message.\nCaps the size at 10 MB."),
+    Document(name="поиск_файла", description="Найти файл"),
+)
+
+
+def index(documents=DOCUMENTS):
+    made = RegexIndex()
+    made.update(documents)
+    return made
+
+
+def names(hits):
+    return [hit.name for hit in hits]
+
+
+def test_it_is_a_search_index_that_counts():
+    assert isinstance(RegexIndex(), SearchIndex)
+    assert isinstance(RegexIndex(), CountingIndex)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("issue", ["create_issue", "delete_issue"]),
+        ("ISSUE", ["create_issue", "delete_issue"]),
+        ("^(create|delete)_", ["create_issue", "delete_issue"]),
+        ("_issue$", ["create_issue", "delete_issue"]),
+        ("^github$", ["create_issue"]),
+        ("tracker", ["create_issue"]),
+        ("^bug$", ["create_issue"]),
+        ("^title$", ["create_issue"]),
+        ("what is wr.ng", ["create_issue"]),
+        (r"\d+ mb", ["sendMail"]),
+        ("ПОИСК", ["поиск_файла"]),
+        (r"\p{Cyrillic}+", ["поиск_файла"]),
+        ("nothing like it", []),
+        ("", []),
+        ("  \t", []),
+        (".", ["create_issue", "delete_issue", "sendMail", "поиск_файла"]),
+    ],
+)
+def test_matches_in_every_field_in_catalog_order(pattern, expected):
+    hits = index().search(pattern)
+    assert hits == [Hit(name=name, score=1.0) for name in expected]
+    assert index().count(pattern) == len(expected)
+
+
+def test_a_smaller_limit_is_the_beginning_of_a_greater_one():
+    whole = index().search(".")
+    for limit in range(6):
+        assert index().search(".", limit=limit) == whole[:limit]
+
+
+def test_within_narrows_and_extra_comes_last_and_hides():
+    extra = (Document(name="create_issue", description="mine"), Document(name="issue_extra"))
+    made = index()
+    assert names(made.search("issue", within=["delete_issue"])) == ["delete_issue"]
+    assert names(made.search("issue", extra=extra)) == ["delete_issue", "create_issue", "issue_extra"]
+    assert names(made.search("github", extra=extra)) == []
+    assert names(made.search("issue", within=frozenset(), extra=extra)) == ["create_issue", "issue_extra"]
+    assert made.count("issue", within=frozenset({"delete_issue"}), extra=iter(extra)) == 3
+    assert names(made.search("issue")) == ["create_issue", "delete_issue"]
+
+
+def test_count_compares_with_the_one_score_there_is():
+    assert index().count("issue", min_score=1.0) == 2
+    assert index().count("issue", min_score=1.01) == 0
+
+
+def test_update_replaces_the_whole_content_in_the_new_order():
+    made = index()
+    made.update([DOCUMENTS[2], Document(name="create_issue", description="renewed"), DOCUMENTS[1]])
+    assert names(made.search(".")) == ["sendMail", "create_issue", "delete_issue"]
+    assert names(made.search("renewed")) == ["create_issue"]
+    assert made.search("github") == []
+    made.update([])
+    assert made.search(".") == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("(", "missing"),
+        ("a)(b", "unexpected"),
+        ("[a", "missing ]"),
+        ("a**", "bad repetition operator"),
+        ("*", "no argument for repetition operator"),
+        ("\\", "trailing"),
+        ("[z-a]", "invalid character class range"),
+        ("(?=a)", "look-around and back-references are not supported"),
+        ("a{1001}", "invalid repetition size"),
+        ("((a?){30}){30}", "its repetitions grow too large"),
+        (r"\p{L}{900}", "its repetitions grow too large"),
+        ("a" * 201, "201 characters"),
+    ],
+)
+def test_a_bad_pattern_is_refused_in_one_sentence(pattern, reason, capfd):
+    with pytest.raises(InvalidPatternError) as caught:
+        index().search(pattern)
+    text = str(caught.value)
+    assert reason in text
+    assert "http" not in text
+    assert "\n" not in text
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_longest_pattern_is_taken():
+    assert index().search("a" * 200) == []
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", "(x+x+)+y", "(a|aa)+$", ".*.*.*.*=.*", "^(([a-z])+.)+[A-Z]([a-z])+$"]
+)
+def test_patterns_that_ruin_a_backtracking_engine_cost_milliseconds(pattern):
+    made = index(
+        [Document(name=f"t{n}", description=f"{'a' * 300}! {n} " + "word " * 40) for n in range(2000)]
+    )
+    started = time.process_time()
+    made.search(pattern)
+    assert time.process_time() - started < 0.1
+
+
+def test_a_search_over_its_budget_ends_with_a_sentence(monkeypatch):
+    ticks = iter(range(0, 1000, 2))
+    monkeypatch.setattr("tool_search_processor.search.regex.time.thread_time", lambda: next(ticks))
+    with pytest.raises(InvalidPatternError, match="takes too long"):
+        index().search("issue")
+
+
+def test_a_huge_text_is_read_in_part():
+    made = index([Document(name="huge", description="word " * 100_000 + "needle")])
+    assert made.search("needle") == []
+    assert names(made.search("word")) == ["huge"]
+
+
+def test_lone_surrogates_do_no_harm():
+    assert index([Document(name="odd", description="\ud800text")]).search("t\ud800ext")
+
+
+def test_compile_pattern_matches_bytes():
+    assert compile_pattern("é").search("É".encode())
+
+
+def test_searches_see_the_content_of_before_or_of_after():
+    made = RegexIndex()
+    contents = [[Document(name=f"{letter}{n}") for n in range(40)] for letter in "ab"]
+    made.update(contents[0])
+    seen: set[tuple[str, ...]] = set()
+
+    def search():
+        for _ in range(60):
+            seen.add(tuple(names(made.search("."))))
+
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for turn in range(60):
+        made.update(contents[turn % 2])
+    for thread in threads:
+        thread.join()
+    assert seen <= {tuple(document.name for document in content) for content in contents}

@@ -1,0 +1,165 @@
+"""Search by a regular expression, in time linear in the text whatever the pattern."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tool_search_processor.errors import InvalidPatternError
+from tool_search_processor.search.base import Document, Hit
+
+MAX_PATTERN_LENGTH = 200
+"""Characters; a longer pattern is refused, whatever it says."""
+
+# RE2 is linear in the text, but its constant is the pattern's size once expanded: nested counts such as
+# ((a?){30}){30} fall out of its automaton's memory and then cost 16 ms a kilobyte. So the size is bounded,
+# the text of each tool is, and a whole search has a budget.
+_PROGRAM_SIZE = 2000
+_MEMORY_BYTES = 8 << 20
+_TEXT_BYTES = 32_000
+_BUDGET_SECONDS = 1.0
+_TOOLS_BETWEEN_LOOKS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    documents: tuple[Document, ...] = ()
+    texts: tuple[bytes, ...] = ()
+
+
+class RegexIndex:
+    """Finds the tools whose text matches a pattern.
+
+    The text of a tool is its name, namespace, description, tags, keywords, and the names and texts of
+    its parameters, each on a line of its own; `^` and `$` match at the edges of a line. Upper and lower
+    case are one. Every match scores 1.0, in the documents' order. The engine is RE2, which has neither
+    look-around nor back-references and never backtracks.
+    """
+
+    def __init__(self) -> None:
+        self._snapshot = _Snapshot()
+        self._update_lock = threading.Lock()
+
+    def update(self, documents: Sequence[Document]) -> None:
+        """Make `documents` the whole content, in this order."""
+        with self._update_lock:
+            old = self._snapshot
+            known = dict(zip(old.documents, old.texts, strict=True))
+            texts = tuple(known.get(document) or _searchable(document) for document in documents)
+            self._snapshot = _Snapshot(tuple(documents), texts)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+    ) -> list[Hit]:
+        """Return the tools that match the pattern `query`, each with score 1.0; see `SearchIndex.search`.
+
+        A blank pattern matches nothing.
+
+        Raises:
+            InvalidPatternError: If the pattern does not compile or is longer than 200 characters; the
+                message says why, in one sentence.
+        """
+        hits: list[Hit] = []
+        for name in self._matches(query, within, extra):
+            if limit is not None and len(hits) >= limit:
+                break
+            hits.append(Hit(name=name, score=1.0))
+        return hits
+
+    def count(
+        self,
+        query: str,
+        *,
+        min_score: float = 0.0,
+        within: Collection[str] | None = None,
+        extra: Iterable[Document] = (),
+    ) -> int:
+        """Return how many tools match; see `CountingIndex.count`."""
+        if min_score > 1.0:
+            return 0
+        return sum(1 for _ in self._matches(query, within, tuple(extra)))
+
+    def _matches(
+        self, pattern: str, within: Collection[str] | None, extra: Sequence[Document]
+    ) -> Iterator[str]:
+        """Yield the names that match, in order."""
+        if not pattern.strip():
+            return
+        found = compile_pattern(pattern).search
+        snapshot = self._snapshot
+        hidden = {document.name for document in extra}
+        allowed = within if within is None or isinstance(within, (set, frozenset)) else frozenset(within)
+        deadline = time.thread_time() + _BUDGET_SECONDS
+        for place, (document, text) in enumerate(zip(snapshot.documents, snapshot.texts, strict=True)):
+            if place % _TOOLS_BETWEEN_LOOKS == 0 and time.thread_time() > deadline:
+                raise InvalidPatternError(
+                    f"The pattern {pattern!r} takes too long: search with a simpler one, with fewer counts."
+                )
+            name = document.name
+            if name not in hidden and (allowed is None or name in allowed) and found(text):
+                yield name
+        for document in extra:
+            if found(_searchable(document)):
+                yield document.name
+
+
+def compile_pattern(pattern: str) -> Any:
+    """Return the compiled pattern, for UTF-8 bytes.
+
+    Raises:
+        InvalidPatternError: If it does not compile, or is too long.
+    """
+    import re2  # type: ignore[import-untyped]  # it brings no types
+
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        raise InvalidPatternError(
+            f"The pattern has {len(pattern)} characters and at most {MAX_PATTERN_LENGTH} are taken: "
+            "search with a shorter one."
+        )
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    options.max_mem = _MEMORY_BYTES
+    try:
+        # A flag in front, not a group around: "a)(b" must stay an error.
+        compiled = re2.compile(b"(?m)" + pattern.encode("utf-8", "ignore"), options)
+    except re2.error as error:
+        raise InvalidPatternError(_refusal(pattern, _reason(error))) from error
+    if compiled.programsize > _PROGRAM_SIZE:
+        raise InvalidPatternError(_refusal(pattern, "its repetitions grow too large"))
+    return compiled
+
+
+def _refusal(pattern: str, reason: str) -> str:
+    return f"The pattern {pattern!r} is not valid: {reason}. Correct it and search again."
+
+
+def _reason(error: Exception) -> str:
+    reason = error.args[0] if error.args else "it does not compile"
+    text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+    if text.startswith("invalid perl operator"):
+        return "look-around and back-references are not supported"
+    if text.startswith("pattern too large"):
+        return "its repetitions grow too large"
+    return text
+
+
+def _searchable(document: Document) -> bytes:
+    parts = (
+        document.name,
+        document.namespace or "",
+        document.description,
+        *document.tags,
+        *document.keywords,
+        *document.parameter_names,
+        *document.parameter_texts,
+    )
+    return "\n".join(part for part in parts if part).encode("utf-8", "ignore")[:_TEXT_BYTES]
