@@ -59,6 +59,11 @@ class ToolSet:
         return Counter(tool.namespace for tool in self.tools if tool.namespace)
 
     @cached_property
+    def pinned(self) -> Sequence[Tool]:
+        """The tools that are always listed, in order."""
+        return tuple(tool for tool in self.tools if tool.pinned)
+
+    @cached_property
     def near_names(self) -> Mapping[str, tuple[str, ...]]:
         """Names by their normalized forms: without case and separators, with and without namespace."""
         forms: dict[str, dict[str, None]] = {}

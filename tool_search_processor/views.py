@@ -69,6 +69,12 @@ class CatalogView:
             return listed
         return await self._fetch(name)
 
+    def pinned(self, names: Iterable[str] = ()) -> list[Tool]:
+        """Return the tools that are always listed: those that say so, then those of `names`."""
+        found = {tool.name: tool for tool in (*self._shared_only(self.shared.pinned), *self.own.pinned)}
+        found |= {name: tool for name in names if (tool := self.get(name)) is not None}
+        return list(found.values())
+
     def near(self, name: str) -> list[Tool]:
         """Return the tools whose name is the same but for case, separators and namespace."""
         return [*self._shared_only(self.shared.near(name)), *self.own.near(name)]
