@@ -12,9 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tool_search_processor.arguments import parse_arguments
+from tool_search_processor.call_requests import CallRequest
 from tool_search_processor.checks import resolvers
-from tool_search_processor.errors import ToolSearchError
-from tool_search_processor.messages import CallRequest, clean_text, plain, tool_message
+from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
+from tool_search_processor.messages import tool_message
+from tool_search_processor.plain import clean_text, plain
 from tool_search_processor.results import encode_result, error_text
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool, ToolContext
@@ -121,29 +124,22 @@ def wire_name(name: str) -> str:
     return _NOT_IN_A_NAME.sub("_", name)[:_NAME_LENGTH] or "unnamed_tool"
 
 
-def parse_arguments(raw: Any, *, name: str) -> tuple[dict[str, Any], str | None]:
+def read_arguments(raw: Any, *, name: str) -> tuple[dict[str, Any], str | None]:
     """Read a call's arguments; returns them and no error, or an empty dict and a sentence.
 
-    Nothing, null and an empty text are no arguments. An object that was encoded twice is decoded twice.
+    Nothing, null, an empty text and an empty list are no arguments. An object that was encoded twice is
+    decoded twice.
     """
-    value = raw
-    for _ in range(2):
-        if not isinstance(value, str):
-            break
-        if not value.strip():
-            value = None
-            break
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as exc:
-            quoted = clean_text(value[:_QUOTED_CHARACTERS])
-            reason = f"Error: the arguments of {name} are not valid JSON ({exc}): {quoted}"
-            return {}, f"{reason} — send one JSON object."
-    if value is None:
+    try:
+        value = parse_arguments(raw)
+    except ToolArgumentsError as exc:
+        quoted = clean_text(str(raw)[:_QUOTED_CHARACTERS])
+        return {}, f"Error: {exc} {name} takes one JSON object; this was sent: {quoted}"
+    if value is None or value == []:
         return {}, None
     if not isinstance(value, Mapping):
         kind = {list: "a list", str: "a text", bool: "true or false"}.get(type(value), "a number")
-        return {}, f"Error: the arguments of {name} must be one JSON object; found {kind}."
+        return {}, f"Error: {name} takes its arguments as one JSON object; found {kind}."
     return dict(value), None
 
 
@@ -191,7 +187,7 @@ class CallRunner:
 
     async def _prepare(self, step: InputStep, request: CallRequest) -> PreparedCall:
         name = wire_name(request.name)
-        arguments, error = parse_arguments(request.arguments, name=name)
+        arguments, error = read_arguments(request.arguments, name=name)
         if error is not None:
             return PreparedCall(request=request, name=name, arguments={}, error=error)
         try:
@@ -201,9 +197,13 @@ class CallRunner:
                 return PreparedCall(request=request, name=name, arguments=arguments, error=error)
             context = _context(step, request)
             target, target_arguments = await tool.target(arguments, context)
+            # nobody is asked to approve what cannot run
+            error = _mistake(step, target, target_arguments) if target.requires_approval else None
         except Exception as exc:  # noqa: BLE001 - foreign code: whatever it raises is an answer to the model
             _log(name, exc)
             return PreparedCall(request=request, name=name, arguments=arguments, error=error_text(exc))
+        if error is not None:
+            return PreparedCall(request=request, name=name, arguments=target_arguments, error=error)
         return PreparedCall(request=request, name=name, tool=target, arguments=target_arguments)
 
     async def _resolve(self, step: InputStep, name: str) -> Tool | None:
@@ -282,6 +282,17 @@ def _listed(step: InputStep, name: str) -> Tool | None:
         for tool in step.tools:
             if tool.name == candidate:
                 return tool
+    return None
+
+
+def _mistake(step: InputStep, tool: Tool, arguments: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the arguments, with the parameters where the model hasn't seen them."""
+    try:
+        tool.check_arguments(arguments)
+    except ToolArgumentsError as exc:
+        if any(listed.name == tool.name for listed in step.tools):
+            return error_text(exc)
+        return f"{error_text(exc)} The parameters of {tool.name}: {encode_result(tool.wire_schema())}"
     return None
 
 

@@ -11,16 +11,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from tool_search_processor.call_requests import CallRequest, tool_calls_of, unique_ids
 from tool_search_processor.errors import ToolSearchError
-from tool_search_processor.messages import (
-    CallRequest,
-    clean_text,
-    field_of,
-    plain,
-    text_of,
-    tool_calls_of,
-    unique_ids,
-)
+from tool_search_processor.plain import clean_text, field_of, plain, text_of
 
 Completion: TypeAlias = Callable[..., Awaitable[Any]]
 """Takes `model`, `messages`, and where there are any `tools`, `tool_choice`, `stream` …; answers as

@@ -7,11 +7,11 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
 
+from tool_search_processor.call_requests import tool_calls_of
 from tool_search_processor.calls import CallRunner, PreparedCall, refusal_text, stop_tasks
 from tool_search_processor.checks import resolvers
 from tool_search_processor.completions import Completion, Reply, complete
 from tool_search_processor.errors import AbortRun, ResumeError
-from tool_search_processor.messages import tool_calls_of
 from tool_search_processor.resumption import CallClaimer, PausedRun
 from tool_search_processor.runs import (
     Done,

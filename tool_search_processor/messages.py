@@ -2,81 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import dataclasses
-import json
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from tool_search_processor.call_requests import openai_call, read_call
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.plain import field_of, plain, text_of
 
 _ANTHROPIC_BLOCKS = frozenset(
     {"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "server_tool_use"}
 )
 SYSTEM_ROLES = frozenset({"system", "developer"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallRequest:
-    """A tool call as a model wrote it."""
-
-    id: str
-    name: str
-    arguments: Any
-    """Usually JSON text; some models and servers send an object, or nothing."""
-    style: Literal["openai", "anthropic"] = "openai"
-    extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """What a provider adds to the call and wants back, such as a thought signature."""
-
-
-def field_of(value: Any, name: str) -> Any:
-    """Return a key of a mapping or an attribute of an object; None where there is none."""
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-
-
-def plain(value: Any) -> Any:
-    """Return a value as new JSON containers: mappings, SDK objects and dataclasses become dicts.
-
-    Every container is copied, so that no later change of the one reaches the other.
-    """
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    if isinstance(value, bytes | bytearray):
-        return base64.b64encode(value).decode()
-    if hasattr(value, "model_dump"):
-        return plain(value.model_dump(exclude_none=True, warnings=False))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return plain(dataclasses.asdict(value))
-    if hasattr(value, "__dict__"):
-        return plain({key: item for key, item in vars(value).items() if not key.startswith("_")})
-    return str(value)
-
-
-def clean_text(text: str) -> str:
-    """Replace lone surrogates, which no wire can carry."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode(errors="replace").decode()
-    return text
-
-
-def text_of(content: Any) -> str:
-    """Return the text of a message's content: itself, or its text parts joined by line ends."""
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Sequence):
-        parts = [part if isinstance(part, str) else field_of(part, "text") for part in content]
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return str(content)
 
 
 def last_user_text(messages: Sequence[Mapping[str, Any]]) -> str:
@@ -110,50 +46,6 @@ def to_openai_messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
             )
         result.extend(_from_anthropic(message) if _is_anthropic(message) else [message])
     return result
-
-
-def tool_calls_of(value: Any) -> list[CallRequest]:
-    """Read the tool calls out of an assistant message, or out of a list of calls or content blocks.
-
-    Takes OpenAI tool calls and Anthropic `tool_use` blocks, as dicts or as SDK objects. A missing id is
-    made; a repeated one is replaced, so that each call has its own.
-    """
-    if value is None or isinstance(value, str):
-        return []
-    if _read_call(value) is not None:
-        value = [value]
-    elif not isinstance(value, list | tuple):
-        # an SDK's message iterates over its fields, so being iterable says nothing
-        value = field_of(value, "tool_calls") or field_of(value, "content") or ()
-        value = () if isinstance(value, str) else value
-    calls = [call for call in map(_read_call, value) if call is not None]
-    return unique_ids(calls)
-
-
-def unique_ids(calls: Iterable[CallRequest], *, taken: Iterable[str] = ()) -> list[CallRequest]:
-    """Give every call an id of its own, and one that is not in `taken`; good ids stay."""
-    seen = set(taken)
-    result = []
-    for call in calls:
-        unique = call if call.id and call.id not in seen else dataclasses.replace(call, id=new_call_id())
-        seen.add(unique.id)
-        result.append(unique)
-    return result
-
-
-def new_call_id() -> str:
-    """Return a fresh id in the form that providers accept."""
-    return f"call_{uuid.uuid4().hex[:24]}"
-
-
-def openai_call(
-    call: CallRequest, *, name: str | None = None, arguments: str | None = None
-) -> dict[str, Any]:
-    """Return a call in OpenAI chat shape; its name and its argument text may be given anew."""
-    if arguments is None:
-        arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments or {})
-    function = {"name": call.name if name is None else name, "arguments": arguments}
-    return {"id": call.id, "type": "function", "function": function, **call.extra}
 
 
 def call_ids(messages: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -241,27 +133,6 @@ def _not_run(waiting: Mapping[str, str], text: str) -> list[dict[str, Any]]:
     return [tool_message(call_id, name, text) for call_id, name in waiting.items()]
 
 
-def _read_call(item: Any) -> CallRequest | None:
-    if field_of(item, "type") == "tool_use":
-        return CallRequest(
-            id=str(field_of(item, "id") or ""),
-            name=str(field_of(item, "name") or ""),
-            arguments=plain(field_of(item, "input")),
-            style="anthropic",
-        )
-    function = field_of(item, "function")
-    if function is None:
-        return None
-    arguments = field_of(function, "arguments")
-    extra = field_of(item, "provider_specific_fields")
-    return CallRequest(
-        id=str(field_of(item, "id") or ""),
-        name=str(field_of(function, "name") or ""),
-        arguments=arguments if isinstance(arguments, str) else plain(arguments),
-        extra={"provider_specific_fields": plain(extra)} if extra else {},
-    )
-
-
 def _is_anthropic(message: Mapping[str, Any]) -> bool:
     content = message.get("content")
     if not isinstance(content, list):
@@ -284,7 +155,7 @@ def _assistant_from_blocks(blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "content": text_of([block for block in blocks if block.get("type") == "text"]) or None,
     }
     thinking = [block for block in blocks if block.get("type") in {"thinking", "redacted_thinking"}]
-    calls = [call for call in map(_read_call, blocks) if call is not None]
+    calls = [call for call in map(read_call, blocks) if call is not None]
     if thinking:
         message["thinking_blocks"] = list(thinking)
     if calls:

@@ -11,7 +11,7 @@ from tool_search_processor.errors import (
     ToolNotCallableError,
     ToolUnavailableError,
 )
-from tool_search_processor.messages import clean_text
+from tool_search_processor.plain import clean_text
 
 _LONGEST_ERROR = 1_000
 _FIT_FOR_THE_MODEL = (ToolArgumentsError, ToolUnavailableError, InvalidPatternError, ToolNotCallableError)

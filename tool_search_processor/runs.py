@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from tool_search_processor.calls import PendingCall
 from tool_search_processor.errors import ResumeError
-from tool_search_processor.messages import plain
+from tool_search_processor.plain import plain
 
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "max_steps", "pending", "aborted"]
 """Why a run ended."""

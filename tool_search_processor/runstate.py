@@ -7,17 +7,11 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from tool_search_processor.calls import PendingCall, ToolOutcome, parse_arguments, wire_name
+from tool_search_processor.call_requests import CallRequest, openai_call, unique_ids
+from tool_search_processor.calls import PendingCall, ToolOutcome, read_arguments, wire_name
 from tool_search_processor.completions import Reply
-from tool_search_processor.messages import (
-    CallRequest,
-    call_ids,
-    merge_system,
-    openai_call,
-    plain,
-    to_openai_messages,
-    unique_ids,
-)
+from tool_search_processor.messages import call_ids, merge_system, to_openai_messages
+from tool_search_processor.plain import clean_text, plain
 from tool_search_processor.runs import FinishReason, RunResult, Usage
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
@@ -152,7 +146,7 @@ def model_request(step: InputStep, *, parallel_tool_calls: bool) -> dict[str, An
     }
     tools = _distinct(step.tools)
     if tools:
-        request["tools"] = [plain(tool.to_openai()) for tool in tools]
+        request["tools"] = [tool.to_openai() for tool in tools]
         if step.tool_choice is not None:
             request["tool_choice"] = plain(step.tool_choice)
         if not parallel_tool_calls:
@@ -172,13 +166,22 @@ def _distinct(tools: Sequence[Tool]) -> list[Tool]:
 
 def _stored_call(call: CallRequest) -> Mapping[str, Any]:
     """What a model got wrong must not be sent back: providers refuse broken names and arguments."""
-    arguments, error = parse_arguments(call.arguments, name=call.name)
-    sound = error is None and isinstance(call.arguments, str) and call.arguments.lstrip().startswith("{")
-    text = call.arguments if sound else json.dumps(plain(arguments), ensure_ascii=False)
+    arguments, _ = read_arguments(call.arguments, name=call.name)
+    text = (
+        clean_text(call.arguments) if _is_object(call.arguments) else clean_text(json.dumps(plain(arguments)))
+    )
     return openai_call(call, name=wire_name(call.name), arguments=text)
+
+
+def _is_object(text: Any) -> bool:
+    """Whether a text is strictly the JSON of an object; what was read leniently may not be."""
+    try:
+        return isinstance(text, str) and isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_whole(call: CallRequest) -> bool:
     if isinstance(call.arguments, str) and not call.arguments.strip():
         return False
-    return parse_arguments(call.arguments, name=call.name)[1] is None
+    return read_arguments(call.arguments, name=call.name)[1] is None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
+from tool_search_processor.call_requests import tool_calls_of
 from tool_search_processor.calls import (
     CallRunner,
     PendingCall,
@@ -15,7 +16,7 @@ from tool_search_processor.calls import (
 )
 from tool_search_processor.checks import checked_processors, checked_tools, resolvers
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.messages import to_openai_messages, tool_calls_of
+from tool_search_processor.messages import to_openai_messages
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool
 

@@ -13,9 +13,10 @@ from typing import Literal
 from cachetools import LRUCache
 
 from tool_search_processor.errors import AbortRun, ConfigurationError, TokenLimitError
-from tool_search_processor.messages import SYSTEM_ROLES, plain
+from tool_search_processor.messages import SYSTEM_ROLES
+from tool_search_processor.plain import plain
 from tool_search_processor.steps import InputStep, Message
-from tool_search_processor.tokens import DefinitionCounter, TextCounter, definition_text, estimate_tokens
+from tool_search_processor.tokens import DefinitionCounter, TextCounter, estimate_tokens
 
 _MESSAGE_OVERHEAD = 4
 """Tokens around each message (role marks): 3 to 4 with OpenAI's models."""
@@ -99,7 +100,7 @@ class TokenLimiter:
         """
         if self._counter is None and self._fits_in_bytes(step):
             return step
-        definitions = [definition_text(tool) for tool in step.tools] if self._count_tools else []
+        definitions = [tool.definition_json for tool in step.tools] if self._count_tools else []
         count = self._cached(self._counter or default_counter(step.model), step.model)
         fixed = {
             "tool definitions": sum(map(count, definitions)),

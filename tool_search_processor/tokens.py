@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from tool_search_processor.tools import Tool
 
@@ -25,11 +23,6 @@ def estimate_tokens(text: str) -> int:
         return -(-len(text) // _CHARACTERS_PER_TOKEN)
     wide = sum(character >= _CJK_START for character in text)
     return wide + -(-(len(text) - wide) // _CHARACTERS_PER_TOKEN)
-
-
-def definition_text(tool: Tool) -> str:
-    """Return a tool's definition as it is sent, as compact JSON."""
-    return json.dumps(tool.to_openai(), ensure_ascii=False, separators=(",", ":"), default=_plain)
 
 
 class DefinitionCounter:
@@ -53,17 +46,8 @@ class DefinitionCounter:
         key = tool.fingerprint
         found = self._counts.get(key)
         if found is None:
-            found = self._counter(definition_text(tool))
+            found = self._counter(tool.definition_json)
             if len(self._counts) >= self._max_entries:
                 self._counts.clear()
             self._counts[key] = found
         return found
-
-
-def _plain(value: Any) -> Any:
-    """Turn the read-only mappings and sequences of a definition into what JSON knows."""
-    if hasattr(value, "items"):
-        return dict(value.items())
-    if isinstance(value, tuple | set | frozenset):
-        return list(value)
-    return str(value)
