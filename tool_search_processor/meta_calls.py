@@ -28,6 +28,7 @@ class StepCalls:
     """Answers the calls that a model makes after one step, with what that step could see."""
 
     step: InputStep
+    catalog: CatalogView
     view: CatalogView
     """What can be found: the catalog, and the step's own tools where those are searched."""
     own: Sequence[Tool]

@@ -302,14 +302,14 @@ class ToolSearchProcessor:
             step: The step, before or after this processor.
             own: The step's own tools that it lists.
         """
-        view = await self.catalog.view(step.context)
-        view = view.with_own(self._loads.run(step).withheld)
-        pinned = view.pinned(self._options.pinned)
+        catalog = await self.catalog.view(step.context)
+        view = catalog.with_own(self._loads.run(step).withheld)
         return StepCalls(
             step=step,
+            catalog=catalog,
             view=view,
             own=own,
-            pinned=pinned,
+            pinned=view.pinned(self._options.pinned),
             options=self._options,
             loads=self._loads,
         )
@@ -396,8 +396,9 @@ class ToolSearchProcessor:
         """Return the sentence about what can be found; with a filter, it would tell what is hidden."""
         if self._options.filter is not None:
             return ""
-        view = calls.view
-        return inventory_text(len(view) - len(calls.pinned), view.namespaces)
+        # What a step brings is left out: the text changes only when the catalog does.
+        pinned = calls.catalog.pinned(self._options.pinned)
+        return inventory_text(len(calls.catalog) - len(pinned), calls.catalog.namespaces)
 
 
 def batched(tools: Iterable[Tool], size: int) -> Iterator[list[Tool]]:
