@@ -1,0 +1,226 @@
+"""Search for people who type: unfinished words, slips of the keys, words in any order."""
+
+from __future__ import annotations
+
+import re
+import threading
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
+
+from tool_search_processor.search.base import Document, Hit
+from tool_search_processor.search.text import STOP_WORDS, name_key, words
+
+Floats = NDArray[np.float32]
+
+QUERY_CHARACTERS = 200
+"""Only so much of a query is read: nobody types more into a search box."""
+
+_QUERY_WORDS = 12
+_SENTENCE_WORDS = 3
+_DESCRIPTION = 0.6  # what a word of the description is worth, beside one of the name
+_SIMILAR = 0.7  # OSA similarity from which a word or a name counts as misspelt
+_SIMILAR_LENGTH = 4  # shorter words are one slip away from too many others
+_LEAST = 0.3  # half of a query of two words found in a description only
+_BEST = 0.99  # 1.0 is an exact name
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W_A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    document: Document
+    key: str
+    words: tuple[str, ...]
+    """Never empty: the name's key is one of them."""
+    worth: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    entries: tuple[_Entry, ...] = ()
+    slots: dict[str, int] = field(default_factory=dict)
+    vocabulary: tuple[str, ...] = ()
+    joined: str = ""
+    starts: tuple[int, ...] = ()
+    """Where each word of the vocabulary begins in `joined`."""
+    occurring: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The words of all documents, one document after the other, as places in the vocabulary."""
+    worth: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    """What each of them is worth."""
+    firsts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Where each document begins in them."""
+    keys: tuple[str, ...] = ()
+    key_lengths: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+
+
+class FuzzyIndex:
+    """Ranks tools by how close their names and descriptions come to what is being typed.
+
+    Each word of the query is looked for in names and descriptions: whole, as a beginning, inside, and
+    with slips (optimal string alignment: a swap of two letters is one slip). A score is the share of the
+    query that was found; only an exact name scores 1.0. Scores don't depend on the other tools.
+    """
+
+    def __init__(self) -> None:
+        self._snapshot = _Snapshot()
+        self._update_lock = threading.Lock()
+
+    def update(self, documents: Sequence[Document]) -> None:
+        """Make `documents` the whole content, in this order."""
+        with self._update_lock:
+            known = {entry.document: entry for entry in self._snapshot.entries}
+            self._snapshot = _build([known.get(document) or _entry(document) for document in documents])
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+    ) -> list[Hit]:
+        """Rank the documents for a query; see `SearchIndex.search`."""
+        snapshot = self._snapshot
+        own = _build([_entry(document) for document in extra])
+        scores = np.concatenate([_visible(snapshot, query, within, own), _scores(own, query)])
+        found = np.flatnonzero(scores >= _LEAST)
+        order = found[np.argsort(-scores[found], kind="stable")][:limit]
+        entries = snapshot.entries
+        total = len(entries)
+        return [
+            Hit(
+                name=(entries[slot] if slot < total else own.entries[slot - total]).document.name,
+                score=float(scores[slot]),
+            )
+            for slot in order.tolist()
+        ]
+
+    def count(
+        self,
+        query: str,
+        *,
+        min_score: float = 0.0,
+        within: Collection[str] | None = None,
+        extra: Iterable[Document] = (),
+    ) -> int:
+        """Return how many hits there are; see `CountingIndex.count`."""
+        hits = self.search(query, within=within, extra=tuple(extra))
+        return sum(hit.score >= min_score for hit in hits)
+
+
+def _visible(snapshot: _Snapshot, query: str, within: Collection[str] | None, own: _Snapshot) -> Floats:
+    """Return the stored documents' scores, 0 for what this request can't see."""
+    scores = _scores(snapshot, query)
+    if within is not None:
+        mask = np.zeros(len(scores), bool)
+        mask[[snapshot.slots[name] for name in within if name in snapshot.slots]] = True
+        scores[~mask] = 0.0
+    scores[[snapshot.slots[name] for name in own.slots if name in snapshot.slots]] = 0.0
+    return scores
+
+
+def _scores(snapshot: _Snapshot, query: str) -> Floats:
+    """Return one score a document, in their order."""
+    scores = np.zeros(len(snapshot.entries), np.float32)
+    asked = _asked(query)
+    if not asked or not len(scores):
+        return scores
+    for closeness in _closeness(snapshot, asked):
+        # One pass over all words costs less than looking up the postings of hundreds of near words.
+        scores += np.maximum.reduceat(closeness[snapshot.occurring] * snapshot.worth, snapshot.firsts)
+    scores /= len(asked)
+    key = name_key(query[:QUERY_CHARACTERS])
+    # Of names that hold all that was typed, the one with the least else comes first.
+    scores *= 0.9 + 0.1 * np.minimum(1.0, len(key) / snapshot.key_lengths)
+    names = _similar([key], snapshot.keys)[0]
+    np.minimum(np.maximum(scores, names), _BEST, out=scores)
+    exact = snapshot.slots.get(query.strip())
+    if exact is not None:
+        scores[exact] = 1.0
+    return scores
+
+
+def _asked(query: str) -> list[str]:
+    """Return the words to look for; the small words of a whole sentence don't count."""
+    found = list(dict.fromkeys(_parts(query[:QUERY_CHARACTERS])))
+    if len(found) > _SENTENCE_WORDS:
+        found = [word for word in found if word not in STOP_WORDS] or found
+    return found[:_QUERY_WORDS]
+
+
+def _similar(asked: Sequence[str], known: Sequence[str]) -> Floats:
+    """Return similarities, (asked, known); `cdist` gives other threads the interpreter, `extract` doesn't."""
+    found: Floats = cdist(
+        asked, known, scorer=OSA.normalized_similarity, score_cutoff=_SIMILAR, dtype=np.float32
+    )
+    return found
+
+
+def _closeness(snapshot: _Snapshot, asked: Sequence[str]) -> Floats:
+    """Return how close each word of the vocabulary is to each word asked for, (asked, vocabulary)."""
+    close = _similar(asked, snapshot.vocabulary)
+    for row, word in enumerate(asked):
+        if len(word) < _SIMILAR_LENGTH:
+            close[row][close[row] < 1.0] = 0.0
+        for place in _places(snapshot, word):
+            other = snapshot.vocabulary[place]
+            share = len(word) / len(other)
+            value = 0.85 + 0.15 * share if other.startswith(word) else 0.5 + 0.3 * share
+            close[row, place] = max(close[row, place], value)
+    return close
+
+
+def _places(snapshot: _Snapshot, word: str) -> Iterator[int]:
+    """Yield the vocabulary's words that hold `word`; a single letter only as a beginning."""
+    sought = word if len(word) > 1 else "\n" + word
+    at = snapshot.joined.find(sought)
+    while at >= 0:
+        place = bisect_right(snapshot.starts, at + len(sought) - len(word)) - 1
+        yield place
+        at = snapshot.joined.find(sought, snapshot.starts[place] + len(snapshot.vocabulary[place]))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the parts of a text's words, in lower case: unlike terms of the index, never stemmed."""
+    for word in words(text):
+        for part in _PARTS.findall(word):
+            yield part.casefold()
+
+
+def _entry(document: Document) -> _Entry:
+    key = name_key(document.name)
+    worth = dict.fromkeys(_parts(document.description), _DESCRIPTION)
+    worth.update(dict.fromkeys((*_parts(document.name), key), 1.0))
+    return _Entry(document=document, key=key, words=tuple(worth), worth=tuple(worth.values()))
+
+
+def _build(entries: Sequence[_Entry]) -> _Snapshot:
+    if not entries:
+        return _Snapshot()
+    known: dict[str, int] = {}
+    occurring: list[int] = []
+    worth: list[float] = []
+    firsts: list[int] = []
+    for entry in entries:
+        firsts.append(len(occurring))
+        occurring.extend(known.setdefault(word, len(known)) for word in entry.words)
+        worth.extend(entry.worth)
+    lengths = np.array([len(word) + 1 for word in known], np.int64)
+    return _Snapshot(
+        entries=tuple(entries),
+        slots={entry.document.name: slot for slot, entry in enumerate(entries)},
+        vocabulary=tuple(known),
+        joined="\n" + "\n".join(known),
+        starts=tuple((np.cumsum(lengths) - lengths + 1).tolist()),
+        occurring=np.array(occurring, np.int64),
+        worth=np.array(worth, np.float32),
+        firsts=np.array(firsts, np.int64),
+        keys=tuple(entry.key for entry in entries),
+        key_lengths=np.array([max(1, len(entry.key)) for entry in entries], np.float32),
+    )
