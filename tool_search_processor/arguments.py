@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tool_search_processor.errors import ToolArgumentsError
-from tool_search_processor.schemas import Schema, map_types
+from tool_search_processor.schemas import Schema, mend_schema
 from tool_search_processor.wording import (
     Path,
     Problem,
@@ -73,7 +73,7 @@ def parse_arguments(arguments: Any) -> Any:
     if arguments is None:
         return {}
     if not isinstance(arguments, str | bytes | bytearray):
-        return arguments
+        return dict(arguments) if isinstance(arguments, Mapping) else arguments
     decoded = _decoded(arguments)
     # Some models encode the whole object twice.
     return _decoded(decoded) if isinstance(decoded, str) else decoded
@@ -121,6 +121,16 @@ def checked_arguments(arguments: Any, check: ArgumentsCheck, *, prefix: Path = (
     raise ToolArgumentsError(problems_text(first.problems, prefix))
 
 
+def require_object(arguments: Any) -> None:
+    """Refuse arguments that are not a JSON object.
+
+    Raises:
+        ToolArgumentsError: If they are anything else.
+    """
+    if not isinstance(arguments, Mapping):
+        raise ToolArgumentsError(f"The arguments must be an object, found {found_text(arguments)}.")
+
+
 def problems_text(problems: Iterable[Problem], prefix: Path = ()) -> str:
     """Return one sentence for each problem, the first five and the count of the rest."""
     sentences = list(dict.fromkeys(problem.sentence(prefix) for problem in problems))
@@ -156,20 +166,19 @@ def _decoded_container(text: str) -> Any:
 def schema_check(schema: Schema) -> ArgumentsCheck:
     """Return a check of arguments against a JSON Schema (2020-12, or what `$schema` says).
 
-    A schema that is itself broken checks nothing but that the arguments are an object: a tool with an
-    odd schema stays callable. Formats are not enforced, and nothing is fetched from the network.
+    A schema that is itself broken checks nothing: a tool with an odd schema stays callable. Formats are not enforced, and nothing is fetched from the network.
     """
-    schema = map_types(schema)
+    schema = mend_schema(schema)
     try:
         validator = _compiled(schema)
     except Exception:  # noqa: BLE001  # a foreign schema may be broken in any way
-        return _object_check
+        return Checked
 
     def check(arguments: Any) -> Checked:
         try:
             errors = list(validator.iter_errors(arguments))
         except Exception:  # noqa: BLE001  # as above: many a fault shows only when the schema is applied
-            return _object_check(arguments)
+            return Checked(arguments)
         return Checked(arguments, tuple(_problems(errors, schema)))
 
     return check
@@ -183,12 +192,6 @@ def both_checks(first: ArgumentsCheck, second: ArgumentsCheck) -> ArgumentsCheck
         return checked if checked.problems else second(checked.value)
 
     return check
-
-
-def _object_check(arguments: Any) -> Checked:
-    if isinstance(arguments, Mapping):
-        return Checked(arguments)
-    return Checked(arguments, (Problem((), f"must be an object, found {found_text(arguments)}"),))
 
 
 def _compiled(schema: Schema) -> Validator:
@@ -223,6 +226,8 @@ def _problems(errors: Iterable[ValidationError], root: Schema) -> Iterator[Probl
         path: Path = tuple(error.absolute_path)
         if error.validator in ("anyOf", "oneOf") and error.context:
             yield from _branch_problems(error, path, root)
+        elif error.validator is None:  # the schema `false`, for which jsonschema gives the path of its parent
+            yield Problem(path, f"must not hold {found_text(error.instance)}")
         elif error.validator in _FIELD_TEXTS:
             yield from _FIELD_TEXTS[error.validator](error, path)
         else:

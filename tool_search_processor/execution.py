@@ -70,8 +70,8 @@ class CallPlan:
     accepted: frozenset[str] | None = None
     """Names it takes; None takes every name."""
     context_keyword: str | None = None
-    context_positional: bool = False
-    """In `mapping` style: the context is the second argument."""
+    context_place: Literal["before", "after"] | None = None
+    """In `mapping` style: where the context stands as a positional argument."""
 
     def bind(self, arguments: Any, context: ToolContext) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Return the arguments and keyword arguments to call with.
@@ -81,11 +81,16 @@ class CallPlan:
         """
         keywords = {self.context_keyword: context} if self.context_keyword else {}
         if self.style == "mapping" or not isinstance(arguments, Mapping):
-            return ((arguments, context) if self.context_positional else (arguments,)), keywords
+            return self._positions(arguments, context), keywords
         self._check(arguments)
         values = {**arguments, **keywords}
         positional = [values.pop(p.name, p.default) for p in self.positional]
         return positional, values
+
+    def _positions(self, arguments: Any, context: ToolContext) -> Sequence[Any]:
+        if self.context_place is None:
+            return (arguments,)
+        return (arguments, context) if self.context_place == "after" else (context, arguments)
 
     def _check(self, arguments: Mapping[str, Any]) -> None:
         missing = [name for name in self.required if name not in arguments]
@@ -116,11 +121,16 @@ def plan_call(execute: Callable[..., Any], properties: Collection[str]) -> CallP
     var_keyword = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
     rest = [p for p in positional if p.name not in named]
     if rest and _takes_mapping(rest[0], properties, var_keyword=var_keyword):
-        second = positional[1] if len(positional) > 1 and positional[0] is rest[0] else None
-        as_second = second is not None and _takes_context(second)
-        keyword = named[0] if named and not (as_second and second and second.name == named[0]) else None
-        return CallPlan(style="mapping", context_keyword=keyword, context_positional=as_second)
+        return _mapping_plan(positional, named)
     return keyword_plan(parameters, context_keyword=named[0] if named else None)
+
+
+def _mapping_plan(positional: Sequence[inspect.Parameter], named: Sequence[str]) -> CallPlan:
+    if positional[0].name in named:
+        return CallPlan(style="mapping", context_place="before")
+    if len(positional) > 1 and _takes_context(positional[1]):
+        return CallPlan(style="mapping", context_place="after")
+    return CallPlan(style="mapping", context_keyword=named[0] if named else None)
 
 
 def keyword_plan(parameters: Sequence[inspect.Parameter], *, context_keyword: str | None) -> CallPlan:

@@ -140,10 +140,9 @@ def wire_schema(parameters: Schema) -> WireSchema:
 
     The root is always `{"type": "object", "properties": {...}}`: a `$ref` root to an object is inlined,
     and a root that is no object, or a combinator, becomes the one property of a wrapper, with its `$defs`
-    at the new root. Foreign types are mapped, `required` and `properties` of a wrong kind and references
-    to other documents dropped; the rest is as it was.
+    at the new root. The rest is as it was, but for `mend_schema`.
     """
-    schema = edit_schemas(parameters, _mended)
+    schema = mend_schema(parameters)
     inlined = _inline_root(schema)
     if not _is_object_root(inlined):
         return _wrapped(schema)
@@ -152,17 +151,26 @@ def wire_schema(parameters: Schema) -> WireSchema:
     return WireSchema(schema=freeze(inlined))
 
 
+def mend_schema(schema: Any) -> Any:
+    """Return the schema with its types mapped, and without what no provider and no validator can read.
+
+    Dropped are `properties` that map nothing, `required` that lists no names (older dialects have `true`
+    there), and references to other documents. Where nothing changes the same object is returned.
+    """
+    return edit_schemas(schema, _mended)
+
+
 def _mended(schema: Schema) -> Schema:
     schema = _with_json_types(schema)
-    wrong = [
-        key
-        for key, kind in (("properties", dict), ("required", list))
-        if key in schema and not isinstance(schema[key], kind)
-    ]
-    reference = schema.get("$ref", "#")
-    if not (isinstance(reference, str) and reference.startswith("#")):
-        wrong.append("$ref")
+    wrong = [key for key, is_right in _READABLE.items() if key in schema and not is_right(schema[key])]
     return {key: value for key, value in schema.items() if key not in wrong} if wrong else schema
+
+
+_READABLE: dict[str, Callable[[Any], bool]] = {
+    "properties": lambda value: isinstance(value, dict),
+    "required": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
+    "$ref": lambda value: isinstance(value, str) and value.startswith("#"),
+}
 
 
 def _is_object_root(schema: Schema) -> bool:

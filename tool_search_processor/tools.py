@@ -16,6 +16,7 @@ from tool_search_processor.arguments import (
     both_checks,
     checked_arguments,
     parse_arguments,
+    require_object,
     schema_check,
 )
 from tool_search_processor.errors import InvalidToolError, ToolNotCallableError
@@ -307,6 +308,8 @@ class Tool:
             ToolArgumentsError: If they do not fit; one sentence for each problem, five at most.
         """
         value, prefix = self._wire.unwrap(parse_arguments(arguments))
+        if self._wire.wrapper is None:
+            require_object(value)
         return checked_arguments(value, self._check, prefix=prefix)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
