@@ -1,0 +1,140 @@
+"""What README.md says is true: its code runs, its commands exist, its figures are the ones printed."""
+
+import asyncio
+import inspect
+import json
+import re
+import subprocess
+import sys
+import threading
+import tomllib
+from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+
+QUERY = "create github issue"
+ARGUMENTS = {"repo": "octo/hello", "title": "Login page fails"}
+
+
+def blocks(language):
+    """Return the fenced blocks of a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+class ModelServer(BaseHTTPRequestHandler):
+    """An OpenAI-compatible server whose model searches, loads the best hit and calls it."""
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append(request)
+        reply = json.dumps(
+            {
+                "id": "chatcmpl-1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": request["model"],
+                "choices": [{"index": 0, **self.choice(request["messages"])}],
+                "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+            }
+        ).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+
+    def choice(self, messages):
+        last = messages[-1]
+        if last["role"] == "user":
+            return self.call(messages, "search_tools", {"query": QUERY})
+        if '"results"' in last["content"]:
+            name = json.loads(last["content"])["results"][0]["name"]
+            return self.call(messages, "load_tool", {"tool_names": [name]})
+        if '"not_found"' in last["content"]:
+            return self.call(messages, json.loads(last["content"])["loaded"][0], ARGUMENTS)
+        message = {"role": "assistant", "content": f"Done: {last['content']}"}
+        return {"finish_reason": "stop", "message": message}
+
+    def call(self, messages, name, arguments):
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        call = {"id": f"call_{len(messages)}", "type": "function", "function": function}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        return {"finish_reason": "tool_calls", "message": message}
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.fixture
+def model_server(monkeypatch):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), ModelServer)
+    server.requests = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL"):
+        monkeypatch.setenv(name, url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_python_blocks_run(model_server, capsys):
+    """The blocks run in order in one namespace, each against a model server on loopback."""
+    namespace = {"__name__": "readme"}
+    for block in blocks("python"):
+        code = compile(block, "README.md", "exec", PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        result = eval(code, namespace)
+        if inspect.iscoroutine(result):
+            asyncio.run(result)
+
+    assert "created octo/hello#7: Login page fails" in capsys.readouterr().out
+    offered = [[tool["function"]["name"] for tool in request["tools"]] for request in model_server.requests]
+    assert offered[0] == ["search_tools", "load_tool", "current_user"]
+    assert offered[2] == ["search_tools", "load_tool", "current_user", "create_issue"]
+
+
+def test_commands_are_there():
+    one, two = blocks("bash")[:2]
+    assert one.count("\n") == two.count("\n") == 1
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    for names in re.findall(r"\[([a-z,]+)\]\"", "".join(blocks("bash"))):
+        assert set(names.split(",")) <= set(extras)
+    for script in re.findall(r"python (\S+\.py)", "".join(blocks("bash"))):
+        assert (ROOT / script).is_file(), script
+
+
+def test_quoted_output_is_what_the_quickstart_prints():
+    (quoted,) = blocks("console")
+    assert quoted.startswith("$ python examples/quickstart.py\n")
+    script = [sys.executable, "examples/quickstart.py"]
+    printed = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    quoted_lines, printed_lines = quoted.splitlines()[1:], iter(printed.splitlines())
+    for line in quoted_lines:
+        if line != "…":
+            assert any(says_the_same(line, found) for found in printed_lines), line
+
+
+def says_the_same(line, found):
+    """Compare two lines, numbers within 10 %: one word more in a description is no news."""
+    number = re.compile(r"\d[\d,.]*\d|\d")
+    if number.sub("#", line) != number.sub("#", found):
+        return False
+    pairs = zip(number.findall(line), number.findall(found), strict=True)
+    return all(
+        float(a.replace(",", "")) == pytest.approx(float(b.replace(",", "")), rel=0.1) for a, b in pairs
+    )
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_length():
+    assert len(README.splitlines()) <= 200
