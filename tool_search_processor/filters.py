@@ -138,16 +138,21 @@ class Admission:
         asked: list[Tool] = []
         verdicts: list[bool | Awaitable[bool]] = []
         waiting = yes = 0
-        for tool in tools:
-            verdict = self._ask(tool, phase)
-            asked.append(tool)
-            verdicts.append(verdict)
-            if verdict is True:
-                yes += 1
-            elif verdict is not False:
-                waiting += 1
-            if waiting >= at_once or yes >= wanted:
-                break
+        try:
+            for tool in tools:
+                verdict = self._ask(tool, phase)
+                asked.append(tool)
+                verdicts.append(verdict)
+                if verdict is True:
+                    yes += 1
+                elif verdict is not False:
+                    waiting += 1
+                if waiting >= at_once or yes >= wanted:
+                    break
+        except BaseException:
+            for verdict in verdicts:
+                _let_go(verdict)
+            raise
         if waiting:
             return asked, await self._settle(asked, verdicts, phase)
         return asked, verdicts  # type: ignore[return-value]  # nothing in it waits
@@ -184,8 +189,11 @@ class Admission:
         try:
             await asyncio.gather(*tasks.values())
         except BaseException:
+            # A hook may need a moment to tidy up: it is cancelled once, and nothing outlives the request.
             for task in tasks.values():
-                task.cancel()
+                if not task.cancelling():
+                    task.cancel()
+            await asyncio.wait(tasks.values())
             raise
         return [tasks[i].result() if i in tasks else verdict is True for i, verdict in enumerate(verdicts)]
 
@@ -193,6 +201,8 @@ class Admission:
         try:
             async with asyncio.timeout(self._timeout_seconds) as deadline:
                 verdict = bool(await answer)
+            if deadline.expired():  # it clung to life when its time was up
+                verdict = self._fail(tool, phase, None)
         except _PASS_THROUGH:
             raise
         except BaseException as exc:  # noqa: BLE001 - a foreign hook: whatever it raises is a denial
@@ -203,6 +213,13 @@ class Admission:
     def _fail(self, tool: Tool, phase: Phase, error: BaseException | None) -> bool:
         self._failures.setdefault(phase, []).append((tool.name, error))
         return False
+
+
+def _let_go(verdict: object) -> None:
+    """End an awaitable that nobody will wait for."""
+    end = getattr(verdict, "close", None) or getattr(verdict, "cancel", None)
+    if callable(end):
+        end()
 
 
 def cached_filter(
