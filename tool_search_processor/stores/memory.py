@@ -85,7 +85,7 @@ class MemoryStore:
                     evicted.append(victim)
                 thread[name] = self._use()
                 added.append(name)
-            self._threads[key] = thread
+            self._keep(key, thread)
         return AddResult(added=tuple(added), evicted=tuple(evicted))
 
     async def touch(self, scope: LoadScope, names: Collection[str] = ()) -> None:
@@ -105,7 +105,7 @@ class MemoryStore:
             thread = dict(self._threads.get(key, ()))
             removed = tuple(name for name in names if thread.pop(name, None) is not None)
             if removed:
-                self._threads[key] = thread
+                self._keep(key, thread)
         return removed
 
     async def clear(self, scope: LoadScope) -> None:
@@ -120,11 +120,18 @@ class MemoryStore:
     async def stats(self) -> Mapping[str, Any]:
         """Return `threads` and `loaded`, counted over what is alive."""
         with self._lock:
-            alive = [self._threads.get(key, {}) for key in list(self._threads)]
+            # Read past the caches' own lookup: counting a thread is no use of it.
+            alive = [Cache.__getitem__(self._threads, key) for key in self._threads]
         return {"threads": len(alive), "loaded": sum(map(len, alive))}
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to let go of."""
+
+    def _keep(self, key: _Key, thread: _Thread) -> None:
+        if thread:
+            self._threads[key] = thread
+        else:
+            self._threads.pop(key, None)
 
     def _use(self) -> int:
         self._uses += 1

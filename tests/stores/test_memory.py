@@ -1,0 +1,98 @@
+"""The store in memory: its bounds, and what it refuses at construction."""
+
+import time
+
+import pytest
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.stores import LoadScope, MemoryStore
+from tool_search_processor.testing import ManualClock
+
+
+def scope(thread_id, processor_id="tool-search"):
+    return LoadScope(processor_id=processor_id, thread_id=thread_id)
+
+
+async def threads(store, *ids):
+    return [thread_id for thread_id in ids if await store.loaded(scope(thread_id))]
+
+
+@pytest.fixture(params=[60.0, None], ids=["ttl", "for-ever"])
+def store(request):
+    return MemoryStore(request.param, max_threads=2, clock=ManualClock())
+
+
+@pytest.mark.parametrize("ttl_seconds", [0, -1, 0.0, float("nan")])
+def test_a_time_to_live_that_is_not_positive_is_refused(ttl_seconds):
+    with pytest.raises(ConfigurationError, match=r"ttl_seconds must be above 0, found .*: use None"):
+        MemoryStore(ttl_seconds)
+
+
+@pytest.mark.parametrize("max_threads", [0, -1])
+def test_a_store_for_no_thread_is_refused(max_threads):
+    with pytest.raises(ConfigurationError, match=f"max_threads must be at least 1, found {max_threads}"):
+        MemoryStore(max_threads=max_threads)
+
+
+async def test_the_least_recently_used_thread_goes_first(store):
+    for thread_id in ("a", "b", "c"):
+        await store.add(scope(thread_id), ["x"])
+    assert dict(await store.stats()) == {"threads": 2, "loaded": 2}
+    assert await threads(store, "a", "b", "c") == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda store: store.touch(scope("a")),
+        lambda store: store.add(scope("a"), ["y"]),
+        lambda store: store.loaded(scope("a")),
+    ],
+    ids=["touch", "add", "loaded"],
+)
+async def test_use_keeps_a_thread(store, use):
+    await store.add(scope("a"), ["x"])
+    await store.add(scope("b"), ["x"])
+    await use(store)
+    await store.add(scope("c"), ["x"])
+    assert await threads(store, "a", "b", "c") == ["a", "c"]
+
+
+async def test_counting_is_no_use(store):
+    await store.add(scope("a"), ["x"])
+    await store.add(scope("b"), ["x"])
+    await store.touch(scope("a"))
+    await store.loaded(scope("a"))
+    await store.stats()
+    await store.add(scope("c"), ["x"])
+    assert await threads(store, "a", "b", "c") == ["a", "c"]
+
+
+async def test_processors_share_the_bound(store):
+    await store.add(scope("a"), ["x"])
+    await store.add(scope("a", "other"), ["x"])
+    await store.add(scope("b"), ["x"])
+    assert await threads(store, "a", "b") == ["b"]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda store: store.loaded(scope(None)),
+        lambda store: store.add(scope(None), ["a"]),
+        lambda store: store.touch(scope(None)),
+        lambda store: store.remove(scope(None), ["a"]),
+    ],
+    ids=["loaded", "add", "touch", "remove"],
+)
+async def test_anonymous_callers_share_nothing(store, ask):
+    with pytest.raises(ConfigurationError, match="names no thread"):
+        await ask(store)
+
+
+async def test_the_defaults_are_an_hour_and_ten_thousand_threads():
+    store = MemoryStore()
+    await store.add(scope("a"), ["x"])
+    assert store._threads.maxsize == 10_000
+    assert store._threads.ttl == 3600
+    assert store._threads.timer() == pytest.approx(time.time(), abs=60)
