@@ -86,9 +86,11 @@ def test_broken_json_is_told_in_one_sentence(written, text):
         ({"maxItems": 1}, [1, 2], "must be an array of at most 1 items, found the array [1, 2]"),
         ({"uniqueItems": True}, [1, 1], "must be an array without repeated items, found the array [1, 1]"),
         ({"minProperties": 1}, {}, "must be an object with at least 1 fields, found the object {}"),
-        ({"contains": {"type": "string"}}, [1], "must be an array that holds what is asked for, found the array [1]"),
+        ({"contains": {"type": "string"}}, [1],
+         "must be an array that holds what is asked for, found the array [1]"),
         ({"not": {"type": "string"}}, "a", 'must be something else, found the string "a"'),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, "must be a string or null, found the number 1"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1,
+         "must be a string or null, found the number 1"),
         ({"oneOf": [{}, {"type": "integer"}]}, 1, "must be of one kind only, found the number 1"),
         ({"allOf": [{"type": "string"}, {"minLength": 3}]}, "a",
          'must be a string of at least 3 characters, found the string "a"'),
@@ -96,7 +98,8 @@ def test_broken_json_is_told_in_one_sentence(written, text):
         ({"anyOf": [{"type": "string", "minLength": 3}, {"type": "null"}]}, "a",
          'must be a string of at least 3 characters, found the string "a"'),
         ({"$ref": "#/$defs/N"}, "x", 'must be an integer, found the string "x"'),
-        ({"anyOf": [{"$ref": "#/$defs/N"}, {"type": "null"}]}, "x", 'must be an integer or null, found the string "x"'),
+        ({"anyOf": [{"$ref": "#/$defs/N"}, {"type": "null"}]}, "x",
+         'must be an integer or null, found the string "x"'),
         ({"type": "str"}, 1, "must be a string, found the number 1"),
         ({"type": "string"}, 10**50, f"must be a string, found the number {'1' + '0' * 38}…"),
     ],
@@ -148,7 +151,7 @@ def test_a_field_that_another_one_asks_for():
 
 
 def test_five_problems_are_told_and_the_rest_counted():
-    schema = fields(list("abcdefg"), **dict.fromkeys("abcdefg", {}))
+    schema = fields(list("abcdefg"), **{name: {} for name in "abcdefg"})
     text = refusal(schema, {})
     assert text.count("is required but missing.") == 5
     assert text.endswith("`e` is required but missing. And 2 more.")

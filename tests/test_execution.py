@@ -98,7 +98,7 @@ def test_the_context_before_the_whole():
 
 
 def test_a_parameter_named_for_the_whole_that_is_a_property_is_that_property():
-    assert plan_call(lambda input: input, ["input"]).bind({"input": 1}, CONTEXT) == ([], {"input": 1})
+    assert plan_call(whole, ["arguments"]).bind({"arguments": 1}, CONTEXT) == ([], {"arguments": 1})
 
 
 def test_a_value_that_is_no_object_is_the_one_argument():
@@ -106,7 +106,7 @@ def test_a_value_that_is_no_object_is_the_one_argument():
 
 
 def test_the_model_cannot_write_the_context():
-    args, kwargs = plan_call(with_optional_context, PROPERTIES).bind({"a": 1}, CONTEXT)
+    _, kwargs = plan_call(with_optional_context, PROPERTIES).bind({"a": 1}, CONTEXT)
     assert kwargs["run"] is CONTEXT
     with pytest.raises(ToolArgumentsError, match="`run` is not a known field"):
         plan_call(with_optional_context, PROPERTIES).bind({"a": 1, "run": "forged"}, CONTEXT)
@@ -163,7 +163,10 @@ async def test_what_a_sync_callable_returns_is_awaited():
     async def later():
         return "done"
 
-    assert await run_callable(lambda: later(), (), {}) == "done"
+    def call(function):
+        return function()
+
+    assert await run_callable(functools.partial(call, later), (), {}) == "done"
 
 
 async def test_context_variables_reach_the_thread():

@@ -208,7 +208,7 @@ def test_references_still_lead_where_they_led_when_the_root_is_wrapped():
     ],
 )
 def test_the_wrapper_never_bears_a_propertys_name(properties, wrapper):
-    schema = {"anyOf": [{"properties": dict.fromkeys(properties, {})}]}
+    schema = {"anyOf": [{"properties": {name: {} for name in properties}}]}
     assert wire_schema(schema).wrapper == wrapper
 
 

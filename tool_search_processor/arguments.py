@@ -108,17 +108,14 @@ def checked_arguments(arguments: Any, check: ArgumentsCheck, *, prefix: Path = (
         ToolArgumentsError: If they do not fit; one sentence for each problem.
     """
     first = checked = check(arguments)
-    for _ in range(_MAX_DECODE_ROUNDS):
-        if not checked.problems:
-            return checked.value
+    rounds = 0
+    while checked.problems:
         decoded = functools.reduce(_decoded_at, (p.path for p in checked.problems), arguments)
-        if decoded is arguments:
-            break
-        arguments = decoded
+        if decoded is arguments or rounds == _MAX_DECODE_ROUNDS:
+            raise ToolArgumentsError(problems_text(first.problems, prefix))
+        arguments, rounds = decoded, rounds + 1
         checked = check(arguments)
-    if not checked.problems:
-        return checked.value
-    raise ToolArgumentsError(problems_text(first.problems, prefix))
+    return checked.value
 
 
 def require_object(arguments: Any) -> None:
@@ -166,7 +163,8 @@ def _decoded_container(text: str) -> Any:
 def schema_check(schema: Schema) -> ArgumentsCheck:
     """Return a check of arguments against a JSON Schema (2020-12, or what `$schema` says).
 
-    A schema that is itself broken checks nothing: a tool with an odd schema stays callable. Formats are not enforced, and nothing is fetched from the network.
+    A schema that is itself broken checks nothing: a tool with an odd schema stays callable. Formats are
+    not enforced, and nothing is fetched from the network.
     """
     schema = mend_schema(schema)
     try:

@@ -1,17 +1,14 @@
-"""Tool definitions of other systems, read and written: OpenAI, Anthropic, Model Context Protocol."""
+"""Tool definitions of other systems, read: OpenAI, Anthropic, Model Context Protocol."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
-from tool_search_processor.frozen import freeze, thaw
+from tool_search_processor.frozen import freeze
 from tool_search_processor.names import make_tool_name
 from tool_search_processor.schemas import map_types
-
-if TYPE_CHECKING:
-    from tool_search_processor.tools import Tool
 
 Fields = dict[str, Any]
 """Fields of a `Tool`, by name."""
@@ -84,18 +81,6 @@ def read_mcp(definition: object) -> Fields:
         "tags": _fastmcp_tags(meta),
         "tool_type": "mcp",
     }
-
-
-def write_mcp(tool: Tool, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an MCP entry with `schema` as its input."""
-    optional = {
-        "title": tool.metadata.get("title"),
-        "outputSchema": thaw(tool.output_schema),
-        "annotations": thaw(tool.annotations),
-        "_meta": thaw(tool.metadata.get("_meta")),
-    }
-    entry = {"name": tool.name, "description": tool.description, "inputSchema": schema}
-    return {**entry, **{key: value for key, value in optional.items() if value}}
 
 
 def _check_mapping(definition: object, kind: str) -> None:

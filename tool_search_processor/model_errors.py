@@ -58,6 +58,8 @@ def _fallback_text(detail: ErrorDetails, path: Path, root: Mapping[str, Any]) ->
         return "is required but missing"
     if detail["type"] == "extra_forbidden":
         return unknown_text(str(path[-1]), ())
+    if detail["loc"] and detail["loc"][-1] == "[key]":
+        return "has a name that does not fit here"
     return f"must be {expected_text(_schema_at(root, path), root)}, found {found_text(detail['input'])}"
 
 

@@ -259,7 +259,14 @@ class Tool:
         """Return the definition as an entry of an MCP `tools/list` result."""
         is_object = self.parameters.get("type") == "object"
         schema = thaw(self.parameters) if is_object else self.wire_schema()
-        return definitions.write_mcp(self, schema)
+        optional = {
+            "title": self.metadata.get("title"),
+            "outputSchema": self.output_schema,
+            "annotations": self.annotations,
+            "_meta": self.metadata.get("_meta"),
+        }
+        given = {key: thaw(value) for key, value in optional.items() if value}
+        return {"name": self.name, "description": self.description, "inputSchema": schema, **given}
 
     def _openai(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         function: dict[str, Any] = {
