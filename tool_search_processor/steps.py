@@ -29,8 +29,8 @@ class InputStep:
     """Texts added to the system prompt for this step only."""
     model: str | None = None
     tool_choice: str | Mapping[str, Any] | None = None
-    model_settings: Mapping[str, Any] = field(default=_EMPTY)
-    context: Mapping[str, Any] = field(default=_EMPTY)
+    model_settings: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
+    context: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     """The request's own data (plan, user, tenant …): read-only, never sent to the model."""
     thread_id: str | None = None
     """The conversation; None (also for an empty or blank text) is an anonymous run."""
