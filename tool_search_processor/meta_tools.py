@@ -23,6 +23,7 @@ DESCRIPTION_CHARACTERS = 150
 _ECHO_CHARACTERS = 80
 _MAX_NAMESPACES = 20
 _SIGNATURE_DEFAULT = 30
+_LAST_WORD = re.compile(r"\s+\S*\Z")
 
 Handler = Callable[[Mapping[str, Any], ToolContext], Awaitable[Any]]
 Target = Callable[[Mapping[str, Any], ToolContext], Awaitable[tuple[Tool, Mapping[str, Any]] | None]]
@@ -298,7 +299,8 @@ def catalog_text(lines: Sequence[str], names: MetaToolNames) -> str:
 
 def catalog_line(tool: Tool) -> str:
     """Return a tool's line in the list."""
-    return f"- {tool.name}: {cut(one_line(tool.description))}" if tool.description else f"- {tool.name}"
+    description = cut(one_line(tool.description))
+    return f"- {tool.name}: {description}" if description else f"- {tool.name}"
 
 
 # -- results -------------------------------------------------------------------------------------------
@@ -366,7 +368,7 @@ def signature(tool: Tool) -> str:
 def _type_word(schema: Any) -> str:
     if not isinstance(schema, Mapping):
         return "any"
-    if "enum" in schema:
+    if isinstance(schema.get("enum"), list):
         return "|".join(json.dumps(value, ensure_ascii=False, default=str) for value in schema["enum"])
     if "type" not in schema:
         branches = schema.get("anyOf") or schema.get("oneOf") or ()
@@ -497,9 +499,8 @@ def cut(text: str, limit: int = DESCRIPTION_CHARACTERS) -> str:
     """Return a text of at most `limit` characters, cut at a word where there is one."""
     if len(text) <= limit:
         return text
-    head = text[: limit - 1]
-    at_word = head.rsplit(None, 1)[0] if " " in head[limit // 2 :] else head
-    return f"{at_word.rstrip()}…"
+    words = _LAST_WORD.sub("", text[:limit])
+    return f"{words if limit // 2 <= len(words) < limit else text[: limit - 1].rstrip()}…"
 
 
 def clip(text: str) -> str:

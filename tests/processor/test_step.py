@@ -472,8 +472,10 @@ async def test_the_catalog_in_the_prompt_lists_names_and_descriptions():
 
 
 async def test_a_description_of_several_lines_stays_one_line_of_the_catalog():
-    processor = ToolSearchProcessor([make("a", "One.\n\n  Two.")], catalog_in_prompt=True)
-    assert (await processor.process_input_step(step())).instructions[1].splitlines()[1] == "- a: One. Two."
+    tools = [make("a", "One.\n\n  Two."), Tool("blank", " \n ")]
+    processor = ToolSearchProcessor(tools, catalog_in_prompt=True)
+    text = (await processor.process_input_step(step())).instructions[1]
+    assert text.splitlines()[1:] == ["- a: One. Two.", "- blank"]
 
 
 async def test_the_catalog_in_the_prompt_holds_allowed_tools_only():
