@@ -7,7 +7,7 @@ import importlib
 import inspect
 import json
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -28,7 +28,7 @@ class Reply:
     """One answer of the model."""
 
     text: str = ""
-    calls: Sequence[CallRequest] = ()
+    calls: tuple[CallRequest, ...] = ()
     finish_reason: str | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -96,7 +96,7 @@ def parse_reply(response: Any) -> Reply:
     extra = {name: plain(field_of(message, name)) for name in _RETURNED}
     return Reply(
         text=clean_text(text_of(field_of(message, "content")) or text_of(field_of(message, "refusal"))),
-        calls=tool_calls_of(field_of(message, "tool_calls")),
+        calls=tuple(tool_calls_of(field_of(message, "tool_calls"))),
         finish_reason=field_of(choices[0], "finish_reason"),
         extra={name: value for name, value in extra.items() if value},
         **_usage(field_of(response, "usage")),
@@ -139,7 +139,7 @@ class ChunkAssembler:
         }
         return Reply(
             text=clean_text("".join(self._text) or "".join(self._refusal)),
-            calls=unique_ids(call.request() for call in self._calls),
+            calls=tuple(unique_ids(call.request() for call in self._calls)),
             finish_reason=self._finish_reason,
             extra={name: value for name, value in extra.items() if value},
             **self._usage,

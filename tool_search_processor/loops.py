@@ -58,7 +58,11 @@ class _PrivateLoop:
         tasks: list[asyncio.Task[_T]] = []
 
         def begin() -> None:
-            task = loop.create_task(start(), context=context)
+            try:
+                task = loop.create_task(start(), context=context)
+            except BaseException as exc:  # noqa: BLE001 - the caller waits for it
+                future.set_exception(exc)
+                return
             tasks.append(task)
             task.add_done_callback(lambda done: _copy(done, future))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from tool_search_processor.errors import (
@@ -65,6 +66,8 @@ def safe_repr(value: Any) -> str:
 
 
 def _fallback(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     # numpy and array-likes give their numbers; they are neither imported nor named here
     return value.tolist() if hasattr(value, "tolist") else safe_repr(value)
 

@@ -1,0 +1,200 @@
+"""Conversations of any style become OpenAI chat messages."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.messages import (
+    answer_open_calls,
+    call_ids,
+    last_user_text,
+    merge_system,
+    open_calls,
+    to_openai_messages,
+    tool_message,
+)
+
+USER = {"role": "user", "content": "q"}
+
+
+def assistant(*ids, content=None):
+    calls = [{"id": i, "type": "function", "function": {"name": f"f_{i}", "arguments": "{}"}} for i in ids]
+    return {"role": "assistant", "content": content, "tool_calls": calls}
+
+
+def result(call_id, text="r"):
+    return tool_message(call_id, f"f_{call_id}", text)
+
+
+def test_openai_messages_come_back_as_copies():
+    messages = [
+        USER,
+        assistant("a"),
+        result("a"),
+        {"role": "user", "content": [{"type": "text", "text": "x"}]},
+    ]
+    converted = to_openai_messages(messages)
+    assert converted == messages
+    assert converted[1]["tool_calls"][0] is not messages[1]["tool_calls"][0]
+
+
+def test_sdk_objects():
+    message = SimpleNamespace(role="assistant", content="hi")
+    assert to_openai_messages([message]) == [{"role": "assistant", "content": "hi"}]
+
+
+def test_anthropic_conversation():
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "q"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "s"},
+                {"type": "text", "text": "let me see"},
+                {"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "2"}]},
+                {"type": "text", "text": "go on"},
+                {"type": "image", "source": {"type": "base64", "media_type": "image/gif", "data": "AA"}},
+                {"type": "image", "source": {"type": "url", "url": "http://x/y.png"}},
+            ],
+        },
+    ]
+    assert to_openai_messages(messages) == [
+        messages[0],
+        {
+            "role": "assistant",
+            "content": "let me see",
+            "thinking_blocks": [{"type": "thinking", "thinking": "hm", "signature": "s"}],
+            "tool_calls": [
+                {"id": "t1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "t1", "content": "2"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "go on"},
+                {"type": "image_url", "image_url": {"url": "data:image/gif;base64,AA"}},
+                {"type": "image_url", "image_url": {"url": "http://x/y.png"}},
+            ],
+        },
+    ]
+
+
+def test_anthropic_assistant_without_text_or_calls():
+    blocks = [{"type": "redacted_thinking", "data": "d"}]
+    assert to_openai_messages([{"role": "assistant", "content": blocks}]) == [
+        {"role": "assistant", "content": None, "thinking_blocks": blocks}
+    ]
+
+
+def test_anthropic_parts_of_other_kinds():
+    content = [{"type": "tool_result", "tool_use_id": "t"}, {"type": "input_audio", "input_audio": {}}]
+    assert to_openai_messages([{"role": "user", "content": content}]) == [
+        {"role": "tool", "tool_call_id": "t", "content": ""},
+        {"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]},
+    ]
+
+
+@pytest.mark.parametrize("given", ["hello", USER])
+def test_a_single_message_is_no_list(given):
+    with pytest.raises(ConfigurationError, match="put it in a list"):
+        to_openai_messages(given)
+
+
+@pytest.mark.parametrize("item", ["hello", {"content": "x"}, {"role": 3}])
+def test_what_has_no_role_is_no_message(item):
+    with pytest.raises(ConfigurationError, match=r"messages\[1\] has no role"):
+        to_openai_messages([USER, item])
+
+
+def test_last_user_text():
+    parts = {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}
+    assert last_user_text([USER, parts, assistant("a")]) == "a\nb"
+    assert last_user_text([]) == ""
+
+
+def test_call_ids_are_those_of_assistants():
+    assert call_ids([USER, assistant("a", "b"), result("a"), {**assistant("c"), "role": "user"}]) == {
+        "a",
+        "b",
+    }
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([USER, assistant("a", "b"), result("a")], (1, ["b"])),
+        ([USER, assistant("a")], (1, ["a"])),
+        ([USER, assistant("a"), result("a")], (1, [])),
+        ([USER, assistant("a"), USER], (-1, [])),
+        ([USER], (-1, [])),
+        ([result("a")], (-1, [])),
+        ([], (-1, [])),
+        ([{"role": "assistant", "content": "x"}], (-1, [])),
+    ],
+)
+def test_open_calls(messages, expected):
+    assert open_calls(messages) == expected
+
+
+def test_open_calls_are_answered_where_they_stand():
+    messages = [USER, assistant("a", "b"), result("b"), USER, assistant("c")]
+    assert answer_open_calls(messages, text="not run") == [
+        USER,
+        assistant("a", "b"),
+        result("b"),
+        result("a", "not run"),
+        USER,
+        assistant("c"),
+        result("c", "not run"),
+    ]
+
+
+def test_a_tool_message_without_a_name_has_none():
+    assert tool_message("a", "", "r") == {"role": "tool", "tool_call_id": "a", "content": "r"}
+
+
+SYSTEM = {"role": "system", "content": "own"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "before", "after", "expected"),
+    [
+        ([USER], ["a"], ["b"], [{"role": "system", "content": "a\n\nb"}, USER]),
+        ([SYSTEM, USER], ["a"], ["b"], [{"role": "system", "content": "a\n\nown\n\nb"}, USER]),
+        ([SYSTEM, USER], [""], [], [SYSTEM, USER]),
+        ([], ["a"], [], [{"role": "system", "content": "a"}]),
+        (
+            [{"role": "developer", "content": [{"type": "text", "text": "x", "cache_control": {}}]}],
+            ["a"],
+            ["b"],
+            [
+                {
+                    "role": "developer",
+                    "content": [
+                        {"type": "text", "text": "a"},
+                        {"type": "text", "text": "x", "cache_control": {}},
+                        {"type": "text", "text": "b"},
+                    ],
+                }
+            ],
+        ),
+    ],
+)
+def test_merge_system(messages, before, after, expected):
+    assert merge_system(messages, before=before, after=after) == expected
+
+
+def test_merge_system_leaves_the_callers_message_alone():
+    messages = [dict(SYSTEM)]
+    merge_system(messages, before=["a"])
+    assert messages == [SYSTEM]

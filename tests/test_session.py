@@ -1,0 +1,190 @@
+"""A loop of one's own over processors, in OpenAI's and in Anthropic's style."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError
+from tool_search_processor.session import ToolSession
+from tool_search_processor.token_limiter import TokenLimiter
+from tool_search_processor.tools import Tool
+
+USER = {"role": "user", "content": "what is 1 + 1?"}
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def erase(path: str) -> str:
+    """Erase a file."""
+    return f"erased {path}"
+
+
+class Unlocking:
+    """Lists a tool from the second step on, resolves one more, and writes down what happens to it."""
+
+    id = "unlocking"
+    reserved_names = frozenset({"unlock"})
+
+    def __init__(self):
+        self.steps = []
+        self.ended = []
+
+    async def process_input_step(self, step):
+        self.steps.append(step)
+        added = [Tool.from_function(add)] if step.step_number else []
+        step.state.setdefault(self.id, []).append(step.step_number)
+        return step.replace(tools=[*step.tools, *added], instructions=["Unlock first.", "Be brief."])
+
+    async def resolve_call(self, step, name):
+        return Tool.from_function(erase, requires_approval=True) if name == "erase" else None
+
+    async def definition_tokens(self, step):
+        return 0
+
+    async def end_run(self, step):
+        self.ended.append(step.run_id)
+
+
+def openai_call(name, arguments, call_id="c1"):
+    return {
+        "id": call_id,
+        "type": "function",
+        "function": {"name": name, "arguments": json.dumps(arguments)},
+    }
+
+
+def tool_use(name, arguments, call_id="t1"):
+    return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
+
+
+async def test_a_conversation_in_openai_style():
+    processor = Unlocking()
+    messages = [USER]
+    async with ToolSession(processor, thread_id="t", context={"plan": "pro"}) as session:
+        assert await session.openai_tools(messages) == []
+        assert session.instructions == ("Unlock first.", "Be brief.")
+        assert session.system == "Unlock first.\n\nBe brief."
+        assert [tool["function"]["name"] for tool in await session.openai_tools(messages)] == ["add"]
+        message = {"role": "assistant", "content": None, "tool_calls": [openai_call("add", {"a": 1, "b": 1})]}
+        results = await session.execute(message)
+        assert results == [{"role": "tool", "tool_call_id": "c1", "name": "add", "content": "2"}]
+        assert processor.ended == []
+    assert processor.ended == [session.run_id]
+    first, second = processor.steps
+    assert (first.thread_id, first.context["plan"], first.messages) == ("t", "pro", [USER])
+    assert (first.run_id, first.step_number, second.step_number) == (second.run_id, 0, 1)
+    assert first.state is second.state
+    assert first.state["unlocking"] == [0, 1]
+
+
+async def test_a_conversation_in_anthropic_style():
+    processor = Unlocking()
+    async with ToolSession(processor, tools=[erase]) as session:
+        assert [tool["name"] for tool in await session.anthropic_tools([USER])] == ["erase"]
+        blocks = [
+            {"type": "text", "text": "well"},
+            tool_use("erase", {"path": "x"}),
+            tool_use("no", {}, "t2"),
+        ]
+        results = await session.execute(blocks)
+        assert results == [
+            {"type": "tool_result", "tool_use_id": "t1", "content": "erased x"},
+            {
+                "type": "tool_result",
+                "tool_use_id": "t2",
+                "content": "Error: there is no tool named 'no'.",
+                "is_error": True,
+            },
+        ]
+        await session.tools(
+            [USER, {"role": "assistant", "content": blocks}, {"role": "user", "content": results}]
+        )
+    assert [message["role"] for message in processor.steps[-1].messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+    ]
+
+
+async def test_approval():
+    calls = [openai_call("erase", {"path": "a"}, "c1"), openai_call("add", {"a": 1, "b": 2}, "c2")]
+    async with ToolSession(Unlocking(), tools=[add]) as session:
+        await session.tools([USER])
+        (pending,) = await session.approvals_needed(calls)
+        assert (pending.call_id, pending.name, pending.arguments) == ("c1", "erase", {"path": "a"})
+        contents = {}
+        for answer in ({}, {"c1": True}, {"c1": False}, {"c1": "not today"}):
+            results = await session.execute(calls, approvals=answer)
+            assert [result["tool_call_id"] for result in results] == ["c1", "c2"]
+            assert results[1]["content"] == "3"
+            contents[str(answer.get("c1"))] = results[0]["content"]
+    assert contents["None"].endswith("which was not given; it was not run.")
+    assert contents["True"] == "erased a"
+    assert "a person refused" in contents["False"]
+    assert contents["not today"].endswith("Reason: not today")
+
+
+async def test_calls_of_an_earlier_process_meet_the_pipeline_first():
+    processor = Unlocking()
+    async with ToolSession(processor, tools=[add]) as session:
+        results = await session.execute([openai_call("add", {"a": 2, "b": 2})])
+    assert results[0]["content"] == "4"
+    assert len(processor.steps) == 1
+
+
+@pytest.mark.parametrize("calls", [[], None, {"role": "assistant", "content": "done"}])
+async def test_nothing_to_execute(calls):
+    async with ToolSession(Unlocking()) as session:
+        assert await session.execute(calls) == []
+
+
+async def test_before_the_first_step():
+    session = ToolSession(Unlocking())
+    assert (session.instructions, session.system, session.messages) == ((), "", [])
+    await session.aclose()
+    await session.aclose()
+
+
+async def test_messages_as_the_processors_left_them():
+    long = {"role": "user", "content": "x" * 400}
+    async with ToolSession(TokenLimiter(60, counter=len)) as session:
+        await session.tools([long, {"role": "assistant", "content": "y"}, USER])
+        assert session.messages == [USER]
+
+
+async def test_a_session_that_was_left_is_closed():
+    async with ToolSession(Unlocking()) as session:
+        pass
+    with pytest.raises(ConfigurationError, match="open a new ToolSession"):
+        await session.tools([USER])
+
+
+async def test_an_error_in_the_loop_ends_the_run_too():
+    processor = Unlocking()
+    with pytest.raises(LookupError):
+        async with ToolSession(processor):
+            raise LookupError
+    assert len(processor.ended) == 1
+
+
+def test_clashes_raise_at_construction():
+    with pytest.raises(DuplicateToolError, match="the session"):
+        ToolSession(Unlocking(), tools=[add, add])
+
+
+async def test_a_tool_that_takes_too_long():
+    async def forever() -> None:
+        """Never answer."""
+        import asyncio
+
+        await asyncio.Event().wait()
+
+    async with ToolSession(tools=[forever], tool_timeout_seconds=0.01) as session:
+        (result,) = await session.execute([openai_call("forever", {})])
+    assert "took longer" in result["content"]
