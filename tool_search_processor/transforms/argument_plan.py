@@ -78,6 +78,20 @@ def _forward(way_back: ArgumentMap) -> Callable[..., Awaitable[Any]]:
 
 def plan_arguments(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
     """Fit an overlay to a tool; what does not fit is left out and complained about."""
+    try:
+        return _plan(tool, transforms)
+    except RecursionError as exc:
+        return ArgumentPlan(
+            tool=tool,
+            schema=None,
+            arguments=ArgumentMap(tool=tool),
+            rewires=False,
+            loosens=False,
+            complaints=(f"the schema of tool {tool.name!r} is too intricate to change: {exc}",),
+        )
+
+
+def _plan(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
     declared = declared_arguments(tool.parameters)
     complaints: list[str] = []
     fitting = dict(_fitting(tool, transforms, declared, complaints))

@@ -200,7 +200,7 @@ def _read(cls: Callable[..., ConfigT], given: object, *, place: str) -> ConfigT:
     if isinstance(given, kind):
         return given  # type: ignore[no-any-return]  # just looked
     if not isinstance(given, Mapping):
-        raise ConfigurationError(f"{place} needs a {kind.__name__}, found {given!r:.80}")
+        raise ConfigurationError(f"{place} takes {kind.__name__}(...), found {given!r:.80}")
     known = [one.name for one in fields(kind)]
     unknown = [key for key in given if key not in known]
     if unknown:
