@@ -118,7 +118,13 @@ def test_missing_and_unknown_fields_are_named():
 
 
 def test_a_field_that_must_not_be_there():
-    assert refusal(fields(v=False), {"v": 1}) == "The arguments must not hold the number 1."
+    assert refusal(fields(v=False), {"v": 1}) == "`v` is not allowed here."
+    pair = {"prefixItems": [{}, False], "items": False}
+    assert (
+        refusal(fields(v=pair), {"v": [1, 2, 3]}) == "`v[1]` is not allowed here. `v[2]` is not allowed here."
+    )
+    either = {"anyOf": [False, {"type": "string"}]}
+    assert refusal(fields(v=either), {"v": 1}) == "`v` must be a string, found the number 1."
 
 
 def test_a_tool_without_fields_says_so():

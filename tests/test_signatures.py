@@ -9,11 +9,12 @@ import enum
 import functools
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional, TypedDict, Union, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional, Union, Unpack
 
 import pytest
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict  # pydantic reads the one of `typing` from Python 3.12 on
 
 from tool_search_processor.errors import InvalidToolError, ToolArgumentsError, ToolNotCallableError
 from tool_search_processor.tools import Tool, ToolContext, tool

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tool_search_processor.errors import ToolArgumentsError
-from tool_search_processor.schemas import Schema, mend_schema
+from tool_search_processor.schemas import LIST_KEYWORDS, MAP_KEYWORDS, Schema, edit_schemas, mend_schema
 from tool_search_processor.wording import (
     Path,
     Problem,
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _MAX_PROBLEMS = 5
 _MAX_DECODE_ROUNDS = 4
+
+_NOTHING_FITS: Schema = {"not": {}}
 
 _LIMITS: dict[str, str] = {
     "minimum": "at least {}",
@@ -166,7 +168,7 @@ def schema_check(schema: Schema) -> ArgumentsCheck:
     A schema that is itself broken checks nothing: a tool with an odd schema stays callable. Formats are
     not enforced, and nothing is fetched from the network.
     """
-    schema = mend_schema(schema)
+    schema = edit_schemas(mend_schema(schema), _without_false)
     try:
         validator = _compiled(schema)
     except Exception:  # noqa: BLE001  # a foreign schema may be broken in any way
@@ -201,6 +203,19 @@ def _compiled(schema: Schema) -> Validator:
     return _tolerant(base)(schema, registry=REGISTRY)
 
 
+def _without_false(schema: Schema) -> Schema:
+    """Write the schema `false` as `{"not": {}}`: jsonschema tells no place for its errors otherwise."""
+    changes: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in MAP_KEYWORDS and isinstance(value, dict) and False in value.values():
+            changes[key] = {name: _NOTHING_FITS if v is False else v for name, v in value.items()}
+        elif key in LIST_KEYWORDS and isinstance(value, list) and False in value:
+            changes[key] = [_NOTHING_FITS if v is False else v for v in value]
+        elif key == "items" and value is False:
+            changes[key] = _NOTHING_FITS
+    return {**schema, **changes} if changes else schema
+
+
 @functools.cache
 def _tolerant(base: type[Validator]) -> type[Validator]:
     """Return the validator with patterns that Python's `re` cannot read left unchecked."""
@@ -224,8 +239,8 @@ def _problems(errors: Iterable[ValidationError], root: Schema) -> Iterator[Probl
         path: Path = tuple(error.absolute_path)
         if error.validator in ("anyOf", "oneOf") and error.context:
             yield from _branch_problems(error, path, root)
-        elif error.validator is None:  # the schema `false`, for which jsonschema gives the path of its parent
-            yield Problem(path, f"must not hold {found_text(error.instance)}")
+        elif _is_never(error):
+            yield Problem(path, "is not allowed here")
         elif error.validator in _FIELD_TEXTS:
             yield from _FIELD_TEXTS[error.validator](error, path)
         else:
@@ -257,14 +272,20 @@ def _branch_problems(error: ValidationError, path: Path, root: Schema) -> Iterat
         found = found_text(tags[0].instance)
         yield Problem(tuple(tags[0].absolute_path), f"must be one of {wanted}, found {found}")
     else:
-        wanted = expected_text({error.validator: error.validator_value}, root)
+        values = [branch for branch in error.validator_value if branch != _NOTHING_FITS]
+        wanted = expected_text({error.validator: values}, root)
         yield Problem(path, f"must be {wanted}, found {found_text(error.instance)}")
 
 
 def _is_other_kind(error: ValidationError) -> bool:
-    """Tell whether the branch of this error was not meant: another type, or another tag."""
-    is_type = error.validator == "type" and not error.relative_path
-    return is_type or _is_other_tag(error) or (error.validator == "const" and not error.relative_path)
+    """Tell whether the branch of this error was not meant: another type or tag, or one that nothing fits."""
+    if error.relative_path:
+        return _is_other_tag(error)
+    return error.validator in ("type", "const") or _is_never(error)
+
+
+def _is_never(error: ValidationError) -> bool:
+    return error.validator == "not" and bool(error.validator_value == {})
 
 
 def _is_other_tag(error: ValidationError) -> bool:

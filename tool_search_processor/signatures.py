@@ -198,10 +198,12 @@ def _no_schema(label: str, parameters: _Parameters, cause: Exception) -> Invalid
     for parameter in parameters:
         try:
             TypeAdapter(parameter.annotation).json_schema()
-        except Exception:  # noqa: BLE001  # whatever it is, this is the one that fails
+        except Exception as exc:  # noqa: BLE001  # whatever it is, this is the one that fails
+            reason = str(getattr(exc, "message", exc)).rstrip(".")
             return InvalidToolError(
                 f"parameter {parameter.name!r} of {label!r} has the type {parameter.annotation!r}, which "
-                "has no JSON Schema: take a type that JSON can carry, or ToolContext if it is the context"
+                "has no JSON Schema: take a type that JSON can carry, or ToolContext if it is the context "
+                f"({reason})"
             )
     return InvalidToolError(f"no schema can be made of the signature of {label!r}: {cause}")
 
@@ -262,6 +264,11 @@ def _described(
     return {**schema, "properties": properties}
 
 
+def _is_typed_dict(annotation: type) -> bool:
+    # `typing.is_typeddict` does not know those of typing_extensions.
+    return issubclass(annotation, dict) and hasattr(annotation, "__required_keys__")
+
+
 def _output_schema(hints: Hints) -> FrozenDict | None:
     """Return the schema of what the function returns, if that is an object with named fields."""
     returned = hints.returned
@@ -270,7 +277,7 @@ def _output_schema(hints: Hints) -> FrozenDict | None:
     from pydantic import BaseModel, TypeAdapter
     from pydantic.errors import PydanticUserError
 
-    if not (issubclass(returned, BaseModel) or is_dataclass(returned) or typing.is_typeddict(returned)):
+    if not (issubclass(returned, BaseModel) or is_dataclass(returned) or _is_typed_dict(returned)):
         return None
     try:
         schema = TypeAdapter(returned).json_schema(mode="serialization", schema_generator=_schema_generator())

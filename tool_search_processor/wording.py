@@ -100,8 +100,9 @@ def expected_text(schema: Any, root: Any, *, depth: int = 0) -> str:
         return value_text(values[0]) if len(values) == 1 else f"one of {choices_text(values)}"
     for keyword in ("anyOf", "oneOf"):
         if isinstance(schema.get(keyword), list):
-            branches = (expected_text(branch, root, depth=depth + 1) for branch in schema[keyword])
-            return " or ".join(dict.fromkeys(branches))
+            branches = (branch for branch in schema[keyword] if branch is not False)
+            texts = (expected_text(branch, root, depth=depth + 1) for branch in branches)
+            return " or ".join(dict.fromkeys(texts)) or "a valid value"
     if isinstance(schema.get("allOf"), list) and schema["allOf"]:
         return expected_text(schema["allOf"][0], root, depth=depth + 1)
     return _type_text(schema)
