@@ -31,6 +31,14 @@ class GuardedTool(Tool):
         """
         return await self.gate(self.inner, arguments, context)  # type: ignore[misc,arg-type]
 
+    def check_arguments(self, arguments: Any = None) -> Any:
+        """Return the arguments as the tool itself takes them: its function may take more than its schema.
+
+        Raises:
+            ToolArgumentsError: If they do not fit.
+        """
+        return self.inner.check_arguments(arguments)  # type: ignore[union-attr]
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: a plain call would pass the policy by."""
         raise ToolNotCallableError(
