@@ -44,11 +44,13 @@ async def litellm_completion(**request: Any) -> Any:
     Raises:
         ImportError: litellm is not installed.
     """
-    if "litellm" not in sys.modules:
+    if sys.modules.get("litellm") is None:
         try:
             # the import takes seconds: not on the loop that serves others
             await asyncio.to_thread(importlib.import_module, "litellm")
         except ImportError as exc:
+            if exc.name != "litellm":  # it is there and broken: its own words say why
+                raise
             raise ImportError(
                 'an Agent without `completion=` needs litellm: pip install "tool-search-processor[agent]"'
             ) from exc

@@ -16,7 +16,7 @@ from tool_search_processor.messages import open_calls, to_openai_messages
 from tool_search_processor.runs import RunResult, Usage
 from tool_search_processor.steps import InputStep
 
-_REMEMBERED_CLAIMS = 10_000
+_REMEMBERED_CLAIMS = 20_000
 
 ClaimKey: TypeAlias = tuple[str, ...]
 
@@ -123,7 +123,9 @@ def read_approvals(approvals: Mapping[str, bool | str], *, open_ids: Sequence[st
 class ClaimLedger:
     """Remembers which answers have been given in this process, the newest ten thousand."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_entries: int = _REMEMBERED_CLAIMS) -> None:
+        """Remember at most `max_entries` keys, up to two a call."""
+        self._max_entries = max_entries
         self._lock = Lock()
         self._claimed: OrderedDict[ClaimKey, None] = OrderedDict()
 
@@ -140,7 +142,7 @@ class ClaimLedger:
                     raise ResumeError(f"the call {call_id!r} was decided before: it does not run again")
             keys = [key for _, held in wanted.values() for key in held]
             self._claimed.update(dict.fromkeys(keys))
-            while len(self._claimed) > _REMEMBERED_CLAIMS:
+            while len(self._claimed) > self._max_entries:
                 self._claimed.popitem(last=False)
         return keys
 
