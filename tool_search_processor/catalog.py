@@ -96,8 +96,7 @@ class Catalog(Provider):
         self._refused: tuple[RefusedTool, ...] = ()
         self._warned: set[RefusedTool] = set()
         self._lock = threading.Lock()
-        if self.static:
-            _run_without_waiting(self._read({}, strict=True))
+        _run_without_waiting(self._read({}, strict=True) if self.static else self._check_static())
 
     @property
     def fingerprint(self) -> str:
@@ -144,7 +143,7 @@ class Catalog(Provider):
                 its work on what is there.
         """
         for source in self._sources:
-            source.forget_version()
+            source.expire()
         view = await self._read({} if context is None else context, strict=True)
         await self._indexes.prepare(view.shared)
 
@@ -180,6 +179,13 @@ class Catalog(Provider):
             return self._view(shared, _United())
         return self._view(shared, await self._unite(requested, taken=shared.tools.by_name, strict=strict))
 
+    async def _check_static(self) -> None:
+        """Check the names of what is known without waiting, where the rest has to be waited for."""
+        register = self._register({}, strict=True)
+        for source in self._sources:
+            if source.static:
+                register.enter(await source.read({}, strict=True), origin=source.name)
+
     async def _read_stale(self, context: Context, *, strict: bool) -> dict[Source, tuple[Tool, ...]]:
         stale = [source for source in self._sources if not source.is_current()]
         # Static lists are read one by one, without waiting, so that a construction needs no event loop.
@@ -213,11 +219,7 @@ class Catalog(Provider):
         lists: tuple[Sequence[Tool], ...] | None = None,
     ) -> _United:
         """Give out the names, before the transforms and again after them."""
-        register = NameRegister(
-            taken={} if self.transforms else taken,
-            reserved=() if self.transforms else self.reserved_names,
-            strict=strict,
-        )
+        register = self._register(taken, strict=strict)
         tools = [tool for origin, listed in listings for tool in register.enter(listed, origin=origin)]
         refused = register.refused
         stages: Sequence[Sequence[Tool]] = (tools,)
@@ -232,6 +234,12 @@ class Catalog(Provider):
         return _United(
             tools=ToolSet(tools), lists=lists, stages=self._indexed(stages), refused=tuple(refused)
         )
+
+    def _register(self, taken: Mapping[str, Tool], *, strict: bool) -> NameRegister:
+        """Return the register of names as they are before the transforms, which may change them."""
+        if self.transforms:
+            return NameRegister(taken={}, strict=strict)
+        return NameRegister(taken=taken, reserved=self.reserved_names, strict=strict)
 
     def _indexed(self, stages: Sequence[Sequence[Tool]]) -> _Stages:
         """Return the stages by name, where a transform has its own `get_tool` and they will be asked."""

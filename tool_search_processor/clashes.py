@@ -37,8 +37,9 @@ class NameRegister:
             strict: Raise at the first refusal.
         """
         self.refused: list[RefusedTool] = []
-        self._taken = dict.fromkeys(taken, "the tools that all requests share")
-        self._originals = {name: _original(tool) for name, tool in taken.items()}
+        # Only looked into: a request pays for its own tools, however many are shared.
+        self._shared = taken
+        self._entered: dict[str, tuple[Tool, str]] = {}
         self._reserved = reserved
         self._strict = strict
 
@@ -58,19 +59,24 @@ class NameRegister:
             named = self._named(tool)
             if named.name in self._reserved:
                 self._refuse(named, origin, _reserved_error(named.name, origin))
-            elif named.name in self._taken:
-                self._refuse(named, origin, DuplicateToolError(tool.name, (self._taken[tool.name], origin)))
+            elif (holder := self._holder(named.name)) is not None:
+                self._refuse(named, origin, DuplicateToolError(named.name, (holder[1], origin)))
             else:
-                self._taken[named.name] = origin
-                self._originals[named.name] = _original(tool)
+                self._entered[named.name] = (named, origin)
                 entered.append(named)
         return entered
 
     def _named(self, tool: Tool) -> Tool:
+        holder = self._holder(tool.name)
         original = _original(tool)
-        if tool.name not in self._taken or original == self._originals[tool.name]:
+        if holder is None or original == _original(holder[0]):
             return tool
         return tool.replace(name=hashed_tool_name(tool.name, original))
+
+    def _holder(self, name: str) -> tuple[Tool, str] | None:
+        """Return the tool that has a name, and where it came from."""
+        shared = self._shared.get(name)
+        return self._entered.get(name) if shared is None else (shared, "the tools that all requests share")
 
     def _refuse(self, tool: Tool, origin: str, error: ConfigurationError) -> None:
         if self._strict:

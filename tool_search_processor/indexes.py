@@ -7,6 +7,8 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
 
 from cachetools import LRUCache
 
@@ -69,7 +71,7 @@ class IndexPool:
         """Return how many tools `search` finds with at least `min_score` when nothing is cut."""
         holder, within, extra = await self._locate(shared, own, tags, without)
         if isinstance(holder.index, CountingIndex):
-            return holder.index.count(query, min_score=min_score, within=within, extra=extra)
+            return await holder.count(query, min_score=min_score, within=within, extra=extra)
         hits = await holder.search(query, limit=None, within=within, extra=extra)
         return sum(hit.score > 0 and hit.score >= min_score for hit in hits)
 
@@ -83,7 +85,7 @@ class IndexPool:
         if len(own) > MAX_EXTRA and self._can_make_more:
             names = {tool.name for tool in own}
             united = ToolSet([*(tool for tool in shared if tool.name not in names), *own])
-            holder = await self._own_holder(united)
+            holder, united = await self._own_holder(united)
             return holder, united.select(tags=tags, without=without), ()
         holder = self._shared_holder()
         await holder.hold(shared)
@@ -97,13 +99,15 @@ class IndexPool:
                 self._shared = _Holder(self._factory())
             return self._shared
 
-    async def _own_holder(self, tools: ToolSet) -> _Holder:
+    async def _own_holder(self, tools: ToolSet) -> tuple[_Holder, ToolSet]:
+        """Return the index of this content, and the set of equal content that it was made from."""
         with self._lock:
             holder = self._own.get(tools.fingerprint)
             if holder is None:
                 holder = self._own[tools.fingerprint] = _Holder(self._factory())
-        await holder.hold(tools)
-        return holder
+        if holder.held is None:
+            await holder.hold(tools)
+        return holder, holder.held or tools
 
 
 class _Holder:
@@ -111,16 +115,16 @@ class _Holder:
 
     def __init__(self, index: AnyIndex) -> None:
         self.index = index
-        self._held: ToolSet | None = None
+        self.held: ToolSet | None = None
         self._lock = threading.Lock()
+        self._under_way: Future[None] | None = None
 
     async def hold(self, tools: ToolSet) -> None:
         """Put a set of tools into the index, unless it or a later one is there."""
         if not self._is_older(tools):
             return
         if inspect.iscoroutinefunction(self.index.update):
-            await self.index.update(tools.documents)
-            self._held = tools
+            await self._update_outside(tools)
         elif len(tools) <= _INLINE_DOCUMENTS and not self._lock.locked():
             self._update(tools)
         else:
@@ -130,10 +134,27 @@ class _Holder:
         with self._lock:
             if self._is_older(tools):
                 self.index.update(tools.documents)
-                self._held = tools
+                self.held = tools
+
+    async def _update_outside(self, tools: ToolSet) -> None:
+        """Update an engine outside, one update at a time; waiting tasks may be of several event loops."""
+        while self._is_older(tools):
+            with self._lock:
+                other, mine = self._under_way, Future[None]()
+                self._under_way = other or mine
+            if other is not None:
+                # How it went shows in what is held then.
+                await asyncio.shield(asyncio.wrap_future(other))
+                continue
+            try:
+                await self.index.update(tools.documents)  # type: ignore[misc]  # hold() has looked
+                self.held = tools
+            finally:
+                self._under_way = None
+                mine.set_result(None)
 
     def _is_older(self, tools: ToolSet) -> bool:
-        held = self._held
+        held = self.held
         return held is None or held.generation < tools.generation
 
     async def search(
@@ -141,5 +162,23 @@ class _Holder:
     ) -> list[Hit]:
         """Search the index; one that says it is `blocking` is searched in a thread."""
         search = functools.partial(self.index.search, query, limit=limit, within=within, extra=extra)
-        result = await asyncio.to_thread(search) if getattr(self.index, "blocking", False) else search()
-        return await result if inspect.isawaitable(result) else result
+        hits: list[Hit] = await self._ask(search)
+        return hits
+
+    async def count(
+        self, query: str, *, min_score: float, within: frozenset[str] | None, extra: Sequence[Document]
+    ) -> int:
+        """Count with an index that can."""
+        count = functools.partial(
+            self.index.count,  # type: ignore[union-attr]  # the caller has looked for it
+            query,
+            min_score=min_score,
+            within=within,
+            extra=extra,
+        )
+        return int(await self._ask(count))
+
+    async def _ask(self, question: Callable[[], Any]) -> Any:
+        blocking = getattr(self.index, "blocking", False)
+        answer = await asyncio.to_thread(question) if blocking else question()
+        return await answer if inspect.isawaitable(answer) else answer

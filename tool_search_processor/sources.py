@@ -11,6 +11,7 @@ from tool_search_processor.errors import ConfigurationError, ToolSearchError
 from tool_search_processor.providers.base import (
     Context,
     ToolProvider,
+    check_provider,
     provider_name,
     provider_version,
 )
@@ -46,6 +47,7 @@ class Source:
         self.tools: tuple[Tool, ...] = ()
         """The last good list of a provider with a version; empty for one that lists by request."""
         self._version: Hashable | None = None
+        self._is_stale = False
         self._count = 0
         self._last_read: float | None = None
         self._error: str | None = None
@@ -56,16 +58,19 @@ class Source:
         return self._version is not None
 
     def version(self) -> Hashable | None:
-        """Return the provider's change mark of this moment."""
-        return provider_version(self.provider)
+        """Return the provider's change mark of this moment; None where it has none, or can't tell."""
+        try:
+            return provider_version(self.provider)
+        except Exception:  # foreign code; the next read reports it  # noqa: BLE001
+            return None
 
     def is_current(self) -> bool:
         """Whether what was last read still holds, for any request."""
-        return self._version is not None and self._version == self.version()
+        return self._version is not None and not self._is_stale and self._version == self.version()
 
-    def forget_version(self) -> None:
-        """Have the list read again, whatever its version."""
-        self._version = None
+    def expire(self) -> None:
+        """Have the list read again, whatever its version; it is served until that has worked."""
+        self._is_stale = True
 
     async def read(self, context: Context, *, strict: bool = False) -> tuple[Tool, ...]:
         """Return the tools for a request; a provider that fails gives its last good shared list.
@@ -76,8 +81,10 @@ class Source:
         """
         version: Hashable | None = None
         try:
-            version = self.version()
+            version = provider_version(self.provider)
             tools = _checked(await self.provider.list_tools(context), self.name)
+            if strict:
+                await check_provider(self.provider, context)
         except Exception as exc:  # foreign code: one dead provider never takes the rest down
             if strict and (self.static or isinstance(exc, ToolSearchError)):
                 raise
@@ -87,6 +94,7 @@ class Source:
         self._last_read = time.time()
         self._count = len(tools)
         self._version = version
+        self._is_stale = False
         self.tools = tools if version is not None else ()
         return tools
 

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
@@ -108,11 +109,12 @@ class ToolSet:
         Equal arguments give the same object, which lets an index keep its mask.
         """
         key = (tags, without)
-        if key not in self._selections:
-            if len(self._selections) >= _MAX_SELECTIONS:
-                self._selections.clear()
-            self._selections[key] = self._selected(tags, without)
-        return self._selections[key]
+        # Other threads may clear the dict at any moment, so each step asks it once only.
+        with suppress(KeyError):
+            return self._selections[key]
+        if len(self._selections) >= _MAX_SELECTIONS:
+            self._selections.clear()
+        return self._selections.setdefault(key, self._selected(tags, without))
 
     def _selected(self, tags: frozenset[str], without: frozenset[str]) -> frozenset[str] | None:
         if not tags and without.isdisjoint(self.by_name):

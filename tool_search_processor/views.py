@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
 from tool_search_processor.indexes import IndexPool
@@ -56,7 +57,15 @@ class CatalogView:
         """How many tools each namespace holds, in order of appearance."""
         if not self.own:
             return self.shared.namespaces
-        return ToolSet(self).namespaces
+        # Worked out by difference: what is shared is not looked through for each request.
+        counts = Counter(self.shared.namespaces)
+        for tool in self.own:
+            hidden = self.shared.by_name.get(tool.name)
+            if hidden is not None and hidden.namespace:
+                counts[hidden.namespace] -= 1
+            if tool.namespace:
+                counts[tool.namespace] += 1
+        return {namespace: number for namespace, number in counts.items() if number}
 
     def get(self, name: str) -> Tool | None:
         """Return the listed tool of this exact name."""

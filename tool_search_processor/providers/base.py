@@ -11,6 +11,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import (
     Transform,
     as_transforms,
+    check_transforms,
     get_agreed_tool,
     index_components,
     overrides_get_tool,
@@ -89,6 +90,15 @@ class TransformedProvider(Provider):
         """Return the wrapped provider's mark."""
         return provider_version(self.provider)
 
+    async def check_transforms(self, context: Context) -> None:
+        """Raise where a transform can't do its work on what the wrapped provider lists now.
+
+        Raises:
+            ConfigurationError: Says what is missing.
+        """
+        await check_provider(self.provider, context)
+        await check_transforms(self.transforms, tuple(await self.provider.list_tools(context)))
+
     async def aclose(self) -> None:
         """Close the wrapped provider."""
         await close_provider(self.provider)
@@ -103,6 +113,17 @@ def provider_version(provider: object) -> Hashable | None:
     """Return a provider's change mark, or None where it has none."""
     version: Callable[[], Hashable | None] | None = getattr(provider, "version", None)
     return version() if callable(version) else None
+
+
+async def check_provider(provider: object, context: Context) -> None:
+    """Check the transforms of a provider that has some.
+
+    Raises:
+        ConfigurationError: When one of them can't do its work.
+    """
+    check = getattr(provider, "check_transforms", None)
+    if check is not None:
+        await check(context)
 
 
 async def close_provider(provider: object) -> None:

@@ -1,0 +1,81 @@
+"""Tools that a function gives, anew for each request."""
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers import CallableProvider
+from tool_search_processor.tools import Tool
+
+
+def greet(name: str) -> str:
+    """Greet somebody."""
+    return f"Hello {name}"
+
+
+def by_plan(context):
+    return [Tool(f"for_{context['plan']}")]
+
+
+async def by_plan_later(context):
+    await asyncio.sleep(0)
+    return by_plan(context)
+
+
+class Tenant:
+    """A callable object without a name."""
+
+    def __call__(self, context):
+        return by_plan(context)
+
+
+async def names(provider, context=None):
+    return [tool.name for tool in await provider.list_tools(context or {})]
+
+
+@pytest.mark.parametrize("function", [by_plan, by_plan_later, Tenant(), partial(by_plan)])
+async def test_each_request_gets_its_own(function):
+    provider = CallableProvider(function)
+    assert await names(provider, {"plan": "free"}) == ["for_free"]
+    assert await names(provider, {"plan": "pro"}) == ["for_pro"]
+    assert provider.version() is None
+    assert not provider.static
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(by_plan, "by_plan"), (Tenant(), "Tenant"), (lambda context: [], "<lambda>")]
+)
+def test_it_is_called_after_its_function(function, name):
+    assert CallableProvider(function).name == name
+    assert CallableProvider(function, name="mine").name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], []),
+        ((Tool("b"), Tool("a")), ["b", "a"]),
+        ([Tool("a"), greet], ["a", "greet"]),
+        ({"hello": greet, "b": Tool("x")}, ["hello", "b"]),
+        ((Tool(name) for name in "ba"), ["b", "a"]),
+    ],
+)
+async def test_it_may_give_what_a_static_provider_takes(given, expected):
+    assert await names(CallableProvider(lambda context: given)) == expected
+
+
+@pytest.mark.parametrize("given", [None, 3, "tools", ["a"], [None]])
+async def test_anything_else_is_refused_by_name(given):
+    def broken(context):
+        return given
+
+    with pytest.raises(ConfigurationError, match=r"broken: .*found|broken: .*neither a Tool nor a function"):
+        await CallableProvider(broken).list_tools({})
+
+
+@pytest.mark.parametrize("function", [None, [], "tools", 3])
+def test_it_takes_a_function(function):
+    with pytest.raises(ConfigurationError, match="CallableProvider takes a function, found"):
+        CallableProvider(function)
