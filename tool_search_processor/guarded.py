@@ -23,7 +23,7 @@ class GuardedTool(Tool):
     inner: Tool | None = field(default=None, repr=False, compare=False)
     gate: Gate | None = field(default=None, repr=False, compare=False)
 
-    async def call(self, arguments: Any, context: ToolContext | None = None) -> Any:
+    async def call(self, arguments: Any = None, context: ToolContext | None = None) -> Any:
         """Run the tool, if the policy of this moment allows it.
 
         Raises:

@@ -9,7 +9,15 @@ from functools import cached_property
 from typing import Any
 
 from tool_search_processor import meta_tools
-from tool_search_processor.discovery import Ranked, find_by_name, interleave, rank, suggest, tools_of
+from tool_search_processor.discovery import (
+    Ranked,
+    fetch_all,
+    find_by_name,
+    interleave,
+    rank,
+    suggest,
+    tools_of,
+)
 from tool_search_processor.errors import InvalidPatternError, ToolArgumentsError, ToolUnavailableError
 from tool_search_processor.filters import Admission
 from tool_search_processor.guarded import GuardedTool, guard
@@ -117,6 +125,7 @@ class StepCalls:
             rankings, problem = await self._rank(call, admission)
             ranked = interleave(rankings, limit=meta_tools.MAX_RESULTS)
             newly = await self._auto_load(ranked, admission)
+            message = problem or await self._search_text(call, ranked, newly, admission=admission)
         seen = self.loads.run(self.step).seen
         results = [
             meta_tools.search_result(
@@ -130,7 +139,7 @@ class StepCalls:
         return meta_tools.search_answer(
             results,
             total=self._total(await self._count(call, rankings)),
-            message=problem or self._search_text(call, ranked, newly),
+            message=message,
         )
 
     async def _rank(self, call: SearchCall, admission: Admission) -> tuple[list[list[Ranked]], str | None]:
@@ -181,17 +190,20 @@ class StepCalls:
         # With a filter, a count would tell how much is hidden.
         return count if self.options.filter is None else None
 
-    def _search_text(self, call: SearchCall, ranked: Sequence[Ranked], newly: Sequence[str]) -> str:
+    async def _search_text(
+        self, call: SearchCall, ranked: Sequence[Ranked], newly: Sequence[str], *, admission: Admission
+    ) -> str:
         run = self.loads.run(self.step)
         found = [tool.name for tool in tools_of(ranked)]
         asked = tuple(sorted(query.casefold() for query in call.queries)), call.limit, call.tags
         verdict = run.guard.judge(asked, found)
         if verdict is not None:
-            return meta_tools.guard_text(verdict, loaded=tuple(run.seen), names=self.names)
+            loaded = await admission.admit(await fetch_all(self.view, run.seen), "active")
+            return meta_tools.guard_text(verdict, loaded=[tool.name for tool in loaded], names=self.names)
         if not found:
             return meta_tools.nothing_found_text(call.queries, tags=call.tags)
-        loaded = sum(name in run.seen for name in found)
-        return meta_tools.found_text(self.names, found=len(found), newly_loaded=newly, loaded=loaded)
+        known = sum(name in run.seen for name in found)
+        return meta_tools.found_text(self.names, found=len(found), newly_loaded=newly, loaded=known)
 
     # -- load and unload
 

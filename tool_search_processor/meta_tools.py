@@ -38,7 +38,7 @@ class MetaTool(Tool):
     handler: Handler | None = field(default=None, repr=False, compare=False)
     proxy: Target | None = field(default=None, repr=False, compare=False)
 
-    async def call(self, arguments: Any, context: ToolContext | None = None) -> Any:
+    async def call(self, arguments: Any = None, context: ToolContext | None = None) -> Any:
         """Answer a call; any arguments will do."""
         return await self.handler(as_object(arguments), context or ToolContext())  # type: ignore[misc]
 

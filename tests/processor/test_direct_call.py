@@ -276,6 +276,14 @@ async def test_a_listed_tool_called_without_a_context_gets_that_of_its_step():
     assert (await call(at, "who", topic="x"))["data"] == {"plan": "pro"}
 
 
+async def test_a_call_may_leave_its_arguments_out_as_any_tools_may():
+    run, at = await loaded_run(None)
+    assert await listed(at, "send_mail").call() == {"ran": "send_mail"}
+    assert "empty" in (await listed(at, "search_tools").call())["message"]
+    found = await run.processor.resolve_call(at, "premium_report")
+    assert await found.call() == {"ran": "premium_report"}
+
+
 async def test_resolving_leaves_the_listed_copies_alone():
     run, at = await loaded_run(None)
     again = await run.processor.process_input_step(at.replace(tools=()))
