@@ -43,7 +43,10 @@ def test_no_default_is_told_from_null():
         ({"name": ""}, "1 to 64 letters, .* found ''"),
         ({"name": "a b"}, "found 'a b'"),
         ({"name": "x" * 65}, "an argument's name"),
-        ({"name": 3}, "found 3"),
+        ({"name": 3}, "name of an ArgTransform is str or None, found 3"),
+        ({"description": 3}, "description of an ArgTransform is str or None, found 3"),
+        ({"hide": "false"}, "hide of an ArgTransform is bool, found 'false'"),
+        ({"required": 1}, "required of an ArgTransform is bool or None, found 1"),
         ({"hide": True, "required": True}, "a hidden argument cannot be required of the model"),
         ({"hide": True, "default": 1, "default_factory": make}, "a default or a default_factory, not both"),
         ({"default_factory": make}, "default_factory needs hide=True"),
@@ -52,7 +55,7 @@ def test_no_default_is_told_from_null():
         ({"default": object()}, "default of an argument is shown to the model, so it is a JSON value"),
         ({"default": math.nan}, "it is a JSON value, found nan"),
         ({"examples": [make]}, "examples of an argument is shown"),
-        ({"examples": "abc"}, "examples are a list of values"),
+        ({"examples": "abc"}, "examples of an ArgTransform is list or tuple or None, found 'abc'"),
     ],
 )
 def test_what_cannot_work_raises(options, message):

@@ -350,6 +350,11 @@ async def test_strict_mode_ends_where_an_argument_becomes_optional():
         ({"a": "b"}, r"tool 'a' takes ToolTransformConfig\(...\), found 'b'"),
         ({"a": {"name": "no name"}}, "a tool's name is .* found 'no name'"),
         ({"a": {"name": "x" * 65}}, "a tool's name"),
+        (["a"], r"tools of a ToolTransform is Mapping, found \['a'\]"),
+        ({"a": {"enabled": "false"}}, "enabled of a ToolTransformConfig is bool, found 'false'"),
+        ({"a": {"pinned": 1}}, "pinned of a ToolTransformConfig is bool or None"),
+        ({"a": {"description": 1}}, "description of a ToolTransformConfig is str or None"),
+        ({"a": {"arguments": ["x"]}}, "arguments of a ToolTransformConfig is Mapping"),
         ({"a": {"tags": "admin"}}, "tags is a set of texts"),
         ({"a": {"keywords": "word"}}, "keywords is a set of texts"),
         ({"a": {"name": "c"}, "b": {"name": "c"}}, "the tools 'a', 'b' would all be called 'c'"),
@@ -467,8 +472,13 @@ def test_a_default_that_does_not_fit_is_found_at_construction(argument, message)
 
 async def test_complaints_are_remembered_within_bounds(monkeypatch, caplog):
     monkeypatch.setattr("tool_search_processor.transforms.tool_transform._MAX_WARNED", 1)
-    await ToolTransform({"a": {}, "b": {}}).list_tools([])
+    await ToolTransform({"a": {}, "b": {}}).list_tools([ECHO])
     assert len(caplog.records) == 1
+
+
+async def test_an_empty_list_is_no_reason_to_complain(caplog):
+    assert await ToolTransform({"a": {}}).list_tools([]) == []
+    assert not caplog.records
 
 
 async def test_an_unchanged_tool_is_not_made_again():

@@ -14,12 +14,23 @@ from typing import Any
 from tool_search_processor.arguments import problems_text
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError
 from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.transforms.base import require_types
 from tool_search_processor.wording import Problem, path_text, unknown_text
 
 logger = logging.getLogger(__name__)
 
 _ARGUMENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """What model providers accept as a property's name."""
+
+
+_TEXT: tuple[type, ...] = (str, type(None))
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "name": _TEXT,
+    "description": _TEXT,
+    "hide": (bool,),
+    "required": (bool, type(None)),
+    "examples": (list, tuple, type(None)),
+}
 
 
 class _Missing:
@@ -57,7 +68,8 @@ class ArgTransform:
         Raises:
             ConfigurationError: The name is invalid, the default is no JSON value, or options contradict.
         """
-        if self.name is not None and not (isinstance(self.name, str) and _ARGUMENT_NAME.fullmatch(self.name)):
+        require_types("an ArgTransform", {key: getattr(self, key) for key in _TYPES}, _TYPES)
+        if self.name is not None and not _ARGUMENT_NAME.fullmatch(self.name):
             raise ConfigurationError(
                 f"an argument's name is 1 to 64 letters, digits, '_', '.' or '-', found {self.name!r}"
             )
@@ -81,7 +93,6 @@ class ArgTransform:
             ),
             (factory is not None and not callable(factory), "default_factory is a function"),
             (has_default and self.required is True, "a required argument has no default"),
-            (isinstance(self.examples, str), "examples are a list of values"),
         )
 
     @property

@@ -20,9 +20,21 @@ from tool_search_processor.transforms.base import (
     Transform,
     agrees_with_list,
     as_texts,
+    require_types,
 )
 
 logger = logging.getLogger(__name__)
+
+_TEXT: tuple[type, ...] = (str, type(None))
+_FLAG: tuple[type, ...] = (bool, type(None))
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "name": _TEXT,
+    "description": _TEXT,
+    "enabled": (bool,),
+    "pinned": _FLAG,
+    "requires_approval": _FLAG,
+    "arguments": (Mapping,),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +61,8 @@ class ToolTransformConfig:
         Raises:
             ConfigurationError: The name is invalid, or two arguments are to get one name.
         """
-        if self.name is not None and not (isinstance(self.name, str) and is_tool_name(self.name)):
+        require_types("a ToolTransformConfig", {key: getattr(self, key) for key in _TYPES}, _TYPES)
+        if self.name is not None and not is_tool_name(self.name):
             raise ConfigurationError(
                 f"a tool's name is 1 to 64 letters, digits, '_' or '-', found {self.name!r}"
             )
@@ -108,6 +121,7 @@ class ToolTransform(Transform):
         Raises:
             ConfigurationError: A key is unknown, a value cannot work, or two tools are to get one name.
         """
+        require_types("a ToolTransform", {"tools": tools}, {"tools": (Mapping,)})
         self._configs: dict[str, ToolTransformConfig] = {
             name: _read(ToolTransformConfig, given, place=f"tool {name!r}") for name, given in tools.items()
         }
@@ -124,7 +138,8 @@ class ToolTransform(Transform):
     async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
         """Return the changed tools, in the same order; never raises for what isn't there."""
         changed = self._memo.map(tools, self._changed)
-        for complaint in self._missing(tools):
+        # an empty list is a provider that is down, or a request without tools of its own
+        for complaint in self._missing(tools) if tools else ():
             self._warn(complaint)
         return changed
 
