@@ -224,7 +224,8 @@ class Catalog(Provider):
         refused = register.refused
         stages: Sequence[Sequence[Tool]] = (tools,)
         if self.transforms:
-            if strict:
+            # What one request lacks another may have: only a list that is the whole can be judged.
+            if strict and lists is not None and all(source.is_shared for source in self._sources):
                 await check_transforms(self.transforms, tools)
             stages = await transform_stages(self.transforms, tools)
             register = NameRegister(taken=taken, reserved=self.reserved_names, strict=strict)
