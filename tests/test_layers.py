@@ -1,0 +1,202 @@
+"""The import order: a module imports only from rows above its own, or from its own row without a cycle.
+
+Every import counts: those inside functions, and those for the type checker alone.
+"""
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import tool_search_processor
+
+PACKAGE = "tool_search_processor"
+ROOT = Path(tool_search_processor.__file__).parent
+
+# A row for each layer, from what imports nothing to what imports everything. An entry stands for a module,
+# or for a package and all in it; the longest entry that fits a module is the one that counts.
+ROWS = {
+    1: ["errors", "_version"],
+    2: [
+        "frozen",
+        "names",
+        "schemas",
+        "docstrings",
+        "wording",
+        "model_errors",
+        "arguments",
+        "execution",
+        "hints",
+        "signatures",
+        "definitions",
+        "tools",
+        "components",
+        "search",
+        "search.base",
+        "search.text",
+        "search.documents",
+    ],
+    3: [
+        "steps",
+        "tokens",
+        "plain",
+        "call_requests",
+        "messages",
+        "results",
+        "transforms",
+        "search.thesaurus",
+        "search.spelling",
+        "search.query",
+        "search.confidence",
+        "search.fields",
+        "search.name_match",
+        "search.name_table",
+        "search.postings",
+        "search.segments",
+        "search.request_documents",
+        "search.bm25",
+        "search.regex",
+        "search.fuzzy",
+        "search.embedders",
+        "search.vector",
+        "search.hybrid",
+        "search.strategies",
+    ],
+    4: ["meta_tools", "filters", "guarded"],
+    5: ["providers", "stores"],
+    6: [
+        "toolsets",
+        "indexes",
+        "views",
+        "sources",
+        "clashes",
+        "catalog",
+        "options",
+        "discovery",
+        "loop_guard",
+        "loading",
+        "meta_calls",
+    ],
+    7: ["checks", "calls", "session", "processor", "token_limiter"],
+    8: ["completions", "loops", "runs", "runstate", "resumption", "engine", "agent"],
+    9: ["testing", "evaluation"],
+    10: ["server", "cli"],
+    11: [""],  # the package itself, which names what is public
+}
+ROW_OF = {entry: row for row, entries in ROWS.items() for entry in entries}
+
+
+def module_name(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+MODULES = {module_name(path): path for path in sorted(ROOT.rglob("*.py"))}
+
+
+def row_of(module):
+    """Return the row of the longest entry that fits, or None.
+
+    A bare package in the table, such as "search", stands for its `__init__` alone where its modules are
+    listed one by one.
+    """
+    parts = module.split(".") if module else []
+    for length in range(len(parts), 0, -1):
+        entry = ".".join(parts[:length])
+        if entry in ROW_OF and (length == len(parts) or not is_listed_by_module(entry)):
+            return ROW_OF[entry]
+    return None if module else ROW_OF[""]
+
+
+def is_listed_by_module(entry):
+    return any(other.startswith(f"{entry}.") for other in ROW_OF)
+
+
+def imports_of(source, modules):
+    """Return the package's modules that a module imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if inner(name) in modules else node.module for name in names}
+    return {inner(name) for name in found if name == PACKAGE or name.startswith(f"{PACKAGE}.")}
+
+
+def inner(name):
+    return name.removeprefix(PACKAGE).removeprefix(".")
+
+
+GRAPH = {module: imports_of(path.read_text("utf-8"), MODULES) for module, path in MODULES.items()}
+
+
+def complaints(graph):
+    """Return what breaks the order, a sentence each."""
+    found = [
+        f"{module} (row {row_of(module)}) imports {imported} (row {row_of(imported)})"
+        for module, imports in graph.items()
+        for imported in imports
+        if row_of(imported) > row_of(module)
+    ]
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as exc:
+        found.append(f"these import each other: {' <- '.join(exc.args[1])}")
+    return found
+
+
+def test_every_module_stands_in_a_row():
+    assert [module for module in MODULES if row_of(module) is None] == []
+
+
+def test_no_entry_stands_in_two_rows():
+    assert len(ROW_OF) == sum(map(len, ROWS.values()))
+
+
+def test_modules_import_from_rows_above_and_never_in_a_circle():
+    assert complaints(GRAPH) == []
+
+
+def test_nothing_imports_the_package_as_a_whole():
+    assert [module for module, imports in GRAPH.items() if "" in imports] == []
+
+
+@pytest.mark.parametrize(
+    ("graph", "complaint"),
+    [
+        ({"errors": {"agent"}}, "errors (row 1) imports agent (row 8)"),
+        ({"search.bm25": {"catalog"}}, "search.bm25 (row 3) imports catalog (row 6)"),
+        ({"search.embedders.local": {"filters"}}, "search.embedders.local (row 3) imports filters (row 4)"),
+        ({"catalog": {"views"}, "views": {"catalog"}}, "these import each other"),
+        ({"stores": set(), "catalog": {"stores"}}, None),
+    ],
+)
+def test_a_break_of_the_order_is_found(graph, complaint):
+    found = complaints(graph)
+    assert [complaint in sentence for sentence in found] == ([] if complaint is None else [True])
+
+
+def test_an_unknown_module_has_no_row():
+    assert row_of("utils") is row_of("search.helpers") is None
+    assert row_of("search.embedders.anything") == 3
+
+
+SOURCE = """
+from __future__ import annotations
+import tool_search_processor.errors
+from tool_search_processor import definitions
+from tool_search_processor.tools import Tool
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from tool_search_processor.catalog import Catalog
+def later():
+    from tool_search_processor.search import documents
+    import json
+"""
+
+
+def test_imports_of_every_form_are_seen():
+    assert imports_of(SOURCE, MODULES) == {"errors", "definitions", "tools", "catalog", "search.documents"}
