@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from cachetools import LRUCache
-
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.discovery import fetch_all, rank
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
@@ -42,7 +40,6 @@ from tool_search_processor.transforms.base import Transform
 
 _TTL_SECONDS = 3600.0
 _BATCH = 50
-_COSTS_KEPT = 64
 
 
 class ToolSearchProcessor:
@@ -159,7 +156,8 @@ class ToolSearchProcessor:
         self._loads = LoadedTools(processor_id=id, store=self._store, names=names, max_loaded=max_loaded)
         self._counter = counter or estimate_tokens
         self._definitions = DefinitionCounter(self._counter)
-        self._costs: LRUCache[int, int] = LRUCache(_COSTS_KEPT)
+        self._cost = (0, 0)
+        """The generation of the shared tools, and what they cost: one value, so that threads never mix."""
 
     # -- the pipeline
 
@@ -196,10 +194,11 @@ class ToolSearchProcessor:
     async def definition_tokens(self, step: InputStep) -> int:
         """Return what sending every definition of the catalog at this step would cost, in tokens."""
         view = await self.catalog.view(step.context)
-        generation = view.shared.generation
-        if generation not in self._costs:
-            self._costs[generation] = self._definitions.count(view.shared)
-        return self._costs[generation] + self._definitions.count(view.own)
+        generation, cost = self._cost
+        if generation != view.shared.generation:
+            cost = self._definitions.count(view.shared)
+            self._cost = (view.shared.generation, cost)
+        return cost + self._definitions.count(view.own)
 
     async def end_run(self, step: InputStep) -> None:
         """Drop what is kept for this run alone."""
