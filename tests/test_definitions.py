@@ -159,6 +159,12 @@ def test_a_definition_without_a_name_is_refused(kind, name):
 
 
 @every_importer
+def test_a_schema_that_json_cannot_carry_is_refused(kind):
+    with pytest.raises(InvalidToolError, match="nothing that JSON can carry"):
+        imported(kind, "a", {"type": "object", "properties": {"a": {"default": object()}}})
+
+
+@every_importer
 def test_a_schema_that_holds_itself_is_refused(kind):
     schema: dict = {"type": "object", "properties": {}}
     schema["properties"]["self"] = schema

@@ -1,6 +1,7 @@
 """Frozen JSON values: unchangeable, and plain to everybody who reads them."""
 
 import copy
+import enum
 import json
 import pickle
 from types import MappingProxyType
@@ -107,6 +108,16 @@ def test_objects_are_kept():
     value = object()
     assert freeze({"x": value})["x"] is value
     assert thaw(freeze([value, (1,)])) == [value, [1]]
+
+
+class Word(enum.StrEnum):
+    ONE = "one"
+
+
+def test_what_json_cannot_carry_is_refused_where_json_is_asked_for():
+    assert freeze({"a": Word.ONE}, json_only=True) == {"a": "one"}
+    with pytest.raises(TypeError, match=r"\{1\} is nothing that JSON can carry"):
+        freeze({"a": [{1}]}, json_only=True)
 
 
 def test_a_container_that_holds_itself_is_no_json():

@@ -130,6 +130,7 @@ def test_equal_functions_make_equal_tools():
     assert Tool.from_function(ping) == tool(ping)
     assert hash(tool(ping).execute) == hash(tool(ping).execute)
     assert tool(ping).execute != ping
+    assert repr(tool(ping).execute).startswith("ToolFunction(<function test_equal")
 
 
 async def test_async_functions_are_tools_too():
@@ -465,6 +466,16 @@ async def test_local_types_and_string_annotations_are_found():
     )  # fmt: skip
 
 
+def test_a_name_that_the_enclosing_function_never_gets_to_define_is_missed():
+    def f(x: later):
+        return later
+
+    with pytest.raises(InvalidToolError, match="'later'"):
+        Tool.from_function(f)
+    if f is None:
+        later = int
+
+
 def make_tool_with(kind):
     def f(x: kind) -> Any:
         return x, kind
@@ -581,6 +592,7 @@ def test_every_style_of_docstring_is_read(function):
         ("First\nsecond line: with a colon.", "First\nsecond line: with a colon."),
         (":param x", ":param x"),
         ("Do.\n\n:param x", "Do.\n\n:param x"),
+        ("Do.\n\n: : x", "Do.\n\n: : x"),
     ],
 )
 def test_descriptions(text, description):

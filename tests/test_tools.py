@@ -96,6 +96,14 @@ def test_a_name_that_providers_refuse_is_refused_with_what_to_do(name):
         ({"tags": 3}, "tags of the tool 'a' is a collection of texts.*found 3"),
         ({"keywords": "word"}, "keywords of the tool 'a' is a collection of texts.*found 'word'"),
         ({"parameters": ["city"]}, r"parameters of the tool 'a' is a mapping.*found \['city'\]"),
+        (
+            {"parameters": {"default": {1}}},
+            r"parameters of the tool 'a' is a JSON Schema, but \{1\} is nothing",
+        ),
+        (
+            {"output_schema": {"default": object}},
+            "output_schema of the tool 'a' is a JSON Schema, but <class",
+        ),
         ({"output_schema": "x"}, "output_schema of the tool 'a' is a mapping"),
         ({"annotations": 1}, "annotations of the tool 'a' is a mapping"),
         ({"metadata": "x"}, "metadata of the tool 'a' is a mapping"),
@@ -277,6 +285,15 @@ async def test_a_wrapped_object_reaches_keywords():
     made = Tool("a", parameters=schema, execute=echo)
     assert await made.call({"input": {"city": "Rome"}}) == {"city": "Rome"}
     assert await made.call({"city": "Rome"}) == {"city": "Rome"}
+
+
+async def test_an_empty_context_is_nobody_elses():
+    async def write(run: ToolContext):
+        run.context["seen"] = run.context.get("seen", 0) + 1
+        return run.context["seen"]
+
+    made = Tool("a", execute=write)
+    assert [await made.call({}), await made.call({})] == [1, 1]
 
 
 async def test_the_context_is_given_or_empty():

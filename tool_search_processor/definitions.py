@@ -91,8 +91,8 @@ def _check_mapping(definition: object, kind: str) -> None:
 def _schema(schema: Any) -> Any:
     """Return a foreign schema with its type words mapped; what is no schema at all is left to `Tool`."""
     try:
-        return map_types(freeze(_plain(schema)))
-    except RecursionError:
+        return map_types(freeze(_plain(schema), json_only=True))
+    except (RecursionError, TypeError):
         return schema
 
 

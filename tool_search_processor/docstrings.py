@@ -19,7 +19,7 @@ def read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
 
     try:
         parsed = docstring_parser.parse(text)
-    except docstring_parser.ParseError:
+    except Exception:  # noqa: BLE001  # it fails in several ways on texts such as ": : x"
         return text.strip(), {}
     texts = {p.arg_name: " ".join((p.description or "").split()) for p in parsed.params}
     parts = (parsed.short_description, parsed.long_description)

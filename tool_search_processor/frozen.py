@@ -74,27 +74,34 @@ class FrozenList(list[Any]):
         return FrozenList, (list(self),)
 
 
-def freeze(value: Any) -> Any:
+def freeze(value: Any, *, json_only: bool = False) -> Any:
     """Return `value` with every mapping and sequence in it frozen.
 
     What is frozen already comes back as it is. Mappings become `FrozenDict`, lists and tuples
     `FrozenList`, sets frozensets; other values are kept. Nothing of the caller's containers is shared.
 
+    Args:
+        value: What to freeze.
+        json_only: Refuse what JSON cannot carry.
+
     Raises:
         RecursionError: If a container holds itself.
+        TypeError: If `json_only` and there is something that JSON cannot carry.
     """
     kind = type(value)
     if kind is dict or isinstance(value, Mapping):
         if kind is FrozenDict:
             return value
-        return FrozenDict({k: v if type(v) in _SCALARS else freeze(v) for k, v in value.items()})
+        return FrozenDict(
+            {k: v if type(v) in _SCALARS else freeze(v, json_only=json_only) for k, v in value.items()}
+        )
     if kind is list or isinstance(value, list | tuple):
         if kind is FrozenList:
             return value
-        return FrozenList([v if type(v) in _SCALARS else freeze(v) for v in value])
-    if isinstance(value, set):
-        return frozenset(value)
-    return value
+        return FrozenList([v if type(v) in _SCALARS else freeze(v, json_only=json_only) for v in value])
+    if json_only and not isinstance(value, str | int | float | None):
+        raise TypeError(f"{value!r:.100} is nothing that JSON can carry")
+    return frozenset(value) if isinstance(value, set) else value
 
 
 def thaw(value: Any) -> Any:

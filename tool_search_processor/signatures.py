@@ -25,7 +25,7 @@ _EMPTY = inspect.Parameter.empty
 _Parameters = list[inspect.Parameter]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ToolFunction:
     """A function that is run by a tool; calling it calls the function. Equal if the functions are."""
 
@@ -52,6 +52,9 @@ class ToolFunction:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ToolFunction) and self.function == other.function
+
+    def __repr__(self) -> str:
+        return f"ToolFunction({self.function!r})"
 
     def __hash__(self) -> int:
         return hash(self.function)

@@ -35,7 +35,6 @@ _DEFAULTS: dict[str, FrozenDict | None] = {
     "metadata": _NOTHING,
     "output_schema": None,
 }
-_NO_CONTEXT = ToolContext()
 
 
 class ToolFields(TypedDict, total=False):
@@ -304,7 +303,7 @@ class Tool:
                 "or let the one that defined it run it"
             )
         values = self.check_arguments(arguments)
-        args, kwargs = self._plan.bind(values, context or _NO_CONTEXT)
+        args, kwargs = self._plan.bind(values, context or ToolContext())
         run = self.execute.function if isinstance(self.execute, ToolFunction) else self.execute
         return await run_callable(run, args, kwargs)
 
@@ -373,7 +372,9 @@ def _frozen_field(tool: Tool, name: str, value: object) -> FrozenDict | None:
     if not isinstance(value, Mapping):
         raise _wrong_field(tool, name, "a mapping (for parameters: a JSON Schema object)")
     try:
-        frozen: FrozenDict = freeze(value)
+        frozen: FrozenDict = freeze(value, json_only=name in ("parameters", "output_schema"))
+    except TypeError as exc:
+        raise InvalidToolError(f"{name} of the tool {tool.name!r} is a JSON Schema, but {exc}") from exc
     except RecursionError as exc:
         raise InvalidToolError(
             f"{name} of the tool {tool.name!r} holds itself or is nested too deeply: use $ref and $defs"
