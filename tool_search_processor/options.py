@@ -53,14 +53,14 @@ class Options:
                 f"filter is a function (request) -> bool, found {self.filter!r:.80}: pass the function itself"
             )
         timeout = self.filter_timeout_seconds
-        if timeout is not None and (not _is_number(timeout) or timeout <= 0):
+        if timeout is not None and not (_is_number(timeout) and timeout > 0):
             raise ConfigurationError(f"filter_timeout_seconds is above 0 or None, found {timeout!r}")
         self._check_names()
 
     def _check_names(self) -> None:
         present = self.names.present
         for name in present:
-            if not is_tool_name(name):
+            if not isinstance(name, str) or not is_tool_name(name):
                 raise ConfigurationError(
                     f"a meta-tool can't be named {name!r}: use 1 to 64 of the characters A-Z a-z 0-9 _ -"
                 )

@@ -136,17 +136,21 @@ class ToolSearchProcessor:
             max_loaded=max_loaded,
             filter=filter,
             filter_timeout_seconds=filter_timeout_seconds,
-            pinned=_as_names(pinned),
+            pinned=_as_names(pinned, what="pinned"),
             include_step_tools=include_step_tools,
             catalog_in_prompt=catalog_in_prompt,
             catalog_token_limit=catalog_token_limit,
             preload=preload,
-            result_detail=result_detail or ("schema" if mode == "call" else "brief"),
+            result_detail=("schema" if mode == "call" else "brief")
+            if result_detail is None
+            else result_detail,
             passthrough_tokens=passthrough_tokens,
             takes_pattern=search == "regex" or bool(getattr(search, "takes_pattern", False)),
         )
         if not isinstance(id, str) or not id:
             raise ConfigurationError(f"id is a text that is not empty, found {id!r}")
+        if counter is not None and not callable(counter):
+            raise ConfigurationError(f"counter is a function (text) -> tokens, found {counter!r:.80}")
         self.id = id
         self.reserved_names = frozenset(names.present)
         self.catalog = Catalog(
@@ -156,8 +160,8 @@ class ToolSearchProcessor:
         self._loads = LoadedTools(processor_id=id, store=self._store, names=names, max_loaded=max_loaded)
         self._counter = counter or estimate_tokens
         self._definitions = DefinitionCounter(self._counter)
+        # The shared tools' generation and what they cost: one value, so that threads never mix two.
         self._cost = (0, 0)
-        """The generation of the shared tools, and what they cost: one value, so that threads never mix."""
 
     # -- the pipeline
 
@@ -407,13 +411,13 @@ def batched(tools: Iterable[Tool], size: int) -> Iterator[list[Tool]]:
         yield batch
 
 
-def _as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+def _as_names(names: str | Iterable[str], *, what: str = "names") -> tuple[str, ...]:
     if isinstance(names, str):
         return (names,)
-    found = tuple(dict.fromkeys(names))
+    found = tuple(names) if isinstance(names, Iterable) else (names,)
     if not all(isinstance(name, str) for name in found):
-        raise ConfigurationError(f"names are texts, found {found!r:.80}")
-    return found
+        raise ConfigurationError(f"{what} is a list of tools' names, found {names!r:.80}")
+    return tuple(dict.fromkeys(found))
 
 
 def _thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> InputStep:

@@ -107,7 +107,7 @@ def as_transforms(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
     Raises:
         ConfigurationError: One of them is no `Transform` (a class that was not called, for one).
     """
-    if isinstance(transforms, Transform):
+    if isinstance(transforms, Transform) or not isinstance(transforms, Iterable):
         raise ConfigurationError(f"transforms are a list, found the single {transforms!r}: put it in a list")
     found = tuple(transforms)
     for transform in found:
