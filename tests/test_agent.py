@@ -169,7 +169,8 @@ async def test_system_texts_become_one_message():
     assert result.messages[0] == {"role": "system", "content": "Caller's."}
 
 
-async def test_open_calls_of_a_stopped_run_are_answered():
+@pytest.mark.parametrize("in_input", [False, True])
+async def test_open_calls_of_a_stopped_run_are_answered(in_input):
     history = [
         USER,
         {
@@ -179,7 +180,8 @@ async def test_open_calls_of_a_stopped_run_are_answered():
         },
     ]
     agent, model = agent_of(["ok"])
-    await agent.run("go on", messages=history)
+    question = {"role": "user", "content": "go on"}
+    await (agent.run([*history, question]) if in_input else agent.run("go on", messages=history))
     sent = model.requests[0].messages
     assert [message["role"] for message in sent] == ["user", "assistant", "tool", "user"]
     assert "was not run" in sent[2]["content"]
@@ -477,7 +479,7 @@ async def test_tool_failures_and_timeouts_are_results(caplog):
         """Never answer."""
         await asyncio.Event().wait()
 
-    def broken() -> None:
+    async def broken() -> None:
         """Fail."""
         raise ZeroDivisionError("by zero")
 

@@ -387,6 +387,13 @@ async def test_another_thread_may_not_resume():
         await agent.resume(result, {}, thread_id="u")
 
 
+@pytest.mark.parametrize("form", [as_dict, as_messages])
+async def test_a_blank_thread_is_none(form):
+    agent = agent_of([call("erase", {"path": "/a"}), "done"], Disk().tool)
+    result = await agent.run("q")
+    assert (await agent.resume(form(result), {"call_1": True}, thread_id=" ")).thread_id is None
+
+
 async def test_anthropic_messages_resume_too():
     disk = Disk()
     messages = [

@@ -16,6 +16,10 @@ class Model(BaseModel):
     note: str | None = None
 
 
+class Text(str):
+    __slots__ = ()
+
+
 @dataclasses.dataclass
 class Point:
     x: int
@@ -32,6 +36,7 @@ class Point:
         (b"ab", "YWI="),
         ({1: None}, {"1": None}),
         ({"f": 1.5, "t": True}, {"f": 1.5, "t": True}),
+        (Text("t"), "t"),
         (complex(1, 2), "(1+2j)"),
     ],
 )

@@ -221,8 +221,8 @@ class Agent:
         messages: Iterable[Any],
     ) -> RunState:
         # a run that was stopped leaves calls without results, which providers refuse
-        history = answer_open_calls(input_messages(messages), text=_LEFT_OPEN)
-        history += input_messages(given)
+        history = [*input_messages(messages), *input_messages(given)]
+        history = answer_open_calls(history, text=_LEFT_OPEN)
         if not history:
             raise ConfigurationError("there is nothing to send: give an input, or messages")
         return RunState(self._base(context=context, thread_id=thread_id), history=history)

@@ -178,7 +178,8 @@ def _steps_of_turn(messages: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _thread(thread_id: str | None) -> str | None:
-    return thread_id if thread_id and thread_id.strip() else None
+    blank = isinstance(thread_id, str) and not thread_id.strip()
+    return None if blank else thread_id  # what is no text is refused by InputStep
 
 
 def _same_thread(kept: str | None, given: str | None) -> str | None:
