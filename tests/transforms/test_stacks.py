@@ -1,5 +1,6 @@
 """Rows of transforms in a catalog: whatever the row, what is listed can be called as it is listed."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -199,3 +200,51 @@ async def test_prefixes_that_meet_lose_no_tool():
     listed = await catalog.list_tools()
     assert [(await tool.call({}))[0] for tool in listed] == ["b_c", "c"]
     assert len({tool.name for tool in listed}) == 2
+
+
+class RequiredTags(Transform):
+    """The tag filter of FastMCP's documentation, as a user writes it."""
+
+    def __init__(self, required_tags):
+        self.required_tags = required_tags
+
+    async def list_tools(self, tools):
+        return [t for t in tools if t.tags & self.required_tags]
+
+    async def get_tool(self, name, call_next):
+        tool = await call_next(name)
+        if tool and tool.tags & self.required_tags:
+            return tool
+        return None
+
+
+class Prefix(Transform):
+    """The prefixer of FastMCP's documentation, as a user writes it."""
+
+    def __init__(self, prefix):
+        self.prefix = prefix
+
+    async def list_tools(self, tools):
+        return [t.replace(name=f"{self.prefix}_{t.name}") for t in tools]
+
+    async def get_tool(self, name, call_next):
+        if not name.startswith(f"{self.prefix}_"):
+            return None
+        tool = await call_next(name[len(self.prefix) + 1 :])
+        if tool:
+            return tool.replace(name=name)
+        return None
+
+
+@pytest.mark.parametrize("row", [[RequiredTags({"x"}), Prefix("p")], [Prefix("p"), RequiredTags({"x"})]])
+@pytest.mark.parametrize("place", ["provider", "catalog"])
+async def test_a_users_own_transforms(row, place):
+    provider = StaticProvider([make_tool("kept", tags={"x"}), make_tool("dropped", tags={"y"})])
+    if place == "provider":
+        catalog = Catalog([provider.with_transforms(*row)])
+    else:
+        catalog = Catalog([provider], transforms=row)
+    assert [tool.name for tool in await catalog.list_tools()] == ["p_kept"]
+    assert await (await catalog.get_tool("p_kept")).call({"a": "1"}) == ("kept", {"a": "1"})
+    for name in ("kept", "p_dropped", "dropped", "p_"):
+        assert await catalog.get_tool(name) is None

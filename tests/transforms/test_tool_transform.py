@@ -1,6 +1,7 @@
 """ToolTransform: overlays of tools, and calls through them."""
 
 import logging
+import threading
 from typing import Literal
 
 import pytest
@@ -159,8 +160,22 @@ async def test_a_mutable_default_is_not_shared_between_calls():
         return a
 
     tool = Tool("grow", parameters={"properties": {"a": {"type": "array"}}}, execute=grow)
-    changed = await with_arguments(tool, a=Arg(default=[]))
+    default = []
+    changed = await with_arguments(tool, a=Arg(default=default))
+    default.append("later")
     assert [await changed.call({}), await changed.call({})] == [[0], [0]]
+
+
+async def test_a_hidden_value_may_be_any_object_and_is_not_copied():
+    lock = threading.Lock()  # which cannot be copied
+
+    async def run(a: object) -> object:
+        return a
+
+    tool = Tool("t", parameters={"properties": {"a": {}}}, execute=run)
+    overlay = Arg(default=lock, hide=True)
+    assert await (await with_arguments(tool, a=overlay)).call({}) is lock
+    assert "lock" not in repr(overlay)
 
 
 async def test_hidden_arguments_are_not_seen_and_not_set():

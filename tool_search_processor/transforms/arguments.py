@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import json
 import logging
@@ -13,6 +12,7 @@ from typing import Any
 
 from tool_search_processor.arguments import problems_text
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError
+from tool_search_processor.frozen import freeze, thaw
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.transforms.base import require_types
 from tool_search_processor.wording import Problem, path_text, unknown_text
@@ -51,8 +51,9 @@ class ArgTransform:
     name: str | None = None
     """The name that the model sees."""
     description: str | None = None
-    default: Any = MISSING
-    """Any JSON value: given to the tool when the model leaves the argument out, or always if `hide`."""
+    default: Any = field(default=MISSING, repr=False)
+    """Any JSON value: given to the tool when the model leaves the argument out, or always if `hide`. Kept
+    out of the `repr`: a hidden one may be a secret."""
     default_factory: DefaultFactory | None = None
     """Makes the value of a hidden argument at each call; sync (and quick) or async. One that has a required
     parameter gets the `ToolContext`."""
@@ -76,6 +77,7 @@ class ArgTransform:
         for wrong, reason in self._contradictions():
             if wrong:
                 raise ConfigurationError(f"{reason}: {self!r}")
+        object.__setattr__(self, "default", freeze(self.default))
         if not self.hide:
             _require_json("default", None if self.default is MISSING else self.default)
         if self.examples is not None:
@@ -143,7 +145,7 @@ class ArgumentMap:
         for name, value in self.values.items():
             if name not in mapped:
                 # a copy each time: what one call does to its list must not reach the next
-                mapped[name] = copy.deepcopy(value)
+                mapped[name] = thaw(value)
         for name, factory in self.factories.items():
             mapped[name] = await _made(factory, context)
         return mapped
