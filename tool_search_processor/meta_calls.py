@@ -83,6 +83,8 @@ class StepCalls:
             )
         except InvalidPatternError:
             logger.debug("a user message is no pattern: nothing is preloaded")
+        except Exception:  # an index is anybody's code: a guess that fails must not end the run
+            logger.warning("the search for tools to preload failed", exc_info=True)
         return [tool.name for tool in tools_of(ranked)]
 
     def admission(self) -> Admission:
