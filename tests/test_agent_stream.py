@@ -11,6 +11,7 @@ from tool_search_processor.agent import Agent
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.runs import Done, StepEnd, StepStart, TextDelta, ToolCallEvent, ToolResultEvent
 from tool_search_processor.testing import ScriptedModel, call
+from tool_search_processor.tools import Tool
 
 
 def add(a: int, b: int = 1) -> int:
@@ -63,11 +64,25 @@ async def test_the_events_of_a_run():
     ]
     assert events[0] == StepStart(step_number=0, tools=["add"])
     assert "".join(event.text for event in events[1:4]) == "let me see"
-    assert events[4] == ToolCallEvent(call_id="call_1", name="add", arguments={"a": 1})
+    assert events[4] == ToolCallEvent(call_id="call_1", name="add", target="add", arguments={"a": 1})
     assert events[7] == ToolResultEvent(call_id="call_2", name="add", text="3")
     result = events[-1].result
     assert result.usage == events[8].usage + events[-2].usage
     assert resolver.ended == [result.run_id]
+
+
+async def test_a_call_through_a_proxy_tells_what_runs():
+    class Proxy(Tool):
+        async def target(self, arguments, context=None):
+            return Tool.from_function(add), arguments["arguments"]
+
+    through = call("call_tool", {"name": "add", "arguments": {"a": 1}})
+    agent = agent_of([through, "ok"], tools=[Proxy(name="call_tool")])
+    events = [event async for event in agent.stream("q")]
+    assert events[1:3] == [
+        ToolCallEvent(call_id="call_1", name="call_tool", target="add", arguments={"a": 1}),
+        ToolResultEvent(call_id="call_1", name="call_tool", text="2"),
+    ]
 
 
 async def test_a_stream_ends_as_a_run_does():

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from tool_search_processor.agent import Agent
 from tool_search_processor.errors import TokenLimitError
 from tool_search_processor.loops import close_private_loop, run_blocking
+from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.runs import Done, TextDelta
 from tool_search_processor.steps import InputStep
 from tool_search_processor.testing import ScriptedModel, call
@@ -176,7 +177,7 @@ def reply(message, finish_reason="stop"):
 
 @pytest.mark.usefixtures("_clients_closed")
 async def test_the_bodies_on_the_wire():
-    calling = {
+    message = {
         "role": "assistant",
         "tool_calls": [
             {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
@@ -185,7 +186,7 @@ async def test_the_bodies_on_the_wire():
     with respx.mock(base_url=BASE) as wire:
         route = wire.post("/chat/completions").mock(
             side_effect=[
-                respx.MockResponse(json=reply(calling, "tool_calls")),
+                respx.MockResponse(json=reply(message, "tool_calls")),
                 respx.MockResponse(json=reply({"role": "assistant", "content": "two"})),
             ]
         )
@@ -196,7 +197,7 @@ async def test_the_bodies_on_the_wire():
     assert bodies[0]["parallel_tool_calls"] is False
     assert bodies[0]["tools"] == bodies[1]["tools"] == [Tool.from_function(add).to_openai()]
     assert bodies[1]["messages"][2:] == [
-        calling,
+        message,
         {"role": "tool", "tool_call_id": "c1", "name": "add", "content": "2"},
     ]
     assert (result.output, result.usage.prompt_tokens, result.usage.total_tokens) == ("two", 14, 18)
@@ -235,6 +236,53 @@ def _sse(*deltas):
     ]
     text = "".join(f"data: {json.dumps(row)}\n\n" for row in rows) + "data: [DONE]\n\n"
     return respx.MockResponse(headers={"content-type": "text/event-stream"}, text=text)
+
+
+def calling(name, arguments, call_id):
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    message = {"role": "assistant", "tool_calls": [{"id": call_id, "type": "function", "function": function}]}
+    return respx.MockResponse(json=reply(message, "tool_calls"))
+
+
+def sent_tools(request) -> bytes:
+    """Return the bytes of the definitions in a request's body, as the provider's cache would see them."""
+    body = request.content
+    start = body.index(b'"tools":')
+    _, end = json.JSONDecoder().raw_decode(body[start + len(b'"tools":') :].decode())
+    return body[start : start + end]
+
+
+@pytest.mark.usefixtures("_clients_closed")
+@pytest.mark.parametrize(
+    ("mode", "steps"),
+    [
+        ("call", [("search_tools", {"query": "add"}), ("call_tool", {"name": "add", "arguments": {"a": 4}})]),
+        (
+            "load",
+            [("search_tools", {"query": "add"}), ("load_tool", {"tool_names": ["add"]}), ("add", {"a": 4})],
+        ),
+    ],
+)
+async def test_the_definitions_on_the_wire_only_grow_at_their_end(mode, steps):
+    search = ToolSearchProcessor(tools=[add], mode=mode)
+    agent = Agent(
+        name="a",
+        model="openai/test",
+        input_processors=[search],
+        model_settings={"api_base": BASE, "api_key": "x", "num_retries": 0},
+    )
+    answers = [calling(name, arguments, f"c{n}") for n, (name, arguments) in enumerate(steps)]
+    answers.append(respx.MockResponse(json=reply({"role": "assistant", "content": "five"})))
+    with respx.mock(base_url=BASE) as wire:
+        route = wire.post("/chat/completions").mock(side_effect=answers)
+        result = await agent.run("what is 4 + 1?")
+    assert (result.output, result.messages[-2]["content"]) == ("five", "5")
+    bodies = [sent_tools(item.request) for item in route.calls]
+    if mode == "call":
+        assert len(set(bodies)) == 1
+    before, after = bodies[0], bodies[-1]
+    assert after.startswith(before.removesuffix(b"]"))
+    assert all(b"defer_loading" not in item.request.content for item in route.calls)
 
 
 async def test_the_limiter_counts_with_litellms_tokenizer():

@@ -97,15 +97,19 @@ class PreparedCall:
         """Whether a person has to agree before it runs."""
         return self.tool is not None and self.tool.requires_approval
 
+    @property
+    def target_name(self) -> str:
+        """The name of what would run; the name in the history where nothing would."""
+        return self.name if self.tool is None else self.tool.name
+
     def pending(self) -> PendingCall:
         """Return what a person is shown."""
-        name = self.name if self.tool is None else self.tool.name
         arguments = plain(self.arguments)
         return PendingCall(
             call_id=self.request.id,
-            name=name,
+            name=self.target_name,
             arguments=arguments,
-            arguments_hash=arguments_hash(name, arguments),
+            arguments_hash=arguments_hash(self.target_name, arguments),
         )
 
     def answer(self, text: str, *, is_error: bool = True) -> ToolOutcome:

@@ -137,6 +137,7 @@ class Engine:
             yield ToolCallEvent(
                 call_id=call.request.id,
                 name=call.name,
+                target=call.target_name,
                 arguments=call.arguments,
                 needs_approval=call.needs_approval,
             )

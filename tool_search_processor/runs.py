@@ -136,7 +136,11 @@ class ToolCallEvent:
 
     call_id: str
     name: str
+    """As the model called it."""
+    target: str
+    """What runs: another tool where the model went through a proxy such as `call_tool`."""
     arguments: Mapping[str, Any]
+    """Those of the target."""
     needs_approval: bool = False
 
 

@@ -166,11 +166,11 @@ def _distinct(tools: Sequence[Tool]) -> list[Tool]:
 
 def _stored_call(call: CallRequest) -> Mapping[str, Any]:
     """What a model got wrong must not be sent back: providers refuse broken names and arguments."""
-    arguments, _ = read_arguments(call.arguments, name=call.name)
-    text = (
-        clean_text(call.arguments) if _is_object(call.arguments) else clean_text(json.dumps(plain(arguments)))
-    )
-    return openai_call(call, name=wire_name(call.name), arguments=text)
+    text = call.arguments
+    if not _is_object(text):
+        arguments, _ = read_arguments(call.arguments, name=call.name)
+        text = json.dumps(plain(arguments))
+    return openai_call(call, name=wire_name(call.name), arguments=clean_text(text))
 
 
 def _is_object(text: Any) -> bool:
