@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypedDict
 
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.frozen import freeze
@@ -12,6 +12,23 @@ from tool_search_processor.schemas import map_types
 
 Fields = dict[str, Any]
 """Fields of a `Tool`, by name."""
+
+
+class ToolFields(TypedDict, total=False):
+    """What `@tool(...)`, `Tool.from_function` and the importers take; each stands over what they find."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    namespace: str | None
+    tags: Iterable[str]
+    keywords: Iterable[str]
+    pinned: bool
+    requires_approval: bool
+    tool_type: str
+    output_schema: Mapping[str, Any] | None
+    annotations: Mapping[str, Any]
+    metadata: Mapping[str, Any]
 
 
 def named(original: object, metadata: Mapping[str, Any] | None = None) -> Fields:

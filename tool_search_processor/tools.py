@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self, TypedDict, Unpack, overload
+from typing import Any, Self, Unpack, overload
 
 from tool_search_processor import definitions
 from tool_search_processor.arguments import (
@@ -19,6 +19,7 @@ from tool_search_processor.arguments import (
     require_object,
     schema_check,
 )
+from tool_search_processor.definitions import ToolFields
 from tool_search_processor.errors import InvalidToolError, ToolNotCallableError
 from tool_search_processor.execution import CallPlan, ToolContext, plan_call, run_callable
 from tool_search_processor.frozen import FrozenDict, freeze, thaw
@@ -35,23 +36,6 @@ _DEFAULTS: dict[str, FrozenDict | None] = {
     "metadata": _NOTHING,
     "output_schema": None,
 }
-
-
-class ToolFields(TypedDict, total=False):
-    """What `@tool(...)`, `Tool.from_function` and the importers take; each stands over what they find."""
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-    namespace: str | None
-    tags: Iterable[str]
-    keywords: Iterable[str]
-    pinned: bool
-    requires_approval: bool
-    tool_type: str
-    output_schema: Mapping[str, Any] | None
-    annotations: Mapping[str, Any]
-    metadata: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
