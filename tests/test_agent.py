@@ -605,3 +605,11 @@ async def test_without_litellm_the_install_command_is_named(monkeypatch):
     agent = Agent(name="a", model="openai/x")
     with pytest.raises(ImportError, match=r'pip install "tool-search-processor\[agent\]"'):
         await agent.run("q")
+
+
+async def test_a_broken_litellm_speaks_for_itself(monkeypatch, tmp_path):
+    (tmp_path / "litellm.py").write_text("import a_part_that_is_missing\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
+    with pytest.raises(ImportError, match="a_part_that_is_missing"):
+        await Agent(name="a", model="openai/x").run("q")

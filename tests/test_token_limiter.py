@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tool_search_processor.errors import AbortRun, ConfigurationError, TokenLimitError
 from tool_search_processor.steps import InputStep
-from tool_search_processor.token_limiter import TokenLimiter
+from tool_search_processor.token_limiter import TokenLimiter, default_counter
 from tool_search_processor.tools import Tool
 
 OVERHEAD = 4
@@ -218,3 +220,8 @@ async def test_whatever_the_conversation(units, limit):
     assert called == [m["tool_call_id"] for m in kept if m["role"] == "tool"]
     if len(kept) < len(messages):
         assert next(m for m in kept if m["role"] != "system")["role"] == "user"
+
+
+def test_without_litellm_tokens_are_estimated(monkeypatch):
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    assert default_counter("gpt-4o")("x" * 40) == 10
