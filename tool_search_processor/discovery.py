@@ -44,22 +44,27 @@ async def rank(
         without: Names to leave out.
     """
     found: list[Ranked] = []
-    looked_at: set[str] = set()
+    chosen: set[str] = set()
+    looked_at = 0
     depth = limit if admission.is_open else limit * _SPARE
     while True:
         hits = await view.search(query, limit=depth, tags=tags, without=without)
-        candidates = [
-            (hit, tool)
-            for hit in hits
-            if hit.name not in looked_at
-            and hit.score > 0
+        # A deeper list begins with the one before. Only a catalog that changes meanwhile may shift it.
+        fresh, looked_at = hits[looked_at:], len(hits)
+        candidates = (
+            tool
+            for hit in fresh
+            if hit.score > 0
             and hit.score >= min_score
             and (tool := view.get(hit.name)) is not None
-        ]
-        looked_at.update(hit.name for hit in hits)
-        admitted = await admission.admit(tools_of(candidates), phase, limit=limit - len(found))
-        names = {tool.name for tool in admitted}
-        found += [(hit, tool) for hit, tool in candidates if tool.name in names]
+            and hit.name not in chosen
+        )
+        admitted = {
+            tool.name: tool for tool in await admission.admit(candidates, phase, limit=limit - len(found))
+        }
+        if admitted:
+            found += [(hit, admitted[hit.name]) for hit in fresh if hit.name in admitted]
+            chosen |= admitted.keys()
         if len(found) >= limit or len(hits) < depth or hits[-1].score < min_score:
             return found[:limit]
         depth *= _DEEPER

@@ -89,6 +89,8 @@ class IndexPool:
             return holder, united.select(tags=tags, without=without), ()
         holder = self._shared_holder()
         await holder.hold(shared)
+        if not own:
+            return holder, shared.select(tags=tags, without=without), ()
         extra = ToolSet(t for t in own if t.name not in without and bears_any(t, tags)).documents
         hidden = frozenset(tool.name for tool in own if tool.name in shared.by_name)
         return holder, shared.select(tags=tags, without=without | hidden), extra

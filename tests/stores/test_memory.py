@@ -24,7 +24,7 @@ def store(request):
 
 @pytest.mark.parametrize("ttl_seconds", [0, -1, 0.0, float("nan")])
 def test_a_time_to_live_that_is_not_positive_is_refused(ttl_seconds):
-    with pytest.raises(ConfigurationError, match=r"ttl_seconds must be above 0, found .*: use None"):
+    with pytest.raises(ConfigurationError, match=r"ttl_seconds must be a number above 0, found .*: use None"):
         MemoryStore(ttl_seconds)
 
 
