@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tool_search_processor import Agent, ToolSearchProcessor
 from tool_search_processor.checks import checked_processors, checked_tools, resolvers
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
 from tool_search_processor.tools import Tool
@@ -89,3 +90,9 @@ def test_one_reserved_name_twice():
 def test_a_tool_that_bears_a_reserved_name():
     with pytest.raises(ReservedToolNameError, match=r"'search_tools'.*processor 'one'"):
         checked_processors([Pass("one", {"search_tools"})], tools=[Tool(name="search_tools")])
+
+
+def test_two_searchers_with_different_meta_tool_names_work_without_an_id():
+    first = ToolSearchProcessor(search_tool_name="find_a", load_tool_name="load_a")
+    second = ToolSearchProcessor(search_tool_name="find_b", load_tool_name="load_b")
+    assert Agent("a", "m", input_processors=[first, second]).input_processors == (first, second)

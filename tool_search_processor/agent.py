@@ -31,9 +31,9 @@ class Agent:
 
     def __init__(
         self,
-        *,
         name: str,
         model: str,
+        *,
         instructions: str = "",
         tools: Iterable[Tool | Callable[..., Any]] = (),
         input_processors: Iterable[InputProcessor] = (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -39,6 +40,8 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Transform
 
 _TTL_SECONDS = 3600.0
+_ID = "tool-search"
+_SEARCH_TOOL_NAME = "search_tools"
 _BATCH = 50
 
 
@@ -72,11 +75,11 @@ class ToolSearchProcessor:
         allow_unload: bool = False,
         passthrough_tokens: int = 0,
         counter: TextCounter | None = None,
-        search_tool_name: str = "search_tools",
+        search_tool_name: str = _SEARCH_TOOL_NAME,
         load_tool_name: str = "load_tool",
         call_tool_name: str = "call_tool",
         unload_tool_name: str = "unload_tool",
-        id: str = "tool-search",  # noqa: A002 - the name that the protocol fixes
+        id: str = _ID,  # noqa: A002 - the name that the protocol fixes
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Build a processor; whatever can be checked without waiting is checked here.
@@ -114,7 +117,8 @@ class ToolSearchProcessor:
             load_tool_name: The name of the load tool.
             call_tool_name: The name of the call tool.
             unload_tool_name: The name of the unload tool.
-            id: Names this processor in `step.state`, in stores and in errors.
+            id: Names this processor in `step.state`, in stores and in errors. The default gets the search
+                tool's name added where that was changed, so two searchers on one agent don't mix.
             clock: Returns the time in seconds. Shapes the default store only.
 
         Raises:
@@ -151,13 +155,14 @@ class ToolSearchProcessor:
             raise ConfigurationError(f"id is a text that is not empty, found {id!r}")
         if counter is not None and not callable(counter):
             raise ConfigurationError(f"counter is a function (text) -> tokens, found {counter!r:.80}")
-        self.id = id
+        renamed = id == _ID and search_tool_name != _SEARCH_TOOL_NAME
+        self.id = f"{id}:{search_tool_name}" if renamed else id
         self.reserved_names = frozenset(names.present)
         self.catalog = Catalog(
             tools, transforms=transforms, search=search, reserved_names=self.reserved_names
         )
         self._store = _checked_store(store, ttl_seconds, clock)
-        self._loads = LoadedTools(processor_id=id, store=self._store, names=names, max_loaded=max_loaded)
+        self._loads = LoadedTools(processor_id=self.id, store=self._store, names=names, max_loaded=max_loaded)
         self._counter = counter or estimate_tokens
         self._definitions = DefinitionCounter(self._counter)
         # The shared tools' generation and what they cost: one value, so that threads never mix two.
@@ -401,7 +406,9 @@ class ToolSearchProcessor:
             return ""
         # What a step brings is left out: the text changes only when the catalog does.
         pinned = calls.catalog.pinned(self._options.pinned)
-        return inventory_text(len(calls.catalog) - len(pinned), calls.catalog.namespaces)
+        namespaces = Counter(calls.catalog.namespaces)
+        namespaces.subtract(tool.namespace for tool in pinned if tool.namespace)
+        return inventory_text(len(calls.catalog) - len(pinned), +namespaces)
 
 
 def batched(tools: Iterable[Tool], size: int) -> Iterator[list[Tool]]:

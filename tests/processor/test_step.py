@@ -163,7 +163,7 @@ async def test_a_loaded_tool_gives_way_once_a_step_brings_its_name():
 )
 async def test_a_step_that_brings_a_meta_tools_name_raises(options, name):
     processor = ToolSearchProcessor(CATALOG, **options)
-    with pytest.raises(ReservedToolNameError, match=rf"{name}.*meta-tool of 'tool-search'.*rename"):
+    with pytest.raises(ReservedToolNameError, match=rf"{name}.*meta-tool of 'tool-search.*rename"):
         await processor.process_input_step(step(make(name)))
 
 
@@ -442,6 +442,12 @@ async def test_passthrough_follows_the_catalog():
     assert names(await processor.process_input_step(step())) == ["search_tools", "load_tool"]
 
 
+async def test_passthrough_is_off_by_default_and_at_0():
+    for options in ({}, {"passthrough_tokens": 0}):
+        processed = await ToolSearchProcessor([], **options).process_input_step(step())
+        assert names(processed) == ["search_tools", "load_tool"]
+
+
 async def test_passthrough_counts_with_the_counter_that_was_given():
     processor = ToolSearchProcessor(CATALOG, passthrough_tokens=3, counter=lambda text: 1)
     assert names(await processor.process_input_step(step()))[0] == "weather_forecast"
@@ -605,6 +611,19 @@ async def test_definition_tokens_use_the_counter_and_follow_the_catalog():
     assert await processor.definition_tokens(step()) == 30
     provider.add(make("one_more"))
     assert await processor.definition_tokens(step()) == 40
+
+
+async def test_a_session_is_a_run_of_this_processor_alone():
+    processor = ToolSearchProcessor(CATALOG, filter=lambda request: request.context.get("plan") == "pro")
+    async with processor.session(thread_id="t", context={"plan": "pro"}) as session:
+        listing = await session.openai_tools([{"role": "user", "content": "hello"}])
+        assert [item["function"]["name"] for item in listing] == ["search_tools", "load_tool"]
+        asked = {"id": "c", "function": {"name": "load_tool", "arguments": '{"tool_names": "send_mail"}'}}
+        (answer,) = await session.execute([asked])
+        assert json.loads(answer["content"])["loaded"] == ["send_mail"]
+    assert await processor.loaded(thread_id="t") == ["send_mail"]
+    async with processor.session() as session:
+        assert names(await session.tools([])) == ["search_tools", "load_tool"]
 
 
 async def test_stats_tell_tools_threads_and_loaded():
