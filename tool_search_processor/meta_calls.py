@@ -200,7 +200,7 @@ class StepCalls:
         asked = tuple(sorted(query.casefold() for query in call.queries)), call.limit, call.tags
         verdict = run.guard.judge(asked, found)
         if verdict is not None:
-            loaded = await admission.admit(await fetch_all(self.view, run.seen), "active")
+            loaded = await admission.admit(await fetch_all(self.view, tuple(run.seen)), "active")
             return meta_tools.guard_text(verdict, loaded=[tool.name for tool in loaded], names=self.names)
         if not found:
             return meta_tools.nothing_found_text(call.queries, tags=call.tags)
@@ -265,7 +265,7 @@ class StepCalls:
     async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
         """Answer a call of the call tool."""
         name, given = meta_tools.read_call(arguments)
-        if name in self.names.present:
+        if self._is_meta_tool(name):
             return f"Error: {meta_tools.meta_tool_refused_text(name, names=self.names)}"
         tool = await self._callable(name)
         if tool is None:
@@ -277,7 +277,7 @@ class StepCalls:
     ) -> tuple[Tool, Mapping[str, Any]] | None:
         """Return the tool and the arguments that a call of the call tool really runs."""
         name, given = meta_tools.read_call(arguments)
-        tool = None if name in self.names.present else await self._callable(name)
+        tool = None if self._is_meta_tool(name) else await self._callable(name)
         return None if tool is None else (tool, given)
 
     async def unlisted(self, name: str) -> GuardedTool | None:
@@ -297,6 +297,10 @@ class StepCalls:
         with self.admission() as admission:
             alike = await suggest(self.view, name, admission=admission)
         return meta_tools.missing_tool_text(name, suggestions=alike, names=self.names)
+
+    def _is_meta_tool(self, name: str) -> bool:
+        # Another searcher's too: a proxy behind a proxy would hide whose approval is needed.
+        return name in self.names.present or isinstance(self.listed.get(name), MetaTool)
 
     async def _callable(self, name: str) -> Tool | None:
         if name in self.listed:

@@ -12,6 +12,7 @@ from tool_search_processor import (
     ToolNotCallableError,
     ToolSearchProcessor,
     ToolUnavailableError,
+    run_processors,
     tool,
 )
 
@@ -393,6 +394,19 @@ async def test_what_the_proxy_answers_itself_is_its_own_target(given):
     target, _ = await proxy.target(given)
     assert target is proxy
     assert isinstance(await target.call(given), str)
+
+
+async def test_a_proxy_does_not_run_another_proxy_whose_target_may_need_approval():
+    danger = needs("drop_table", "table", requires_approval=True)
+    inner = ToolSearchProcessor([danger], mode="call")
+    outer = ToolSearchProcessor(
+        CATALOG, mode="call", id="outer", search_tool_name="find", call_tool_name="run"
+    )
+    at = await run_processors([inner, outer], step(thread="t"))
+    given = {"name": "call_tool", "arguments": {"name": "drop_table", "arguments": {"table": "users"}}}
+    target, arguments = await listed(at, "run").target(given)
+    assert target is listed(at, "run")
+    assert await target.call(arguments) == "Error: call_tool can't be run through run: call it directly."
 
 
 async def test_a_target_is_guarded():

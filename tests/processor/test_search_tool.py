@@ -150,6 +150,16 @@ async def test_each_querys_best_comes_first_and_duplicates_are_merged():
     assert answer["total"] == 4
 
 
+async def test_the_total_counts_what_matches_any_query_however_few_are_shown():
+    tables = {
+        "one": {f"case_{n}": 0.9 - n / 100 for n in range(10)},
+        "two": {f"case_{n}": 0.9 - n / 100 for n in range(5, 15)},
+    }
+    answer = await scored(tables, min_score=0.5).search("one", "two", limit=2)
+    assert names(answer["results"]) == ["case_0", "case_5", "case_1", "case_6"]
+    assert answer["total"] == 15
+
+
 async def test_results_of_one_query_are_ordered_by_score():
     answer = await scored().search("invoice", limit=20)
     scores = [result["score"] for result in answer["results"]]
@@ -273,6 +283,19 @@ async def test_the_description_tells_counts_and_namespaces_without_a_filter_only
     assert not any(character.isdigit() for character in hidden)
     assert "github" not in hidden
     assert "notion" not in hidden
+
+
+async def test_pinned_tools_are_in_no_count_of_a_namespace():
+    tools = [
+        make("a", namespace="github"),
+        make("b", namespace="github", pinned=True),
+        make("c", namespace="slack"),
+        make("d", namespace="notion"),
+    ]
+    told = listed(await Run(ToolSearchProcessor(tools, pinned=["c"])).step(), "search_tools").description
+    assert "2 of them" in told
+    assert "github (1), notion (1)." in told
+    assert "slack" not in told
 
 
 async def test_many_namespaces_are_cut():
