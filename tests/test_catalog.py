@@ -383,6 +383,19 @@ async def test_fingerprint_and_version_follow_the_content():
     assert Catalog([Remote(version=None)]).version() is None
 
 
+async def test_providers_that_wait_are_read_at_once():
+    barrier = asyncio.Barrier(3)
+
+    class Meeting(Remote):
+        async def list_tools(self, context):
+            await barrier.wait()
+            return await super().list_tools(context)
+
+    catalog = Catalog([Meeting(Tool(name), name=name) for name in "cab"])
+    async with asyncio.timeout(30):
+        assert await listed(catalog) == ["c", "a", "b"]
+
+
 # -- searching
 
 
@@ -402,6 +415,21 @@ async def test_two_callers_with_different_views_do_not_rebuild_the_index():
         for user in ("ada", "bob"):
             assert await found(catalog, f"for_{user}", user=user) == [f"for_{user}"]
     assert index.updates == [20]
+
+
+async def test_equal_tools_of_two_requests_share_an_index_and_run_each_their_own():
+    index = CountingBM25()
+
+    def tools_of(context):
+        return [Tool(f"tool_{i}", execute=lambda: context["user"]) for i in range(300)]
+
+    catalog = Catalog(tools_of, search=lambda: index)
+    for user in ("ada", "bob", "ada"):
+        view = await catalog.view({"user": user})
+        (hit, *_) = await view.search("tool_7")
+        assert hit.name == "tool_7"
+        assert await view.get(hit.name).call() == user
+    assert index.updates == [300]
 
 
 async def test_a_change_costs_one_update_and_refresh_prepares_it():

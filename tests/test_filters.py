@@ -610,10 +610,18 @@ async def test_a_key_that_cannot_be_kept_denies_in_a_processor(key, caplog):
     assert len(caplog.records) == 1
 
 
-@pytest.mark.parametrize("options", [{"ttl_seconds": 0}, {"ttl_seconds": -1}, {"maxsize": 0}])
+@pytest.mark.parametrize(
+    "options", [{"ttl_seconds": 0}, {"ttl_seconds": -1}, {"ttl_seconds": float("nan")}, {"maxsize": 0}]
+)
 def test_a_cache_that_keeps_nothing_is_refused(options):
     with pytest.raises(ConfigurationError, match="ttl_seconds > 0 and maxsize >= 1, found"):
         cached_filter(lambda request: True, key=by_user, **options)
+
+
+@pytest.mark.parametrize(("policy", "key"), [(None, by_user), (by_user, None), (by_user, "user")])
+def test_what_cannot_be_asked_is_refused(policy, key):
+    with pytest.raises(ConfigurationError, match="cached_filter needs .* that takes a request, found"):
+        cached_filter(policy, key=key)
 
 
 def test_a_cached_filter_serves_many_threads():

@@ -32,7 +32,6 @@ ROWS = {
         "definitions",
         "tools",
         "components",
-        "search",
         "search.base",
         "search.text",
         "search.documents",
@@ -45,23 +44,7 @@ ROWS = {
         "messages",
         "results",
         "transforms",
-        "search.thesaurus",
-        "search.spelling",
-        "search.query",
-        "search.confidence",
-        "search.fields",
-        "search.name_match",
-        "search.name_table",
-        "search.postings",
-        "search.segments",
-        "search.request_documents",
-        "search.bm25",
-        "search.regex",
-        "search.fuzzy",
-        "search.embedders",
-        "search.vector",
-        "search.hybrid",
-        "search.strategies",
+        "search",
     ],
     4: ["meta_tools", "filters", "guarded"],
     5: ["providers", "stores"],
@@ -96,21 +79,13 @@ MODULES = {module_name(path): path for path in sorted(ROOT.rglob("*.py"))}
 
 
 def row_of(module):
-    """Return the row of the longest entry that fits, or None.
-
-    A bare package in the table, such as "search", stands for its `__init__` alone where its modules are
-    listed one by one.
-    """
+    """Return the row of the longest entry that fits, or None."""
     parts = module.split(".") if module else []
     for length in range(len(parts), 0, -1):
         entry = ".".join(parts[:length])
-        if entry in ROW_OF and (length == len(parts) or not is_listed_by_module(entry)):
+        if entry in ROW_OF:
             return ROW_OF[entry]
     return None if module else ROW_OF[""]
-
-
-def is_listed_by_module(entry):
-    return any(other.startswith(f"{entry}.") for other in ROW_OF)
 
 
 def imports_of(source, modules):
@@ -164,6 +139,11 @@ def test_nothing_imports_the_package_as_a_whole():
     assert [module for module, imports in GRAPH.items() if "" in imports] == []
 
 
+def test_indexes_know_documents_and_never_tools():
+    strategies = [module for module in MODULES if module.startswith("search.")]
+    assert [module for module in strategies if "tools" in GRAPH[module]] == ["search.documents"]
+
+
 @pytest.mark.parametrize(
     ("graph", "complaint"),
     [
@@ -180,8 +160,9 @@ def test_a_break_of_the_order_is_found(graph, complaint):
 
 
 def test_an_unknown_module_has_no_row():
-    assert row_of("utils") is row_of("search.helpers") is None
-    assert row_of("search.embedders.anything") == 3
+    assert row_of("utils") is row_of("utils.search") is None
+    assert row_of("search.embedders.anything") == row_of("search") == 3
+    assert row_of("search.base") == 2
 
 
 SOURCE = """

@@ -244,9 +244,12 @@ def cached_filter(
         A filter. What the policy raises is raised again and never kept.
 
     Raises:
-        ConfigurationError: When `ttl_seconds` or `maxsize` is not positive.
+        ConfigurationError: When `filter` or `key` can't be called, or a number is not positive.
     """
-    if ttl_seconds <= 0 or maxsize < 1:
+    for what, hook in (("a filter", filter), ("key", key)):
+        if not callable(hook):
+            raise ConfigurationError(f"cached_filter needs {what} that takes a request, found {hook!r:.80}")
+    if not ttl_seconds > 0 or maxsize < 1:
         raise ConfigurationError(
             f"cached_filter needs ttl_seconds > 0 and maxsize >= 1, found {ttl_seconds!r} and {maxsize!r}"
         )

@@ -22,16 +22,21 @@ def store(request):
     return MemoryStore(request.param, max_threads=2, clock=ManualClock())
 
 
-@pytest.mark.parametrize("ttl_seconds", [0, -1, 0.0, float("nan")])
+@pytest.mark.parametrize("ttl_seconds", [0, -1, 0.0, float("nan"), "60"])
 def test_a_time_to_live_that_is_not_positive_is_refused(ttl_seconds):
     with pytest.raises(ConfigurationError, match=r"ttl_seconds must be a number above 0, found .*: use None"):
         MemoryStore(ttl_seconds)
 
 
-@pytest.mark.parametrize("max_threads", [0, -1])
+@pytest.mark.parametrize("max_threads", [0, -1, None, "9"])
 def test_a_store_for_no_thread_is_refused(max_threads):
-    with pytest.raises(ConfigurationError, match=f"max_threads must be at least 1, found {max_threads}"):
+    with pytest.raises(ConfigurationError, match=f"max_threads must be at least 1, found {max_threads!r}"):
         MemoryStore(max_threads=max_threads)
+
+
+def test_a_clock_is_a_function():
+    with pytest.raises(ConfigurationError, match="clock is a function that returns seconds, found 12"):
+        MemoryStore(clock=12)
 
 
 async def test_the_least_recently_used_thread_goes_first(store):
