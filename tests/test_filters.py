@@ -620,7 +620,7 @@ def test_a_cache_that_keeps_nothing_is_refused(options):
 
 @pytest.mark.parametrize(("policy", "key"), [(None, by_user), (by_user, None), (by_user, "user")])
 def test_what_cannot_be_asked_is_refused(policy, key):
-    with pytest.raises(ConfigurationError, match="cached_filter needs .* that takes a request, found"):
+    with pytest.raises(ConfigurationError, match=r"cached_filter needs .* that takes a request, found"):
         cached_filter(policy, key=key)
 
 
