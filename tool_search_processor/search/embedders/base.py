@@ -1,0 +1,120 @@
+"""The protocol of an embedder, and what an index wants to know of one beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.errors import ConfigurationError
+
+Floats = NDArray[np.float32]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors; lengths don't matter, indexes make unit vectors of them.
+
+    It may also have any of these attributes:
+
+    - `model_id` (str): names the model and all that shapes its vectors; needed to keep vectors on disk.
+    - `cosine_range` (two floats): the cosines at which a tool certainly doesn't and certainly does fit.
+    - `blocking` (bool, True unless said): whether a call waits for a network or works for long.
+    - `coverage(text) -> float`: the share of a text, 0 to 1, that is in a language the model knows.
+    """
+
+    def embed_documents(self, texts: Sequence[str]) -> Floats:
+        """Return the vectors of tools' texts, shape (n, dimensions), in order."""
+        ...
+
+    def embed_query(self, text: str) -> Floats:
+        """Return the vector of one query, shape (dimensions,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallableEmbedder:
+    """Makes an embedder of one function that takes texts and returns vectors."""
+
+    function: Callable[[Sequence[str]], Any]
+    """From a list of texts to as many vectors: an array, or lists of numbers."""
+    model_id: str | None = None
+
+    def embed_documents(self, texts: Sequence[str]) -> Floats:
+        """Return the vectors of texts, shape (n, dimensions)."""
+        return np.asarray(self.function(list(texts)), np.float32)
+
+    def embed_query(self, text: str) -> Floats:
+        """Return the vector of one text, shape (dimensions,)."""
+        vector: Floats = self.embed_documents([text])[0]
+        return vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedEmbedder:
+    """An embedder with all that an index wants to know of it."""
+
+    embedder: Embedder
+    model_id: str | None
+    cosine_range: tuple[float, float]
+    blocking: bool
+    coverage: Callable[[str], float]
+
+    @classmethod
+    def of(cls, embedder: object) -> DescribedEmbedder:
+        """Describe an embedder, or a function from texts to vectors.
+
+        Raises:
+            ConfigurationError: If it is neither.
+        """
+        if not isinstance(embedder, Embedder):
+            if not callable(embedder):
+                raise ConfigurationError(
+                    'embedder must be "static", "minilm" or "multilingual", an object with embed_documents() '
+                    f"and embed_query(), or a function from texts to vectors; found {embedder!r:.80}"
+                )
+            embedder = CallableEmbedder(function=embedder)
+        low, high = getattr(embedder, "cosine_range", (0.0, 1.0))
+        if not low < high:
+            raise ConfigurationError(f"cosine_range must rise; found {(low, high)!r}")
+        return cls(
+            embedder=embedder,
+            model_id=getattr(embedder, "model_id", None),
+            cosine_range=(float(low), float(high)),
+            blocking=bool(getattr(embedder, "blocking", True)),
+            coverage=getattr(embedder, "coverage", _everything),
+        )
+
+    def documents(self, texts: Sequence[str]) -> Floats:
+        """Return unit vectors of texts, checked to be as many as the texts, shape (n, dimensions)."""
+        vectors = np.asarray(self.embedder.embed_documents(texts), np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise ConfigurationError(
+                f"the embedder answered {len(texts)} texts with an array of shape {vectors.shape}; "
+                "embed_documents must return shape (texts, dimensions)"
+            )
+        return unit_rows(vectors)
+
+    def query(self, text: str) -> Floats:
+        """Return the unit vector of a query, shape (dimensions,)."""
+        vector = np.asarray(self.embedder.embed_query(text), np.float32)
+        if vector.ndim != 1:
+            raise ConfigurationError(
+                f"embed_query returned an array of shape {vector.shape}; it must be (dimensions,)"
+            )
+        unit: Floats = unit_rows(vector[np.newaxis])[0]
+        return unit
+
+
+def unit_rows(vectors: Floats) -> Floats:
+    """Return rows of length 1; a row of zeros, and one with a value that is no number, is all zeros."""
+    clean = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, 0.0)
+    lengths = np.linalg.norm(clean, axis=1, keepdims=True)
+    return np.asarray(clean / np.where(lengths > 0, lengths, 1.0), np.float32)
+
+
+def _everything(_text: str) -> float:
+    return 1.0

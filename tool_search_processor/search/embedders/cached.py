@@ -1,0 +1,99 @@
+"""An embedder that makes no vector twice."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from cachetools import LRUCache
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.embedders.base import DescribedEmbedder, Floats
+from tool_search_processor.search.embedders.disk import VectorCache, content_key
+
+_BATCH = 256
+_KEPT_QUERIES = 256
+_KEPT_TEXTS = 4096
+
+
+class CachedEmbedder:
+    """Gives unit vectors of texts: from memory, from disk, or else from an embedder.
+
+    It may be used from several threads at once. Vectors on disk are written batch by batch, so that a
+    build that was cut short goes on where it stopped.
+    """
+
+    def __init__(self, embedder: DescribedEmbedder, *, path: str | PathLike[str] | None = None) -> None:
+        """Wrap an embedder.
+
+        Args:
+            embedder: What makes vectors.
+            path: A file to keep vectors of texts in; None keeps the latest 4,096 in memory only.
+
+        Raises:
+            ConfigurationError: If there is a path but no `model_id` to keep vectors under.
+        """
+        self.embedder = embedder
+        self._disk = None
+        if path is not None:
+            if not embedder.model_id:
+                raise ConfigurationError(
+                    f"cache_path={str(path)!r} needs an embedder with a model_id, so that vectors of two "
+                    f"models never mix; {embedder.embedder!r:.80} has none"
+                )
+            self._disk = VectorCache(Path(path), model_id=embedder.model_id)
+        self._texts: LRUCache[bytes, Floats] = LRUCache(_KEPT_TEXTS)
+        self._queries: LRUCache[str, Floats] = LRUCache(_KEPT_QUERIES)
+        self._lock = threading.Lock()
+
+    def documents(self, texts: Sequence[str]) -> Floats:
+        """Return the unit vectors of texts, shape (n, dimensions); (0, 0) for none."""
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        keys = [content_key(text) for text in texts]
+        found = self._kept(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        todo = list(missing)
+        for start in range(0, len(todo), _BATCH):
+            batch = todo[start : start + _BATCH]
+            made = self.embedder.documents([missing[key] for key in batch])
+            fresh = dict(zip(batch, made, strict=True))
+            found.update(fresh)
+            if self._disk is not None:
+                self._disk.put(fresh)
+        self._keep(found)
+        return self._stacked([found[key] for key in keys])
+
+    def query(self, text: str) -> Floats:
+        """Return the unit vector of a query, shape (dimensions,)."""
+        with self._lock:
+            known = self._queries.get(text)
+        if known is None:
+            known = self.embedder.query(text)
+            with self._lock:
+                self._queries[text] = known
+        return known
+
+    def _kept(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:
+        with self._lock:
+            found = {key: self._texts[key] for key in keys if key in self._texts}
+        if self._disk is not None and len(found) < len(keys):
+            found |= self._disk.get([key for key in keys if key not in found])
+        return found
+
+    def _keep(self, vectors: dict[bytes, Floats]) -> None:
+        with self._lock:
+            for key in list(vectors)[-_KEPT_TEXTS:]:
+                self._texts[key] = vectors[key]
+
+    def _stacked(self, vectors: Sequence[Floats]) -> Floats:
+        lengths = {len(vector) for vector in vectors}
+        if len(lengths) > 1:
+            raise ConfigurationError(
+                f"the embedder {self.embedder.model_id!r} made vectors of {sorted(lengths)} dimensions: "
+                "give another model another model_id"
+            )
+        return np.stack(vectors)

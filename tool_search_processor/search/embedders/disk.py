@@ -1,0 +1,90 @@
+"""Vectors kept by the content they were made from: in memory for a while, on disk for good."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tool_search_processor.search.embedders.base import Floats
+
+_logger = logging.getLogger(__name__)
+
+_AT_ONCE = 500  # SQLite's oldest limit of variables in a statement is 999
+_BUSY_SECONDS = 30.0
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS vectors "
+    "(model TEXT NOT NULL, content BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, content)) "
+    "WITHOUT ROWID"
+)
+
+
+def content_key(text: str) -> bytes:
+    """Return what a text's vector is kept under: 16 bytes of a BLAKE2 hash."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class VectorCache:
+    """A file of vectors, shared by any number of processes; an SQLite database.
+
+    What one model made is never given to another. A file that can't be read is put aside, with a warning,
+    and begun anew: it holds nothing that can't be made again. It only grows; delete it to make it small.
+    """
+
+    def __init__(self, path: Path, *, model_id: str) -> None:
+        """Use a file, made when first written to, together with its folder.
+
+        Args:
+            path: The file.
+            model_id: Names the model, and all that shapes its vectors.
+        """
+        self._path = path
+        self._model_id = model_id
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:
+        """Return the vectors that are there, by key."""
+        if not self._path.exists():
+            return {}
+        found: dict[bytes, Floats] = {}
+        with self._mended(), self._open() as connection:
+            for start in range(0, len(keys), _AT_ONCE):
+                some = keys[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(some))
+                rows = connection.execute(
+                    f"SELECT content, vector FROM vectors WHERE model = ? AND content IN ({marks})",  # noqa: S608 - only question marks
+                    (self._model_id, *some),
+                )
+                found.update((key, np.frombuffer(vector, "<f4")) for key, vector in rows)
+        return found
+
+    def put(self, vectors: Mapping[bytes, Floats]) -> None:
+        """Add vectors; all of them or none are written."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        rows = [(self._model_id, key, vector.astype("<f4").tobytes()) for key, vector in vectors.items()]
+        with self._mended(), self._open() as connection, connection:
+            connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        # A connection each time: none is shared between threads or carried over a fork.
+        with contextlib.closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS)) as connection:
+            connection.execute(_SCHEMA)
+            yield connection
+
+    @contextlib.contextmanager
+    def _mended(self) -> Iterator[None]:
+        """Go on without the file where it can't be used: it only saves work."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:  # locked, full, read-only: it may be whole
+            _logger.warning("the vector cache %s can't be used now: %s", self._path, error)
+        except sqlite3.DatabaseError as error:
+            aside = self._path.with_name(self._path.name + ".broken")
+            _logger.warning("the vector cache %s is broken (%s); put aside as %s", self._path, error, aside)
+            with contextlib.suppress(OSError):
+                self._path.replace(aside)

@@ -1,0 +1,59 @@
+"""A static model: the mean of the word pieces' vectors. WordLlama's `l2_supercat`, 256 dimensions.
+
+The package's two data files are read as they are: importing it would set up logging.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.search.embedders.base import Floats
+
+_BATCH = 512
+
+
+def load() -> Callable[..., Floats]:
+    """Return the function from texts to vectors, shape (n, 256)."""
+    from tokenizers import Tokenizer
+
+    folder = _folder("wordllama")
+    table = read_table(folder / "weights" / "l2_supercat_256.safetensors")
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+
+    def encode(texts: Sequence[str], *, queries: bool) -> Floats:
+        vectors = np.zeros((len(texts), table.shape[1]), np.float32)
+        for start in range(0, len(texts), _BATCH):
+            encodings = tokenizer.encode_batch(list(texts[start : start + _BATCH]), add_special_tokens=False)
+            for row, encoding in enumerate(encodings, start):
+                if encoding.ids:
+                    vectors[row] = table[encoding.ids].mean(axis=0, dtype=np.float32)
+        return vectors
+
+    return encode
+
+
+def read_table(path: Path) -> NDArray[np.float16]:
+    """Return the one array of a safetensors file: 8 bytes of length, a JSON header, then the numbers."""
+    with path.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(length))
+        entry = next(value for key, value in header.items() if key != "__metadata__")
+        start, end = entry["data_offsets"]
+        file.seek(8 + length + start)
+        return np.frombuffer(file.read(end - start), np.float16).reshape(entry["shape"])
+
+
+def _folder(package: str) -> Path:
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        raise ImportError(f"the package {package!r} is not installed")
+    return Path(found.origin).parent

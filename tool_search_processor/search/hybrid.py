@@ -1,0 +1,255 @@
+"""Words and meaning together: one list from lexical and from vector search."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.base import Document, Hit, SearchIndex
+from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.fusion import (
+    NAMED_SCORE,
+    UNMATCHED,
+    Floats,
+    log_odds_of,
+    reciprocal_ranks,
+    scores_of,
+)
+from tool_search_processor.search.vector import VectorIndex
+from tool_search_processor.search.views import Views, best_places
+
+Fusion = Literal["score", "rrf"]
+
+
+class LogOddsIndex(Protocol):
+    """What search by words offers beside its hits; without it, the hits' scores are taken."""
+
+    def log_odds(self, query: str, *, extra: Sequence[Document] = ()) -> Floats:
+        """Return the log odds that each document fits, the request's own last; names don't count."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    documents: tuple[Document, ...] = ()
+    views: Views = field(default_factory=lambda: Views(()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lists:
+    """Both parts' answers to one query; arrays have one value a document."""
+
+    documents: tuple[Document, ...]
+    """The stored ones, then the request's own."""
+    places: dict[str, int]
+    """Where the request's own are, by name."""
+    seen: NDArray[np.bool_]
+    cosines: Floats
+    """NaN where the vector isn't there yet."""
+    words: tuple[Hit, ...]
+    """The beginning of the lexical list."""
+    meaning: tuple[int, ...]
+    """The beginning of the vector list, as places."""
+
+
+class HybridIndex:
+    """Ranks tools by their words and by their meaning.
+
+    With `fusion="score"` each list's judgement is read as the odds that a tool fits, and the odds are
+    multiplied; a query that the embedder's languages don't cover (Chinese to an English model) is left to
+    the words. With `fusion="rrf"` ranks are added: weighted reciprocal rank fusion. A tool that is called
+    by its name is first, with score 1.0 for the exact one, either way.
+
+    Vectors of a large catalog are built in the background: until then the words answer alone.
+    """
+
+    def __init__(
+        self,
+        lexical: SearchIndex | None = None,
+        vector: VectorIndex | None = None,
+        *,
+        fusion: Fusion = "score",
+        weight: float = 0.5,
+        k: float = 60.0,
+        depth: int = 100,
+    ) -> None:
+        """Choose the two parts and how they are put together.
+
+        Args:
+            lexical: Search by words; a `BM25Index` unless given.
+            vector: Search by meaning; `VectorIndex(background=True)` unless given.
+            fusion: `"score"` or `"rrf"`.
+            weight: The meaning's share, 0 to 1; a half is what was measured best.
+            k: Of reciprocal rank fusion: the greater, the less first places count.
+            depth: How much of each list reciprocal rank fusion looks at, and how far hits tell their
+                ranks; more than is asked for, or a tool that both lists hold further down is missed.
+
+        Raises:
+            ConfigurationError: For an unknown fusion or a number out of range.
+            ImportError: If the package of the default embedder is missing.
+        """
+        if fusion not in ("score", "rrf"):
+            raise ConfigurationError(f'fusion must be "score" or "rrf"; found {fusion!r}')
+        if not 0 <= weight <= 1:
+            raise ConfigurationError(f"weight is the meaning's share, 0 to 1; found {weight!r}")
+        if k <= 0 or depth < 1:
+            raise ConfigurationError(
+                f"k must be above 0 and depth at least 1; found k={k!r}, depth={depth!r}"
+            )
+        self.lexical = BM25Index() if lexical is None else lexical
+        self.vector = VectorIndex(background=True) if vector is None else vector
+        self.blocking = self.vector.blocking
+        self._fusion = fusion
+        self._weight = weight
+        self._k = k
+        self._depth = depth
+        self._lock = threading.Lock()
+        self._changes = 0  # odd while the parts are of different states
+        self._snapshot = _Snapshot()
+        self._alignment: tuple[_Snapshot, tuple[Document, ...], NDArray[np.int64]] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the vectors of all documents are there."""
+        return self.vector.ready
+
+    def wait(self, timeout_seconds: float | None = None) -> bool:
+        """Wait until building in the background has ended; return whether all vectors are there."""
+        return self.vector.wait(timeout_seconds)
+
+    def update(self, documents: Sequence[Document]) -> None:
+        """Make `documents` the whole content, in this order."""
+        with self._lock:
+            held = tuple({document.name: document for document in documents}.values())
+            if held != self._snapshot.documents:
+                self._changes += 1
+                try:
+                    self.lexical.update(held)
+                    self._snapshot = _Snapshot(held, Views([document.name for document in held]))
+                finally:
+                    self._changes += 1
+            self.vector.update(held)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+    ) -> list[Hit]:
+        """Rank the documents for a query; see `SearchIndex.search`.
+
+        Hits carry their ranks in the two lists, as far as `depth`.
+        """
+        extra = tuple(extra)
+        started = self._changes
+        if started % 2 == 0:
+            try:
+                hits = self._search(query, limit, within, extra)
+            except (KeyError, IndexError, ValueError):  # arrays of before met arrays of after
+                if self._changes == started:
+                    raise
+            else:
+                if self._changes == started:
+                    return hits
+        with self._lock:
+            return self._search(query, limit, within, extra)
+
+    def _search(
+        self, query: str, limit: int | None, within: Collection[str] | None, extra: tuple[Document, ...]
+    ) -> list[Hit]:
+        held = self._snapshot
+        lists = self._lists(held, query, within, extra)
+        scores = self._by_ranks(held, lists) if self._fusion == "rrf" else self._by_odds(held, lists, query)
+        scores[~lists.seen] = 0.0
+        for hit in lists.words:
+            if hit.score >= NAMED_SCORE:
+                scores[_place(held, lists, hit.name)] = hit.score
+        by_words = {hit.name: (rank, hit.matched) for rank, hit in enumerate(lists.words, 1)}
+        by_meaning = {place: rank for rank, place in enumerate(lists.meaning, 1)}
+        hits = []
+        for place in best_places(scores, limit):
+            name = lists.documents[place].name
+            text_rank, matched = by_words.get(name, (None, ()))
+            vector_rank = by_meaning.get(place)
+            score = float(scores[place])
+            hits.append(
+                Hit(name=name, score=score, text_rank=text_rank, vector_rank=vector_rank, matched=matched)
+            )
+        return hits
+
+    def count(
+        self,
+        query: str,
+        *,
+        min_score: float = 0.0,
+        within: Collection[str] | None = None,
+        extra: Iterable[Document] = (),
+    ) -> int:
+        """Return how many hits there are; see `CountingIndex.count`."""
+        hits = self.search(query, within=within, extra=tuple(extra))
+        return sum(hit.score >= min_score for hit in hits)
+
+    def _lists(
+        self, held: _Snapshot, query: str, within: Collection[str] | None, extra: tuple[Document, ...]
+    ) -> _Lists:
+        size = len(held.documents)
+        seen = np.ones(size + len(extra), bool)
+        mask = held.views.mask(within, [document.name for document in extra])
+        if mask is not None:
+            seen[:size] = mask
+        cosines = self._cosines(held, query, extra)
+        return _Lists(
+            documents=(*held.documents, *extra) if extra else held.documents,
+            places={document.name: size + place for place, document in enumerate(extra)},
+            seen=seen,
+            cosines=cosines,
+            words=tuple(self.lexical.search(query, limit=self._depth, within=within, extra=extra)),
+            meaning=tuple(best_places(np.where(seen, np.nan_to_num(cosines), 0.0), self._depth)),
+        )
+
+    def _cosines(self, held: _Snapshot, query: str, extra: tuple[Document, ...]) -> Floats:
+        """Return one cosine a document; the vectors may be of other documents than the words are."""
+        found = self.vector.cosines(query, extra=extra)
+        if found.documents is held.documents:
+            return np.concatenate([found.stored, found.extra])
+        alignment = self._alignment
+        if alignment is None or alignment[0] is not held or alignment[1] is not found.documents:
+            there = {document: place for place, document in enumerate(found.documents)}
+            rows = np.array([there.get(document, -1) for document in held.documents], np.int64)
+            alignment = self._alignment = held, found.documents, rows
+        known = np.append(found.stored, np.float32(np.nan))  # -1 is the last
+        return np.concatenate([known[alignment[2]], found.extra])
+
+    def _by_odds(self, held: _Snapshot, lists: _Lists, query: str) -> Floats:
+        described = self.vector.embedder.embedder
+        low, high = described.cosine_range
+        share = self._weight / max(1 - self._weight, 1e-6) * described.coverage(query)
+        words = self._log_odds(held, lists, query)
+        return scores_of(words, (lists.cosines - low) / (high - low), weight=share)
+
+    def _log_odds(self, held: _Snapshot, lists: _Lists, query: str) -> Floats:
+        extra = lists.documents[len(held.documents) :]
+        if hasattr(self.lexical, "log_odds"):
+            return cast("LogOddsIndex", self.lexical).log_odds(query, extra=extra)
+        odds = np.full(len(lists.documents), UNMATCHED, np.float32)
+        for hit in self.lexical.search(query, extra=extra):
+            odds[_place(held, lists, hit.name)] = log_odds_of(hit.score)
+        return odds
+
+    def _by_ranks(self, held: _Snapshot, lists: _Lists) -> Floats:
+        places = [_place(held, lists, hit.name) for hit in lists.words]
+        both = [(1 - self._weight, places), (self._weight, lists.meaning)]
+        return reciprocal_ranks(both, size=len(lists.documents), k=self._k)
+
+
+def _place(held: _Snapshot, lists: _Lists, name: str) -> int:
+    own = lists.places.get(name)
+    return held.views.slots[name] if own is None else own

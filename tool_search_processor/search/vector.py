@@ -1,0 +1,266 @@
+"""Search by meaning: the cosine of a query's vector with each tool's, exact, over one array."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+
+import numpy as np
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.base import Document, Hit
+from tool_search_processor.search.embedders import (
+    CachedEmbedder,
+    DescribedEmbedder,
+    Embedder,
+    Floats,
+    LocalEmbedder,
+    ModelName,
+)
+from tool_search_processor.search.views import Views, best_places
+
+_logger = logging.getLogger(__name__)
+
+AnyEmbedder = ModelName | Embedder | Callable[[Sequence[str]], object]
+
+QUERY_CHARACTERS = 2000
+"""Only so much of a query is embedded."""
+
+_BEST = 0.99  # 1.0 is an exact name
+_INLINE = 32
+_DECIMALS = 6  # one text's cosine differs in the last bits with its place in the array
+
+_CLAUSE_WORDS = 3
+_MOST_CLAUSES = 8  # each costs an embedding
+_CLAUSE_END = re.compile(
+    r"(?<=[.!?;\n])\s+|(?<=[\u3002\uff01\uff1f\uff1b])"
+    r"|,?\s+(?:and then|then|also|additionally|and also|as well as)\s+",
+    re.IGNORECASE,
+)
+
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEPARATORS = re.compile(r"[_\-./:\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    documents: tuple[Document, ...] = ()
+    rows: Mapping[Document, int] = field(default_factory=dict)
+    views: Views = field(default_factory=lambda: Views(()))
+    vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cosines:
+    """How near a query is to each document."""
+
+    documents: tuple[Document, ...]
+    """The stored documents."""
+    stored: Floats
+    """Their cosines, in order."""
+    extra: Floats
+    """The cosines of the request's own documents, in order."""
+
+
+class VectorIndex:
+    """Ranks tools by the cosine of their texts' vectors with the query's.
+
+    A score is the cosine brought to 0 to 1 between the two cosines that the embedder names (`cosine_range`);
+    it means the same at every query of one embedder. Vectors are kept by content: what was embedded once
+    isn't again, neither when another tool changes nor, with `cache_path`, after a restart.
+    """
+
+    def __init__(
+        self,
+        embedder: AnyEmbedder = "minilm",
+        *,
+        cache_path: str | PathLike[str] | None = None,
+        background: bool = False,
+    ) -> None:
+        """Choose what embeds.
+
+        Args:
+            embedder: A local model's name, an `Embedder`, or a function from texts to vectors.
+            cache_path: A file to keep vectors in; processes and models may share one. None keeps them
+                in memory only.
+            background: Whether `update` leaves more than 32 new tools to a thread, if the embedder is a
+                slow one (`blocking`). Until that is done, a search sees what was there before.
+
+        Raises:
+            ConfigurationError: If `embedder` is none of these, or has no `model_id` to keep vectors under.
+            ImportError: If the local model's package is missing.
+        """
+        described = DescribedEmbedder.of(LocalEmbedder(embedder) if isinstance(embedder, str) else embedder)
+        self.embedder = CachedEmbedder(described, path=cache_path)
+        self.blocking = described.blocking
+        self._low, high = described.cosine_range
+        self._span = high - self._low
+        self._background = background and described.blocking
+        self._lock = threading.Lock()
+        self._snapshot = _Snapshot()
+        self._wanted: tuple[Document, ...] = ()
+        self._worker: threading.Thread | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether a search sees what the last update brought."""
+        return self._snapshot.documents == self._wanted
+
+    def wait(self, timeout_seconds: float | None = None) -> bool:
+        """Wait until building in the background has ended; return whether the index is ready."""
+        worker = self._worker
+        if worker is not None:
+            worker.join(timeout_seconds)
+        return self.ready
+
+    def update(self, documents: Sequence[Document]) -> None:
+        """Make `documents` the whole content, in this order; only new texts are embedded."""
+        wanted = tuple({document.name: document for document in documents}.values())
+        with self._lock:
+            self._wanted = wanted
+            if self._worker is not None:
+                return
+            if self._background and self._missing(wanted) > _INLINE:
+                self._worker = threading.Thread(target=self._build_wanted, name="vector-index", daemon=True)
+                self._worker.start()
+            else:
+                self._snapshot = self._build(wanted)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+    ) -> list[Hit]:
+        """Rank the documents for a query; see `SearchIndex.search`."""
+        snapshot = self._snapshot
+        cosines = self._cosines(snapshot, query, extra)
+        scores = self.scores(np.concatenate([cosines.stored, cosines.extra]))
+        documents = (*snapshot.documents, *extra)
+        name = query.strip()
+        for place in {snapshot.views.slots.get(name), *_named(extra, name, len(cosines.stored))} - {None}:
+            scores[place] = 1.0
+        mask = snapshot.views.mask(within, [document.name for document in extra])
+        if mask is not None:
+            scores[: len(mask)] *= mask
+        return [
+            Hit(name=documents[place].name, score=float(scores[place]), vector_rank=rank)
+            for rank, place in enumerate(best_places(scores, limit), 1)
+        ]
+
+    def count(
+        self,
+        query: str,
+        *,
+        min_score: float = 0.0,
+        within: Collection[str] | None = None,
+        extra: Iterable[Document] = (),
+    ) -> int:
+        """Return how many hits there are; see `CountingIndex.count`."""
+        hits = self.search(query, within=within, extra=tuple(extra))
+        return sum(hit.score >= min_score for hit in hits)
+
+    def cosines(self, query: str, *, extra: Sequence[Document] = ()) -> Cosines:
+        """Return how near the query, or the nearest of its clauses, is to every document."""
+        return self._cosines(self._snapshot, query, extra)
+
+    def _cosines(self, snapshot: _Snapshot, query: str, extra: Sequence[Document]) -> Cosines:
+        asked = query[:QUERY_CHARACTERS].strip()
+        own = self.embedder.documents([document_text(document) for document in extra])
+        if not asked:
+            vectors = np.zeros((1, 0), np.float32)
+        else:
+            vectors = np.stack([self.embedder.query(part) for part in (asked, *clauses(asked))])
+        return Cosines(
+            documents=snapshot.documents,
+            stored=_nearest(snapshot.vectors, vectors, len(snapshot.documents)),
+            extra=_nearest(own, vectors, len(extra)),
+        )
+
+    def scores(self, cosines: Floats) -> Floats:
+        """Return cosines as scores, 0 to 0.99."""
+        return np.asarray(np.clip((cosines - self._low) / self._span, 0.0, _BEST), np.float32)
+
+    def _missing(self, documents: Sequence[Document]) -> int:
+        rows = self._snapshot.rows
+        return sum(document not in rows for document in documents)
+
+    def _build_wanted(self) -> None:
+        """Build in the background until nothing newer is wanted."""
+        while True:
+            wanted = self._wanted
+            built = None
+            try:
+                built = self._build(wanted)
+            except Exception:  # the embedder is foreign code, and nobody sees what this thread raises
+                _logger.warning(
+                    "embedding of %d tools failed: search goes on without them", len(wanted), exc_info=True
+                )
+            with self._lock:
+                if built is not None:
+                    self._snapshot = built
+                if self._wanted is wanted:
+                    self._worker = None
+                    return
+
+    def _build(self, documents: tuple[Document, ...]) -> _Snapshot:
+        old = self._snapshot
+        if documents == old.documents:
+            return old
+        missing = [place for place, document in enumerate(documents) if document not in old.rows]
+        kept = [place for place, document in enumerate(documents) if document in old.rows]
+        fresh = self.embedder.documents([document_text(documents[place]) for place in missing])
+        dimensions = {rows.shape[1] for rows in (fresh, old.vectors[: len(kept)]) if len(rows)}
+        if len(dimensions) > 1:
+            raise ConfigurationError(
+                f"the embedder made vectors of {sorted(dimensions)} dimensions for one index"
+            )
+        vectors = np.zeros((len(documents), max(dimensions, default=0)), np.float32)
+        if kept:
+            vectors[kept] = old.vectors[[old.rows[documents[place]] for place in kept]]
+        if missing:
+            vectors[missing] = fresh
+        return _Snapshot(
+            documents,
+            {document: slot for slot, document in enumerate(documents)},
+            Views([document.name for document in documents]),
+            vectors,
+        )
+
+
+def document_text(document: Document) -> str:
+    """Return what of a tool is embedded: its name as words, and its description."""
+    name = _SEPARATORS.sub(" ", _HUMPS.sub(" ", document.name)).strip()
+    return f"{name}: {document.description}"
+
+
+def clauses(query: str) -> list[str]:
+    """Return the parts of a request for several things: its sentences, split at "and then" and the like.
+
+    One vector of a whole request stands between what it asks for; each part alone is near its tool.
+    """
+    parts = [part.strip() for part in _CLAUSE_END.split(query)]
+    long = [part for part in parts if len(part.split()) >= _CLAUSE_WORDS]
+    return long[:_MOST_CLAUSES] if len(long) > 1 else []
+
+
+def _nearest(rows: Floats, vectors: Floats, size: int) -> Floats:
+    """Return for each row its greatest cosine with any vector, (size,)."""
+    if not size or not vectors.shape[1] or not rows.shape[1]:
+        return np.zeros(size, np.float32)
+    if vectors.shape[1] != rows.shape[1]:
+        raise ConfigurationError(
+            f"the embedder makes vectors of {rows.shape[1]} dimensions for tools "
+            f"and of {vectors.shape[1]} for queries"
+        )
+    return np.round((rows @ vectors.T).max(axis=1), _DECIMALS)
+
+
+def _named(extra: Sequence[Document], name: str, first: int) -> list[int]:
+    return [first + place for place, document in enumerate(extra) if document.name == name]
