@@ -229,7 +229,7 @@ class ToolSearchProcessor:
             query: What is looked for.
             context: The request's own data, for the filter.
             limit: The most hits, not clamped; `top_k` by default.
-            tags: Only tools that bear any of these; empty asks nothing.
+            tags: Only tools that bear any of these, or this one; empty asks nothing.
 
         Raises:
             InvalidPatternError: When the strategy takes patterns and this is none.
@@ -242,7 +242,7 @@ class ToolSearchProcessor:
                 admission=admission,
                 limit=self._options.top_k if limit is None else max(limit, 0),
                 min_score=self._options.min_score,
-                tags=frozenset(tags),
+                tags=frozenset((tags,) if isinstance(tags, str) else tags),
                 without=calls.unsearched,
             )
         return [hit for hit, _ in ranked]

@@ -523,6 +523,9 @@ async def test_search_for_programs_takes_tags_and_context():
     assert await processor.search("letter share") == []
     hits = await processor.search("letter share weather", context={"plan": "pro"}, tags=["post"])
     assert names(hits) == ["send_mail"]
+    assert names(await processor.search("letter share", context={"plan": "pro"}, tags="post")) == [
+        "send_mail"
+    ]
 
 
 async def test_search_for_programs_raises_for_a_bad_pattern():

@@ -395,6 +395,16 @@ async def test_two_searchers_chain_and_each_keeps_its_own():
     assert await other.loaded(thread_id="t") == ["stock_quote"]
 
 
+async def test_another_search_tool_name_is_id_enough():
+    one = ToolSearchProcessor([MAIL])
+    other = ToolSearchProcessor([STOCKS], search_tool_name="find", load_tool_name="take")
+    assert (one.id, other.id) == ("tool-search", "tool-search:find")
+    run = await run_processors([one, other], step(thread="t"))
+    await call(run, "take", tool_names=["stock_quote"])
+    assert await one.loaded(thread_id="t") == []
+    assert await other.loaded(thread_id="t") == ["stock_quote"]
+
+
 async def test_two_searchers_with_the_same_names_raise_in_the_fold_and_name_the_processor():
     one, other = ToolSearchProcessor([MAIL]), ToolSearchProcessor([STOCKS], id="finance")
     with pytest.raises(ReservedToolNameError, match="search_tools") as caught:
@@ -431,6 +441,13 @@ async def test_passthrough_counts_allowed_tools_alone_and_lists_no_other():
     cost = estimate_tokens(WEATHER.definition_json)
     processor = ToolSearchProcessor(CATALOG, passthrough_tokens=cost, filter=policy)
     assert names(await processor.process_input_step(step())) == ["weather_forecast"]
+
+
+async def test_passthrough_lists_the_steps_own_tool_rather_than_the_catalogs():
+    own = make("send_mail", "The application's own mailer.")
+    processed = await ToolSearchProcessor(CATALOG, passthrough_tokens=10_000).process_input_step(step(own))
+    assert names(processed) == ["send_mail", "weather_forecast", "stock_quote"]
+    assert processed.tools[0] is own
 
 
 async def test_passthrough_follows_the_catalog():
@@ -561,7 +578,8 @@ async def test_preload_asks_phase_load_and_fills_up_from_lower_ranks():
     ],
 )
 async def test_preload_without_a_user_text_loads_nothing(messages):
-    run = Run(ToolSearchProcessor(CATALOG, preload=3), messages=messages)
+    index = ScoredIndex({"send_mail": 0.9})
+    run = Run(ToolSearchProcessor(CATALOG, preload=3, search=index), messages=messages)
     assert names(await run.step()) == ["search_tools", "load_tool"]
 
 
