@@ -351,6 +351,8 @@ class ToolSearchProcessor:
         if not text or run.turn == turn:
             return
         run.turn = turn
+        # What the thread has loaded comes first in the list, so it has to be seen first.
+        await self._loads.names(calls.step)
         await self._loads.add(calls.step, await calls.best(text, self._options.preload, admission))
 
     async def _loaded(self, calls: StepCalls, admission: Admission) -> list[GuardedTool]:

@@ -560,6 +560,15 @@ async def test_preload_happens_once_a_user_turn():
     assert asked == ["first", "second", "second"]
 
 
+@pytest.mark.parametrize("before", [["send_mail", "weather_forecast"], ["stock_quote", "send_mail"]])
+async def test_preload_adds_behind_what_the_thread_has_loaded_before(before):
+    processor = ToolSearchProcessor(CATALOG, preload=1)
+    await processor.load(before, thread_id="t")
+    run = Run(processor, thread="t", text="the share price")
+    assert names(await run.step())[2:] == list(dict.fromkeys([*before, "stock_quote"]))
+    assert await processor.loaded(thread_id="t") == names(await run.step())[2:]
+
+
 async def test_preload_asks_phase_load_and_fills_up_from_lower_ranks():
     index = ScoredIndex({"send_mail": 0.9, "stock_quote": 0.8, "weather_forecast": 0.7})
     policy = Policy(("load", "send_mail"))
