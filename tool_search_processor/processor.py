@@ -182,6 +182,7 @@ class ToolSearchProcessor:
             if self._options.passthrough_tokens:
                 everything = await self._passthrough(calls, admission)
                 if everything is not None:
+                    await self._loads.names(step)  # which renews the thread's life
                     return step.replace(tools=(*own, *everything))
             await self._preload(calls, admission)
             pinned = await calls.list_pinned(admission)

@@ -126,6 +126,15 @@ async def test_every_step_renews_the_thread():
         assert await shown(processor, thread="t") == ["tool_1"]
 
 
+async def test_a_step_that_lists_everything_renews_the_thread_too():
+    clock, processor = timed(passthrough_tokens=10_000)
+    await processor.load("tool_1", thread_id="t")
+    for _ in range(3):
+        clock.advance(60)
+        assert len(names(await Run(processor, thread="t").step())) == len(TOOLS)
+    assert await processor.loaded(thread_id="t") == ["tool_1"]
+
+
 async def test_every_load_renews_the_thread():
     clock, processor = timed()
     run = Run(processor, thread="t")
