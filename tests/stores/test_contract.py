@@ -330,6 +330,12 @@ async def test_loading_again_counts_as_use(store):
     assert await loaded(store) == ["a", "c"]
 
 
+async def test_loading_again_counts_as_use_beside_a_refused_name_too(store):
+    await store.add(SCOPE, ["a", "b"])
+    assert await store.add(SCOPE, ["c", "a"], max_loaded=2, keep=frozenset({"a", "b"})) == AddResult()
+    assert (await store.add(SCOPE, ["d"], max_loaded=2)).evicted == ("b",)
+
+
 async def test_a_step_alone_changes_nothing_about_who_makes_room(store):
     await store.add(SCOPE, ["a", "b"])
     await store.touch(SCOPE)
@@ -376,6 +382,13 @@ async def test_a_name_asked_for_again_is_not_pushed_out_by_its_neighbour(store):
 async def test_the_cap_counts_each_thread_for_itself(store):
     await store.add(SCOPE, ["a", "b"], max_loaded=2)
     assert await store.add(scope("t-2"), ["c", "d"], max_loaded=2) == AddResult(added=("c", "d"))
+
+
+async def test_ten_thousand_names_under_a_cap(store):
+    many = [f"tool_{i}" for i in range(10_000)]
+    assert await store.add(SCOPE, many, max_loaded=100) == AddResult(added=tuple(many[:100]))
+    result = await store.add(SCOPE, many[5000:], max_loaded=100)
+    assert result == AddResult(added=tuple(many[5000:5100]), evicted=tuple(many[:100]))
 
 
 async def test_an_evicted_name_may_come_back(store):

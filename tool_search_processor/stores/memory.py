@@ -72,6 +72,7 @@ class MemoryStore:
         """Add names at the end, in one atomic step; see `LoadedToolStore.add`."""
         added: list[str] = []
         evicted: list[str] = []
+        staying = {*keep, *names}
         with self._lock:
             key = _key(scope)
             thread = dict(self._threads.get(key, ()))
@@ -80,9 +81,9 @@ class MemoryStore:
                     thread[name] = self._use()
                     continue
                 if max_loaded is not None and len(thread) >= max_loaded:
-                    victim = _least_recent(thread, {*keep, *names})
+                    victim = _least_recent(thread, staying)
                     if victim is None:
-                        break
+                        continue
                     del thread[victim]
                     evicted.append(victim)
                 thread[name] = self._use()
