@@ -1,89 +1,72 @@
-"""Lexical search: BM25F over the fields of a tool, with names first and a score that means something."""
+"""Lexical search: BM25F over the fields of a tool, names first, and a score that means something."""
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search import text
 from tool_search_processor.search.base import Document, Hit
+from tool_search_processor.search.confidence import Confidence, confidence_of
+from tool_search_processor.search.name_match import named
+from tool_search_processor.search.query import Query, idf, joined, parse
+from tool_search_processor.search.request_documents import RequestDocuments
+from tool_search_processor.search.segments import Snapshot, changed, empty
+from tool_search_processor.search.word_evidence import WordEvidence, add_up, matched_words
 
-_K1 = 1.2
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    weight: float
-    b: float
-    pivot: float
-    """Length in terms at which a field is neither favoured nor disfavoured."""
-
-
-_FIELDS = {
-    "name": _Field(3.0, 0.3, 3.0),
-    "namespace": _Field(1.0, 0.0, 2.0),
-    "description": _Field(1.0, 0.5, 15.0),
-    "tags": _Field(1.0, 0.5, 2.0),
-    "keywords": _Field(2.0, 0.0, 5.0),
-    "parameter_names": _Field(0.5, 0.5, 5.0),
-    "parameter_texts": _Field(0.3, 0.5, 30.0),
-}
+CLAUSE_SHARE = 0.5
+"""How much being the best answer to one clause of a request adds to being the best to all of it."""
+_NAME_ROOM = 0.0199
+_SMALLEST = np.float32(1e-30)
 
 
-def _field_texts(document: Document) -> dict[str, str]:
-    return {
-        "name": document.name,
-        "namespace": document.namespace or "",
-        "description": document.description,
-        "tags": " ".join(document.tags),
-        "keywords": " ".join(document.keywords),
-        "parameter_names": " ".join(document.parameter_names),
-        "parameter_texts": " ".join(document.parameter_texts),
-    }
+@dataclass(slots=True, kw_only=True)
+class _Ranking:
+    """What a query makes of every document, those of the request after the stored ones."""
 
-
-def analyze(document: Document) -> dict[str, float]:
-    """Return the saturated term weights of one document, each in (0, 1)."""
-    frequencies: dict[str, float] = {}
-    for name, content in _field_texts(document).items():
-        if not content:
-            continue
-        form = _FIELDS[name]
-        found = text.terms(content)
-        share = form.weight / (1 - form.b + form.b * len(found) / form.pivot)
-        for term in found:
-            frequencies[term] = frequencies.get(term, 0.0) + share
-    return {term: value / (value + _K1) for term, value in frequencies.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Snapshot:
-    names: tuple[str, ...] = ()
-    slots: dict[str, int] = field(default_factory=dict)
-    keys: dict[str, list[int]] = field(default_factory=dict)
-    postings: dict[str, tuple[NDArray[np.int32], NDArray[np.float32]]] = field(default_factory=dict)
+    query: str
+    extra: tuple[Document, ...]
+    evidence: NDArray[np.float32]
+    """One a document, 0 for no match; only compared and turned into a score."""
+    named: dict[int, float]
+    confidence: Confidence
+    words: dict[str, WordEvidence]
 
 
 class BM25Index:
-    """Ranks tools by the words they share with the query."""
+    """Ranks tools by the words they share with the query.
+
+    BM25F with the weights of `fields.FORMS`; words of like meaning, words written together and near
+    spellings count in part; of a request for several things each clause has its say; tools called by
+    their name come first. `score` tells how likely the tool fits: 1.0 is an exact name, and
+    `min_score=0.1` cuts what shares no more than a chance word with the query.
+
+    Thread-safe: a search works on one immutable state and takes no lock.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._snapshot = _Snapshot()
-        self._documents: tuple[Document, ...] = ()
+        """Begin with no documents."""
+        self._changing = threading.Lock()
+        self._stored: dict[str, Document] = {}
+        self._order: tuple[Document, ...] = ()
+        self._snapshot = empty()
+        self._last: tuple[Snapshot, _Ranking] | None = None
 
     def update(self, documents: Sequence[Document]) -> None:
-        """Make `documents` the whole content, in this order."""
-        with self._lock:
-            if tuple(documents) == self._documents:
+        """Make `documents` the whole content, in this order; of two with one name the later counts.
+
+        Costs what differs from before: documents are compared by identity first, then by content.
+        """
+        with self._changing:
+            stored = {document.name: document for document in documents}
+            order = tuple(stored.values())
+            if order == self._order:
                 return
-            self._documents = tuple(documents)
-            self._snapshot = _build(self._documents)
+            self._snapshot = changed(self._snapshot, documents=order, stored=self._stored)
+            self._stored, self._order = stored, order
 
     def search(
         self,
@@ -95,40 +78,19 @@ class BM25Index:
     ) -> list[Hit]:
         """Rank the documents for a query; see `SearchIndex.search`."""
         snapshot = self._snapshot
-        asked = _query_terms(query)
-        total = len(snapshot.names)
-        scores = np.zeros(total + len(extra), np.float32)
-        possible = 0.0
-        weights = [analyze(document) for document in extra]
-        for term in asked:
-            found = snapshot.postings.get(term)
-            df = len(found[0]) if found else 0
-            idf = math.log(1 + (total - df + 0.5) / (df + 0.5))
-            possible += idf
-            if found:
-                np.add.at(scores, found[0], found[1] * np.float32(idf))
-            for place, known in enumerate(weights):
-                scores[total + place] += idf * known.get(term, 0.0)
-        if possible:
-            scores *= 0.99 / possible
-        key = text.name_key(query)
-        for slot in snapshot.keys.get(key, ()):
-            scores[slot] = 1.0
-        for place, document in enumerate(extra):
-            if text.name_key(document.name) == key:
-                scores[total + place] = 1.0
-            if document.name in snapshot.slots:
-                scores[snapshot.slots[document.name]] = 0.0
-        if within is not None:
-            allowed = [snapshot.slots[name] for name in within if name in snapshot.slots]
-            mask = np.zeros(len(scores), bool)
-            mask[allowed] = True
-            mask[total:] = True
-            scores[~mask] = 0.0
-        candidates = np.flatnonzero(scores > 0)
-        order = candidates[np.argsort(-scores[candidates], kind="stable")][:limit]
-        names = (*snapshot.names, *(document.name for document in extra))
-        return [Hit(name=names[slot], score=float(scores[slot])) for slot in order]
+        ranking = self._rank(snapshot, query, tuple(extra))
+        evidence, named_slots = _visible(snapshot, ranking, within)
+        ordinary = _best(evidence, limit, snapshot.positions)
+        scored = [
+            (slot, score)
+            for slot, score in zip(
+                ordinary.tolist(), ranking.confidence.of(evidence[ordinary]).tolist(), strict=True
+            )
+            if slot not in named_slots
+        ]
+        if named_slots:
+            scored = _named_first(ranking, named_slots, snapshot) + scored
+        return _hits(snapshot, ranking, scored[:limit])
 
     def count(
         self,
@@ -139,28 +101,162 @@ class BM25Index:
         extra: Iterable[Document] = (),
     ) -> int:
         """Return how many hits `search` with no limit would give with `score >= min_score`."""
-        hits = self.search(query, within=within, extra=tuple(extra))
-        return sum(hit.score >= min_score for hit in hits)
+        snapshot = self._snapshot
+        ranking = self._rank(snapshot, query, tuple(extra))
+        evidence, named_slots = _visible(snapshot, ranking, within)
+        matching = np.flatnonzero(evidence)
+        good = int(np.count_nonzero(ranking.confidence.of(evidence[matching]) >= min_score))
+        for slot, score in _named_first(ranking, named_slots, snapshot):
+            ordinary = evidence[slot] > 0 and ranking.confidence.of(evidence[[slot]])[0] >= min_score
+            good += int(score >= min_score) - int(ordinary)
+        return good
+
+    def log_odds(self, query: str, *, extra: Sequence[Document] = ()) -> NDArray[np.float32]:
+        """Return the log odds that each document fits, in their order, those of `extra` last.
+
+        Names don't count here: it is what hybrid search adds the meaning's log odds to.
+        """
+        snapshot = self._snapshot
+        ranking = self._rank(snapshot, query, tuple(extra))
+        live = np.flatnonzero(snapshot.positions >= 0)
+        evidence = np.empty(len(live) + len(ranking.extra), np.float32)
+        evidence[snapshot.positions[live]] = ranking.evidence[live]
+        evidence[len(live) :] = ranking.evidence[snapshot.size :]
+        confidence = ranking.confidence
+        return np.asarray(confidence.bias + confidence.slope * evidence, np.float32)
+
+    def _rank(self, snapshot: Snapshot, query: str, extra: tuple[Document, ...]) -> _Ranking:
+        """Return the ranking of a query; the last one is kept, for a longer list or a count of it."""
+        last = self._last
+        if last and last[0] is snapshot and last[1].query == query and last[1].extra == extra:
+            return last[1]
+        ranking = _rank(snapshot, query, extra)
+        self._last = snapshot, ranking
+        return ranking
 
 
-def _query_terms(query: str) -> list[str]:
-    found = list(dict.fromkeys(text.words(query[: text.QUERY_CHARACTERS])))
-    asked = [word for word in found if word.lower() not in text.STOP_WORDS] or found
-    return list(dict.fromkeys(term for word in asked for term in text.terms_of(word)))[: text.QUERY_WORDS]
-
-
-def _build(documents: tuple[Document, ...]) -> _Snapshot:
-    gathered: dict[str, tuple[list[int], list[float]]] = {}
-    keys: dict[str, list[int]] = {}
-    for slot, document in enumerate(documents):
-        keys.setdefault(text.name_key(document.name), []).append(slot)
-        for term, weight in analyze(document).items():
-            ids, weights = gathered.setdefault(term, ([], []))
-            ids.append(slot)
-            weights.append(weight)
-    return _Snapshot(
-        names=tuple(document.name for document in documents),
-        slots={document.name: slot for slot, document in enumerate(documents)},
-        keys=keys,
-        postings={t: (np.array(i, np.int32), np.array(w, np.float32)) for t, (i, w) in gathered.items()},
+def _rank(snapshot: Snapshot, query: str, extra: tuple[Document, ...]) -> _Ranking:
+    source = RequestDocuments(extra, snapshot) if extra else snapshot
+    asked = parse(query)
+    found = _found(asked, source)
+    rows = np.zeros((1 + len(asked.clauses), source.size), np.float32)
+    add_up(found.values(), rows[0])
+    for row, clause in zip(rows[1:], asked.clauses, strict=True):
+        add_up([found[word] for word in clause if word in found], row)
+    if len(source.hidden):
+        rows[:, source.hidden] = 0
+    missing = sum(evidence.missing for evidence in found.values())
+    possible = sum(evidence.possible for evidence in found.values()) + missing * idf(0, source.total)
+    return _Ranking(
+        query=query,
+        extra=extra,
+        evidence=_evidence(rows),
+        named=named(query, exact=source.named, suffix=source.ending),
+        confidence=confidence_of(possible=possible, size=source.total),
+        words=found,
     )
+
+
+def _found(asked: Query, source: Snapshot | RequestDocuments) -> dict[str, WordEvidence]:
+    """Return what each word of a query finds.
+
+    A word with a capital inside a sentence that no tool holds is a name, not a misspelling.
+    """
+    found: dict[str, WordEvidence] = {}
+    for place, word in enumerate(asked.words):
+        evidence = source.evidence(word, guess=not (place and word[0].isupper()))
+        if evidence.missing and (term := joined(asked.words, place, source.frequency)):
+            evidence = source.evidence(term, guess=False)
+        found[word] = evidence
+    return found
+
+
+def _evidence(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the evidence of each document: what it has for the whole request and for its best clause.
+
+    A clause is measured by its best document, so that a part of the request that is put in rare words
+    doesn't crowd out the rest.
+    """
+    if len(rows) == 1 or not rows.shape[1]:
+        return np.asarray(rows[0])
+    best = rows.max(axis=1)
+    if best[0] <= 0:
+        return np.asarray(rows[0])
+    clauses = rows[1:][best[1:] > 0] / best[1:][best[1:] > 0, None]
+    share = np.float32(CLAUSE_SHARE)
+    return np.asarray((rows[0] + share * best[0] * clauses.max(axis=0)) / (1 + share), np.float32)
+
+
+def _visible(
+    snapshot: Snapshot, ranking: _Ranking, within: Collection[str] | None
+) -> tuple[NDArray[np.float32], dict[int, float]]:
+    if within is None:
+        return ranking.evidence, ranking.named
+    mask = snapshot.mask(within)
+    if ranking.extra:
+        mask = np.concatenate((mask, np.ones(len(ranking.extra), np.bool_)))
+    shown = {slot: score for slot, score in ranking.named.items() if mask[slot]}
+    return ranking.evidence * mask, shown
+
+
+def _best(
+    evidence: NDArray[np.float32], limit: int | None, positions: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the slots of the best documents, best first, ties in the catalog's order.
+
+    The k-th greatest of the maxima of many columns is no greater than the k-th greatest of all, and
+    finding it costs a fraction of sorting (0.2 against 3 ms at 100,000).
+    """
+    found = (evidence >= _bound(evidence, limit)).nonzero()[0]
+    order = np.lexsort((_positions(found, positions), -evidence[found]))
+    return found[order][:limit]
+
+
+def _bound(evidence: NDArray[np.float32], limit: int | None) -> np.float32:
+    smallest = _SMALLEST
+    if limit is None:
+        return smallest
+    columns = max(256, 8 * limit)
+    height = len(evidence) // columns
+    if height < 2:
+        return smallest
+    maxima = evidence[: height * columns].reshape(height, columns).max(axis=0)
+    maxima.partition(columns - limit)
+    return np.float32(max(maxima[columns - limit], smallest))
+
+
+def _positions(slots: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where slots stand in the catalog's order; documents of the request stand after it."""
+    size = len(positions)
+    if not len(slots) or slots[-1] < size:
+        return positions[slots]
+    return np.where(slots < size, positions[np.minimum(slots, size - 1)] if size else slots, slots + size)
+
+
+def _named_first(ranking: _Ranking, names: dict[int, float], snapshot: Snapshot) -> list[tuple[int, float]]:
+    """Return the tools called by name, best first, each with its score."""
+    slots = np.array(sorted(names), np.int64)
+    if not len(slots):
+        return []
+    within_step = ranking.confidence.of(ranking.evidence[slots])
+    scores = [
+        step if step == 1.0 else step + _NAME_ROOM * float(more)
+        for step, more in zip((names[slot] for slot in slots.tolist()), within_step, strict=True)
+    ]
+    order = np.lexsort((_positions(slots, snapshot.positions), -np.array(scores)))
+    return [(int(slots[place]), scores[place]) for place in order]
+
+
+def _hits(snapshot: Snapshot, ranking: _Ranking, scored: list[tuple[int, float]]) -> list[Hit]:
+    if not scored:
+        return []
+    size, extra = snapshot.size, ranking.extra
+    matched = matched_words(ranking.words, [slot for slot, _ in scored])
+    return [
+        Hit(
+            name=snapshot.name_at(slot) if slot < size else extra[slot - size].name,
+            score=score,
+            matched=tuple(words),
+        )
+        for (slot, score), words in zip(scored, matched, strict=True)
+    ]

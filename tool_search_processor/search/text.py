@@ -24,7 +24,7 @@ QUERY_WORDS = 128
 WORD_CHARACTERS = 64
 """A longer run is data (base64, a hash), not a word: the rest of it is dropped."""
 
-_CACHED_WORDS = 30_000
+_CACHED_WORDS = 20_000
 
 # What a request is wrapped in. Verbs are not here: get, list, find, show, make say what is wanted.
 STOP_WORDS = frozenset(
@@ -55,6 +55,7 @@ _MARKS = (
 _EMOJI = "\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2934\u2935\u2b00-\u2bff\U0001f000-\U0001faff"
 _MODIFIERS = "\U0001f3fb-\U0001f3ff"  # skin tones: a thumb is a thumb
 _RUN = re.compile(rf"(?:[^\W_]|[{_MARKS}])+|[{_EMOJI}]")
+_ASCII_RUN = re.compile(rf"([A-Za-z0-9]{{1,{WORD_CHARACTERS}}})[A-Za-z0-9]*")
 # Soft hyphen, zero-width, bidirectional controls, variation selectors, byte-order mark, skin tones.
 _INVISIBLE = re.compile(
     rf"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff{_MODIFIERS}]"
@@ -70,8 +71,9 @@ _SCRIPT = re.compile(rf"([{_UNSPACED}]+)")
 _CYRILLIC = re.compile("[\u0400-\u04ff]+")
 _EDGE = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _LETTERS = {
-    "\u0131": "i", "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D",
-    "ł": "l", "Ł": "L", "þ": "th", "Þ": "Th", "ð": "d", "Ð": "D", "ħ": "h", "Ħ": "H", "\u0451": "\u0435", "\u0401": "\u0415",
+    "\u0131": "i", "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "đ": "d",
+    "Đ": "D", "ł": "l", "Ł": "L", "þ": "th", "Þ": "Th", "ð": "d", "Ð": "D", "ħ": "h", "Ħ": "H",
+    "\u0451": "\u0435", "\u0401": "\u0415",
 }  # fmt: skip
 _KEPT = frozenset("йЙ")  # a letter of its own, not an accented one
 _DROPPED = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]+")
@@ -107,10 +109,11 @@ def fold(text: str) -> str:
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).translate(_FOLDING)
 
 
-def words(text: str) -> Iterator[str]:
-    """Yield the words of a text, folded but in their own case: runs of letters and digits, and emoji."""
-    for match in _RUN.finditer(fold(text)):
-        yield match.group()[:WORD_CHARACTERS]
+def words(text: str) -> list[str]:
+    """Return the words of a text, folded but in their own case: runs of letters and digits, and emoji."""
+    if text.isascii():
+        return _ASCII_RUN.findall(text)
+    return [run[:WORD_CHARACTERS] for run in _RUN.findall(fold(text))]
 
 
 _terms: dict[str, tuple[str, ...]] = {}
@@ -134,6 +137,22 @@ def terms_of(word: str) -> tuple[str, ...]:
 def terms(text: str) -> list[str]:
     """Return all terms of a text, in order, with repeats."""
     return [term for word in words(text) for term in terms_of(word)]
+
+
+def is_stop_word(word: str) -> bool:
+    """Tell whether a word, as `words` yields it, says nothing about the tool wanted."""
+    return word.lower() in STOP_WORDS
+
+
+def name_parts(name: str) -> list[str]:
+    """Return the parts of a name in lower case, unstemmed: `browserOpen_tab` gives browser, open, tab."""
+    if name.isascii():
+        return [part.lower() for part in _PARTS.findall(name)]
+    found: list[str] = []
+    for word in words(name):
+        parts = _PARTS.findall(word) if word.isascii() else _EDGE.sub(" ", _humps(word)).split()
+        found.extend(part.casefold() for part in parts)
+    return found
 
 
 def name_key(name: str) -> str:

@@ -1,0 +1,45 @@
+"""From evidence to a score: how likely it is that a tool fits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.search.query import idf
+
+# A logistic model of "a tool here is what the query asks for", fitted over twelve public sets: their queries
+# against their own tools and against the tools of the other sets. Left out one set at a time, the area under
+# the ROC curve is 0.92 against a catalog of like size, where the best evidence alone gives 0.87.
+_COVERAGE = 9.0
+_STRENGTH = 3.0
+_CROWD = 0.65
+_BIAS = 0.9
+_MOST = 0.93
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """Turns the evidence of one query into scores."""
+
+    slope: float
+    bias: float
+
+    def of(self, evidence: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return a score in (0, 0.93) for each evidence; rises strictly with it."""
+        return _MOST / (1 + np.exp(-(self.bias + self.slope * evidence.astype(np.float64))))
+
+
+def confidence_of(*, possible: float, size: int) -> Confidence:
+    """Return how the evidence for one query is read.
+
+    Evidence counts in two ways: as the share of what a perfect answer would have (`possible`), and by
+    itself, as a multiple of what one word of a single document is worth. In a large catalog chance makes
+    some document look better, so the same evidence says less.
+    """
+    greatest = idf(0, size)
+    slope = _COVERAGE / possible + _STRENGTH / greatest if possible > 0 else 0.0
+    crowd = math.log(min(max(size, 50), 20_000))
+    return Confidence(slope, _BIAS - _CROWD * crowd)

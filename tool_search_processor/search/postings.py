@@ -1,0 +1,117 @@
+"""The inverted index: which documents hold a term, and with what weight, in flat arrays."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ids = NDArray[np.int32]
+Weights = NDArray[np.float32]
+Posting = tuple[Ids, Weights]
+"""Document numbers, ascending and each once, and the term's weight in each."""
+
+
+class Postings:
+    """An immutable set of postings, sorted by term and then by document.
+
+    A term costs 8 bytes a document that holds it. Each array is one block of memory whatever the number
+    of terms, and a look-up gives two views of it.
+    """
+
+    __slots__ = ("_ids", "_numbers", "_starts", "_weights")
+
+    def __init__(self, numbers: dict[str, int], starts: Sequence[int], ids: Ids, weights: Weights) -> None:
+        """Take arrays that are already in order.
+
+        Args:
+            numbers: The number of each term.
+            starts: Where the postings of each term begin; one entry more than there are terms.
+            ids: The documents, term by term.
+            weights: The weights, alongside.
+        """
+        self._numbers = numbers
+        self._starts = starts
+        self._ids = ids
+        self._weights = weights
+
+    def find(self, term: str) -> Posting | None:
+        """Return the postings of a term, or None where no document holds it."""
+        number = self._numbers.get(term)
+        if number is None:
+            return None
+        start, end = self._starts[number], self._starts[number + 1]
+        return self._ids[start:end], self._weights[start:end]
+
+    def count(self, term: str) -> int:
+        """Return how many documents hold a term."""
+        number = self._numbers.get(term)
+        return 0 if number is None else self._starts[number + 1] - self._starts[number]
+
+    def terms(self) -> Iterable[str]:
+        """Return every term that some document holds."""
+        return self._numbers.keys()
+
+    def __iter__(self) -> Iterator[tuple[str, Posting]]:
+        """Yield each term with its postings."""
+        for term, number in self._numbers.items():
+            start, end = self._starts[number], self._starts[number + 1]
+            yield term, (self._ids[start:end], self._weights[start:end])
+
+
+EMPTY = Postings({}, [0], np.zeros(0, np.int32), np.zeros(0, np.float32))
+
+
+def build(analyses: Iterable[Mapping[str, float]]) -> Postings:
+    """Index documents, numbered from 0 in the order given, by their terms' weights."""
+    numbers: dict[str, int] = {}
+    terms, lengths, weights = array("i"), array("i"), array("f")
+    for analysis in analyses:
+        terms.extend([numbers.setdefault(term, len(numbers)) for term in analysis])
+        lengths.append(len(analysis))
+        weights.extend(analysis.values())
+    counts = np.frombuffer(lengths, np.int32) if lengths else np.zeros(0, np.int32)
+    return _arrange(
+        numbers,
+        np.frombuffer(terms, np.int32) if terms else np.zeros(0, np.int32),
+        np.repeat(np.arange(len(counts), dtype=np.int32), counts),
+        np.frombuffer(weights, np.float32) if weights else np.zeros(0, np.float32),
+    )
+
+
+def merge(parts: Sequence[tuple[Iterable[tuple[str, Posting]], Ids]]) -> Postings:
+    """Index again what several indexes hold, under new document numbers.
+
+    Args:
+        parts: Each an iterable of terms with postings, and an array that gives for each of its document
+            numbers the new one, or -1 to leave the document out. New numbers must be distinct.
+    """
+    numbers: dict[str, int] = {}
+    terms: list[Ids] = []
+    ids: list[Ids] = []
+    weights: list[Weights] = []
+    for part, renumbered in parts:
+        for term, (old_ids, old_weights) in part:
+            new_ids = renumbered[old_ids]
+            kept = new_ids >= 0
+            if not kept.any():
+                continue
+            number = numbers.setdefault(term, len(numbers))
+            ids.append(new_ids[kept])
+            weights.append(old_weights[kept])
+            terms.append(np.full(len(ids[-1]), number, np.int32))
+    if not ids:
+        return EMPTY
+    documents = np.concatenate(ids)
+    order = np.argsort(documents, kind="stable")
+    return _arrange(numbers, np.concatenate(terms)[order], documents[order], np.concatenate(weights)[order])
+
+
+def _arrange(numbers: dict[str, int], terms: Ids, ids: Ids, weights: Weights) -> Postings:
+    """Sort postings that are in order of documents by term."""
+    order = np.argsort(terms, kind="stable")
+    starts = np.zeros(len(numbers) + 1, np.int64)
+    np.cumsum(np.bincount(terms, minlength=len(numbers)), out=starts[1:])
+    return Postings(numbers, starts.tolist(), ids[order], weights[order])

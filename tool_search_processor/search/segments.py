@@ -1,0 +1,252 @@
+"""The content of a lexical index: immutable states, each made from the last at the cost of the change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.search import postings
+from tool_search_processor.search.base import Document
+from tool_search_processor.search.fields import analyze
+from tool_search_processor.search.name_table import NameTable
+from tool_search_processor.search.postings import Posting, Postings
+from tool_search_processor.search.spelling import Alternative, Vocabulary, alternatives
+from tool_search_processor.search.word_evidence import WordEvidence, evidence_of
+
+_TAIL = 256
+"""So many changed documents are kept beside the base before it is merged with them; each costs a little
+time a query (0.15 ms at 1,000), each merge a rebuild of the arrays."""
+_MASKS = 64
+_HELD = 1_000_000
+"""So many numbers, and four for each document, are kept of what words of queries found."""
+
+
+class Base:
+    """A large set of documents, indexed once."""
+
+    def __init__(self, documents: Sequence[Document], index: Postings) -> None:
+        """Take documents and their index, numbered alike."""
+        self.names = tuple(document.name for document in documents)
+        self.slots = {name: slot for slot, name in enumerate(self.names)}
+        self.postings = index
+        self.name_table = NameTable(self.names)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Terms by spelling; made when the first unknown word comes."""
+        return Vocabulary(self.postings.terms())
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The documents that came after the base, few of them; numbered on from its size."""
+
+    names: tuple[str, ...] = ()
+    slots: Mapping[str, int] = field(default_factory=dict)
+    postings: Mapping[str, Posting] = field(default_factory=dict)
+
+    def with_documents(self, documents: Sequence[Document], start: int) -> Tail:
+        """Return a tail that holds these too, numbered from `start`."""
+        gathered: dict[str, tuple[list[int], list[float]]] = {}
+        for slot, document in enumerate(documents, start):
+            for term, weight in analyze(document).items():
+                ids, weights = gathered.setdefault(term, ([], []))
+                ids.append(slot)
+                weights.append(weight)
+        changed = dict(self.postings)
+        for term, (ids, weights) in gathered.items():
+            new = np.array(ids, np.int32), np.array(weights, np.float32)
+            old = changed.get(term)
+            changed[term] = (
+                new if old is None else (np.concatenate((old[0], new[0])), np.concatenate((old[1], new[1])))
+            )
+        names = tuple(document.name for document in documents)
+        slots = {**self.slots, **{name: slot for slot, name in enumerate(names, start)}}
+        return Tail((*self.names, *names), slots, changed)
+
+
+class Snapshot:
+    """One state of an index, never changed once made.
+
+    A *slot* is a document's number here; a removed or replaced document leaves a dead slot behind until
+    the next merge. Frequencies and sizes are those of the live documents, exactly.
+    """
+
+    def __init__(
+        self,
+        base: Base,
+        tail: Tail,
+        *,
+        dead: Mapping[str, int],
+        dead_slots: frozenset[int],
+        order: NDArray[np.int64],
+    ) -> None:
+        """Put a state together.
+
+        Args:
+            base: The large part.
+            tail: What came after it.
+            dead: For each term, how many dead documents hold it.
+            dead_slots: The slots of removed and replaced documents.
+            order: The slots of the live documents, in the catalog's order.
+        """
+        self.base = base
+        self.tail = tail
+        self.dead = dead
+        self.dead_slots = dead_slots
+        self.size = len(base.names) + len(tail.names)
+        self.total = len(order)
+        self.positions = np.full(self.size, -1, np.int64)
+        self.positions[order] = np.arange(self.total)
+        self.hidden = np.array(sorted(dead_slots), np.int64)
+        self._masks: dict[frozenset[str], NDArray[np.bool_]] = {}
+        self._evidence: dict[tuple[str, bool], WordEvidence] = {}
+        self._held = 0
+
+    def slot_of(self, name: str) -> int | None:
+        """Return the slot of a live document, or None."""
+        slot = self.tail.slots.get(name)
+        if slot is None:
+            slot = self.base.slots.get(name)
+        return None if slot is None or slot in self.dead_slots else slot
+
+    def name_at(self, slot: int) -> str:
+        """Return the name of the document in a slot."""
+        size = len(self.base.names)
+        return self.base.names[slot] if slot < size else self.tail.names[slot - size]
+
+    def find(self, term: str) -> list[Posting]:
+        """Return the postings of a term, dead slots among them."""
+        parts = (self.base.postings.find(term), self.tail.postings.get(term))
+        return [part for part in parts if part is not None]
+
+    def frequency(self, term: str) -> int:
+        """Return how many live documents hold a term."""
+        count = self.base.postings.count(term) - self.dead.get(term, 0)
+        added = self.tail.postings.get(term)
+        return count if added is None else count + len(added[0])
+
+    def evidence(self, word: str, *, guess: bool) -> WordEvidence:
+        """Return what a word finds here; kept, since the same few words make up most queries.
+
+        Args:
+            word: A word of a query, or a term.
+            guess: Whether one that no document holds may stand for another word.
+        """
+        found = self._evidence.get((word, guess))
+        if found is None:
+            found = evidence_of(word, source=self, guess=guess)
+            if self._held > _HELD + 4 * self.size:
+                self._evidence.clear()
+                self._held = 0
+            self._evidence[word, guess] = found
+            self._held += found.cost
+        return found
+
+    def alternatives(self, word: str) -> tuple[Alternative, ...]:
+        """Return what to look up for a word that no document holds."""
+        vocabularies = (self.base.vocabulary, self._tail_vocabulary)
+        return alternatives(word, vocabularies=vocabularies, frequency=self.frequency)
+
+    @cached_property
+    def _tail_vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.tail.postings)
+
+    @cached_property
+    def _tail_names(self) -> NameTable:
+        return NameTable(self.tail.names)
+
+    def named(self, key: str) -> list[int]:
+        """Return the slots of the live documents whose name has this key."""
+        found = self.base.name_table.exact(key)
+        if self.tail.names:
+            found += [len(self.base.names) + number for number in self._tail_names.exact(key)]
+        return [slot for slot in found if slot not in self.dead_slots]
+
+    def ending(self, key: str) -> list[int]:
+        """Return the slots of the live documents whose name ends with this key."""
+        found = self.base.name_table.suffix(key)
+        if self.tail.names:
+            found += [len(self.base.names) + number for number in self._tail_names.suffix(key)]
+        return [slot for slot in found if slot not in self.dead_slots]
+
+    def mask(self, within: Iterable[str]) -> NDArray[np.bool_]:
+        """Return which slots hold a document of these names; remembered for a frozenset."""
+        kept = self._masks.get(within) if isinstance(within, frozenset) else None
+        if kept is not None:
+            return kept
+        mask = np.zeros(self.size, np.bool_)
+        mask[[slot for name in within if (slot := self.slot_of(name)) is not None]] = True
+        if isinstance(within, frozenset):
+            if len(self._masks) >= _MASKS:
+                self._masks.clear()
+            self._masks[within] = mask
+        return mask
+
+
+def empty() -> Snapshot:
+    """Return the state of an index that holds nothing."""
+    return _fresh(())
+
+
+def _fresh(documents: Sequence[Document]) -> Snapshot:
+    """Index documents from nothing."""
+    return _whole(documents, postings.build(map(analyze, documents)))
+
+
+def _whole(documents: Sequence[Document], index: Postings) -> Snapshot:
+    order = np.arange(len(documents), dtype=np.int64)
+    return Snapshot(Base(documents, index), Tail(), dead={}, dead_slots=frozenset(), order=order)
+
+
+def changed(before: Snapshot, *, documents: Sequence[Document], stored: Mapping[str, Document]) -> Snapshot:
+    """Return the state that holds exactly `documents`.
+
+    Args:
+        before: The state that holds `stored`.
+        documents: What is to be held, in order; no two of one name.
+        stored: What is held so far, by name.
+    """
+    new = [
+        document
+        for document in documents
+        if (old := stored.get(document.name)) is not document and old != document
+    ]
+    names = {document.name for document in documents}
+    gone = [old for name, old in stored.items() if name not in names]
+    gone += [stored[document.name] for document in new if document.name in stored]
+    if len(new) * 2 > before.total:
+        return _fresh(documents)
+    dead_slots = before.dead_slots | {before.slot_of(document.name) or 0 for document in gone}
+    dead = dict(before.dead)
+    for document in gone:
+        for term in analyze(document):
+            dead[term] = dead.get(term, 0) + 1
+    tail = before.tail.with_documents(new, before.size) if new else before.tail
+    after = Snapshot(
+        before.base,
+        tail,
+        dead=dead,
+        dead_slots=dead_slots,
+        order=_order(documents, before.base, tail, dead_slots),
+    )
+    return after if after.size - after.total + len(tail.names) <= _TAIL else _merged(after, documents)
+
+
+def _order(
+    documents: Sequence[Document], base: Base, tail: Tail, dead_slots: frozenset[int]
+) -> NDArray[np.int64]:
+    in_tail, in_base = tail.slots, base.slots
+    slots = (in_tail.get(d.name, -1) if d.name in in_tail else in_base[d.name] for d in documents)
+    return np.fromiter(slots, np.int64, len(documents))
+
+
+def _merged(snapshot: Snapshot, documents: Sequence[Document]) -> Snapshot:
+    """Return the same content with nothing in the tail and no dead slots; slots are positions again."""
+    renumbered = snapshot.positions.astype(np.int32)
+    parts = ((snapshot.base.postings, renumbered), (snapshot.tail.postings.items(), renumbered))
+    return _whole(documents, postings.merge(parts))
