@@ -1,0 +1,181 @@
+"""Catalogs and queries, read from files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tool_search_processor.clashes import NameRegister
+from tool_search_processor.evaluation.files import STDIN, DataError, label_of, read_values
+from tool_search_processor.evaluation.formats import read_tools
+from tool_search_processor.tools import Tool
+
+_SHOWN_NAMES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A request, and the tools that should be found for it."""
+
+    text: str
+    relevant: tuple[str, ...]
+    """Names of tools; empty: no tool serves this request, and the best score should say so."""
+    id: str
+    group: str | None = None
+    """What figures are also given for, such as a category."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A catalog with its queries."""
+
+    name: str
+    tools: tuple[Tool, ...]
+    """Unique names."""
+    queries: tuple[Query, ...]
+    """Their relevant names are names of `tools`."""
+    missing: int = 0
+    """Relevant names that no tool bears, left out."""
+
+
+def load_tools(path: str | Path) -> list[Tool]:
+    """Read tools from a file, in whatever shape they are there; `-` is the standard input.
+
+    Taken are JSON Lines and JSON lists of definitions, an OpenAI or Anthropic `tools` array, an MCP
+    `tools/list` result, and an OpenAPI 3 document (JSON; YAML where PyYAML is installed). A `namespace` or
+    `server` in a definition becomes the namespace; `tags`, `keywords` and `pinned` are taken as well. Names
+    that no provider accepts are made into ones that they do; the original is kept in
+    `metadata["original_name"]`, and later ones of two that meet get a hash. Tools that bear the same name
+    are all returned.
+
+    Raises:
+        DataError: If the file can't be read, or something in it is no tool; says where.
+    """
+    tools = _told_apart(read_tools(read_values(path), label_of(path)))
+    if not tools:
+        raise DataError(f"{label_of(path)} holds no tools")
+    return tools
+
+
+def load_queries(path: str | Path) -> list[Query]:
+    """Read queries from a JSON Lines file (or a JSON list): `query`, `relevant`, and `id`, `group` if any.
+
+    Raises:
+        DataError: If the file can't be read, or a record has no query or no list of relevant names.
+    """
+    label = label_of(path)
+    records = read_values(path)
+    if len(records) == 1 and isinstance(records[0], list):
+        records = records[0]
+    if not records:
+        raise DataError(f"{label} holds no queries")
+    return [
+        _query(record, f"{label}, query {number}", number) for number, record in enumerate(records, start=1)
+    ]
+
+
+def load_dataset(
+    tools: str | Path, queries: str | Path, *, name: str | None = None, allow_missing: bool = False
+) -> Dataset:
+    """Read a catalog and its queries, and match the relevant names; see `make_dataset`."""
+    if str(tools) == STDIN == str(queries):
+        raise DataError("only one of the two files can be the standard input")
+    return make_dataset(
+        load_tools(tools),
+        load_queries(queries),
+        name=label_of(queries) if name is None else name,
+        allow_missing=allow_missing,
+    )
+
+
+def load_folder(folder: str | Path, *, allow_missing: bool = False) -> Dataset:
+    """Read the `tools.jsonl` and `queries.jsonl` of a folder, which names the set."""
+    path = Path(folder)
+    return load_dataset(
+        path / "tools.jsonl", path / "queries.jsonl", name=path.resolve().name, allow_missing=allow_missing
+    )
+
+
+def make_dataset(
+    tools: Sequence[Tool], queries: Iterable[Query], *, name: str = "", allow_missing: bool = False
+) -> Dataset:
+    """Put tools and queries together; relevant names may be a tool's name or its original name.
+
+    Args:
+        tools: The catalog; names must be unique.
+        queries: The requests.
+        name: What the set is called in reports.
+        allow_missing: Leave out relevant names that no tool bears, and queries that have no other.
+
+    Raises:
+        DataError: If two tools bear one name, or relevant names are unknown and `allow_missing` is False.
+    """
+    _check_unique(tools, name)
+    known = {str(tool.metadata.get("original_name", tool.name)): tool.name for tool in tools}
+    known = {tool.name: tool.name for tool in tools} | known
+    asked = list(queries)
+    missing = [name for query in asked for name in query.relevant if name not in known]
+    if missing and not allow_missing:
+        raise DataError(_missing_text(missing, name))
+    resolved = (_resolved(query, known) for query in asked)
+    kept = tuple(query for query in resolved if query is not None)
+    if not any(query.relevant for query in kept):
+        raise DataError(f"{name or 'the set'} has no query with a tool that should be found")
+    return Dataset(name=name, tools=tuple(tools), queries=kept, missing=len(missing))
+
+
+def _resolved(query: Query, known: Mapping[str, str]) -> Query | None:
+    names = tuple(dict.fromkeys(known[name] for name in query.relevant if name in known))
+    if query.relevant and not names:
+        return None
+    return Query(text=query.text, relevant=names, id=query.id, group=query.group)
+
+
+def _missing_text(missing: Sequence[str], name: str) -> str:
+    distinct = list(dict.fromkeys(missing))
+    shown = ", ".join(map(repr, distinct[:_SHOWN_NAMES]))
+    more = f" and {len(distinct) - _SHOWN_NAMES} more" if len(distinct) > _SHOWN_NAMES else ""
+    where = f" of {name}" if name else ""
+    return (
+        f"the queries{where} name tools that are not in the catalog: {shown}{more}; "
+        "correct the names, or leave them out with --allow-missing (allow_missing=True)"
+    )
+
+
+def _check_unique(tools: Sequence[Tool], name: str) -> None:
+    seen: set[str] = set()
+    for tool in tools:
+        if tool.name in seen:
+            where = f" in {name}" if name else ""
+            raise DataError(
+                f"two tools{where} are named {tool.name!r}, and a search couldn't tell them apart: "
+                "rename one (`tool-search lint` lists all)"
+            )
+        seen.add(tool.name)
+
+
+def _told_apart(tools: Sequence[Tool]) -> list[Tool]:
+    """Return the tools under the names that a catalog would give them; clashing ones keep theirs."""
+    register = NameRegister(taken={})
+    return [entered[0] if (entered := register.enter([tool], origin="")) else tool for tool in tools]
+
+
+def _query(record: Any, place: str, number: int) -> Query:
+    if not isinstance(record, Mapping):
+        raise DataError(f"{place}: a query is an object with 'query' and 'relevant', found {record!r:.60}")
+    text, relevant = record.get("query"), record.get("relevant")
+    if not isinstance(text, str) or not text.strip():
+        raise DataError(f"{place}: 'query' is a text that is not empty, found {text!r:.60}")
+    if isinstance(relevant, str):
+        relevant = [relevant]
+    if not isinstance(relevant, list) or not all(isinstance(name, str) for name in relevant):
+        raise DataError(f"{place}: 'relevant' is a list of tool names, found {relevant!r:.60}")
+    group = record.get("group")
+    return Query(
+        text=text,
+        relevant=tuple(relevant),
+        id=str(record.get("id", number)),
+        group=None if group is None else str(group),
+    )

@@ -1,0 +1,102 @@
+"""Files of JSON, JSON Lines and YAML as values, and what is said of those that can't be read."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tool_search_processor.errors import ToolSearchError
+
+STDIN = "-"
+"""Stands for the standard input wherever a path does."""
+
+_YAML = re.compile(r"\s*(?:#[^\n]*\n\s*|---\s*\n\s*)*[\"']?(?:openapi|swagger|tools)[\"']?\s*:")
+_YAML_SUFFIXES = (".yaml", ".yml")
+_TIMESTAMP = "tag:yaml.org,2002:timestamp"
+
+
+class DataError(ToolSearchError, ValueError):
+    """A file that can't be read as tools or queries; the text is one sentence that names the place."""
+
+
+def label_of(path: str | Path) -> str:
+    """Return what a path is called in messages."""
+    return "the standard input" if str(path) == STDIN else str(path)
+
+
+def read_values(path: str | Path) -> list[Any]:
+    """Return what a file holds: one value, or one for each line of JSON Lines; none of an empty file.
+
+    Raises:
+        DataError: If there is no such file, or it is not JSON, JSON Lines or YAML in UTF-8.
+    """
+    text, label = _text(path), label_of(path)
+    if label.endswith(_YAML_SUFFIXES) or _YAML.match(text):
+        return [_yaml(text, label)]
+    try:
+        return _json_values(text, label)
+    except RecursionError as exc:
+        raise DataError(f"{label} is nested too deeply") from exc
+
+
+def _text(path: str | Path) -> str:
+    try:
+        data = sys.stdin.buffer.read() if str(path) == STDIN else Path(path).read_bytes()
+    except (OSError, ValueError) as exc:  # ValueError: a NUL in the path
+        reason = getattr(exc, "strerror", None) or str(exc)
+        raise DataError(f"can't read {label_of(path)}: {reason}") from exc
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise DataError(f"{label_of(path)} is not UTF-8 text: byte {exc.start} can't be read") from exc
+
+
+def _json_values(text: str, label: str) -> list[Any]:
+    if not text.strip():
+        return []
+    try:
+        return [json.loads(text)]
+    except ValueError as exc:
+        whole = exc
+    # Not splitlines(): JSON texts may hold U+2028 and its like unescaped.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    values = []
+    for number, line in lines:
+        try:
+            values.append(json.loads(line))
+        except ValueError as exc:
+            if not values:  # not even the first line is JSON: then it was one document
+                raise DataError(f"{label} is not JSON: {_reason(whole)}") from exc
+            raise DataError(f"{label}, line {number}, is not JSON: {_reason(exc)}") from exc
+    return values
+
+
+def _reason(error: ValueError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} (line {error.lineno}, column {error.colno})"
+    return str(error)
+
+
+def _yaml(text: str, label: str) -> Any:
+    try:
+        yaml: Any = import_module("yaml")
+    except ImportError as exc:
+        raise DataError(
+            f"{label} is YAML, which needs PyYAML: pip install pyyaml, or convert it to JSON"
+        ) from exc
+    # Dates stay the texts that they are: JSON has none.
+    resolvers = {
+        first: [(tag, pattern) for tag, pattern in listed if tag != _TIMESTAMP]
+        for first, listed in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    loader = type("Loader", (yaml.SafeLoader,), {"yaml_implicit_resolvers": resolvers})
+    try:
+        return yaml.load(text, loader)
+    except yaml.YAMLError as exc:
+        raise DataError(f"{label} is not YAML: {' '.join(str(exc).split())}") from exc
+    except RecursionError as exc:
+        raise DataError(f"{label} is nested too deeply") from exc

@@ -1,0 +1,77 @@
+"""Tool definitions in whatever shape a file has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tool_search_processor.definitions import ToolFields
+from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.evaluation.files import DataError
+from tool_search_processor.evaluation.openapi import read_operations
+from tool_search_processor.tools import Tool
+
+
+def read_tools(values: list[Any], label: str) -> list[Tool]:
+    """Return the tools in the values of a file, in order.
+
+    Args:
+        values: One document, or one value for each line.
+        label: What the file is called in errors.
+
+    Raises:
+        DataError: If something in it is no tool; says which.
+    """
+    tools: list[Tool] = []
+    for value in values:
+        if isinstance(value, Mapping) and ("openapi" in value or "swagger" in value):
+            tools.extend(read_operations(value, label))
+            continue
+        for record in _records(value):
+            tools.append(_tool(record, f"{label}, tool {len(tools) + 1}"))
+    return tools
+
+
+def _records(value: Any) -> Iterator[Any]:
+    """Yield the definitions of a list, of a `tools/list` result or request body, or the one that it is."""
+    if isinstance(value, Mapping):
+        inner = value.get("result", value)
+        listed = inner.get("tools") if isinstance(inner, Mapping) else None
+        if isinstance(listed, list):
+            yield from listed
+            return
+    if isinstance(value, list):
+        yield from value
+        return
+    yield value
+
+
+def _tool(record: Any, place: str) -> Tool:
+    if not isinstance(record, Mapping):
+        raise DataError(f"{place}: a tool's definition is an object, found {record!r:.60}")
+    fields = _fields(record)
+    try:
+        if "input_schema" in record:
+            return Tool.from_anthropic(record, **fields)
+        if "inputSchema" in record:
+            return Tool.from_mcp(record, **fields)
+        return Tool.from_openai(record, **fields)
+    except (InvalidToolError, RecursionError) as exc:
+        raise DataError(f"{place}: {exc}") from exc
+
+
+def _fields(record: Mapping[str, Any]) -> ToolFields:
+    """Return what a definition says beyond its format."""
+    inner = record.get("function")
+    given = {**inner, **record} if isinstance(inner, Mapping) else record
+    fields: ToolFields = {}
+    namespace = given.get("namespace", given.get("server"))
+    if namespace is not None:
+        fields["namespace"] = namespace
+    if given.get("tags") is not None:
+        fields["tags"] = given["tags"]
+    if given.get("keywords") is not None:
+        fields["keywords"] = given["keywords"]
+    if given.get("pinned") is True:
+        fields["pinned"] = True
+    return fields

@@ -1,0 +1,132 @@
+"""Which tools of a catalog read so much alike that a model, or a search, will take one for the other."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tool_search_processor.search.base import Document
+from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.text import is_stop_word, name_parts, terms_of, words
+from tool_search_processor.tools import Tool
+
+SIMILARITY = 0.8
+"""The default likeness from which two tools are confusable.
+
+On catalogs of real servers, pairs from here on are such as "add a sub-issue to an issue" twice; below it,
+they begin to be such as "create a gist" and "list gists".
+"""
+_CANDIDATES = 8
+_QUERY_WORDS = 60
+
+# A model doesn't take "delete" for "create", however alike the rest is.
+_ACTIONS = (
+    "create add insert new make register",
+    "get read fetch retrieve show view describe list search find query lookup inspect",
+    "update edit modify change set patch replace rename",
+    "delete remove drop clear purge destroy",
+    "start open enable begin resume",
+    "stop close disable end pause cancel",
+    "upload import send push",
+    "download export receive pull",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two tools that read alike; the first stands earlier in the catalog."""
+
+    first: Tool
+    second: Tool
+    likeness: float
+    """0 to 1; 1.0: the same words."""
+
+
+def confusable(
+    tools: Sequence[Tool], *, similarity: float = SIMILARITY, progress: Callable[[int], None] | None = None
+) -> list[Pair]:
+    """Return the pairs of tools that read alike, the most alike first.
+
+    Each tool's own name and description are asked of a BM25 index of names and descriptions. What it finds
+    beside the tool itself is compared: likeness is the cosine of the two texts' words (stemmed, name words
+    twice, politeness left out), each word weighted by its rarity in the catalog (tf-idf; Salton, Buckley:
+    Term-weighting approaches in automatic text retrieval, 1988,
+    https://doi.org/10.1016/0306-4573(88)90021-0). Words that all tools share therefore make nothing alike.
+    Two tools whose names say opposite actions (create, delete) are a pair only where their descriptions
+    are the same.
+
+    Args:
+        tools: The catalog; names may repeat.
+        similarity: The least likeness of a pair, above 0 to 1.
+        progress: Called after each tool, with 1.
+    """
+    vectors = _vectors(tools)
+    # By place, not by name: a catalog that is being mended may bear one name twice.
+    index = BM25Index()
+    index.update(
+        [
+            Document(name=f"{place}", description=f"{_name(tool)} {tool.description}")
+            for place, tool in enumerate(tools)
+        ]
+    )
+    pairs: dict[tuple[int, int], float] = {}
+    for place, tool in enumerate(tools):
+        for other in _candidates(index, tool):
+            key = (min(place, other), max(place, other))
+            if other != place and key not in pairs and not _are_told_apart(tool, tools[other]):
+                pairs[key] = _cosine(vectors[place], vectors[other])
+        if progress is not None:
+            progress(1)
+    found = sorted((-likeness, *key) for key, likeness in pairs.items() if likeness >= similarity)
+    return [Pair(first=tools[a], second=tools[b], likeness=-negative) for negative, a, b in found]
+
+
+def _candidates(index: BM25Index, tool: Tool) -> Iterator[int]:
+    asked = " ".join((words(_name(tool)) + words(tool.description))[:_QUERY_WORDS])
+    return (int(hit.name) for hit in index.search(asked, limit=_CANDIDATES))
+
+
+def _name(tool: Tool) -> str:
+    return str(tool.metadata.get("original_name", tool.name))
+
+
+def _are_told_apart(tool: Tool, other: Tool) -> bool:
+    """Tell whether the names say that the two do different things, or are the same: a finding of its own."""
+    if _name(tool) == _name(other):
+        return True
+    if words(tool.description) == words(other.description):
+        return False
+    actions, others = _actions(_name(tool)), _actions(_name(other))
+    return bool(actions and others) and actions.isdisjoint(others)
+
+
+def _actions(name: str) -> set[int]:
+    parts = set(name_parts(name))
+    return {place for place, action in enumerate(_ACTIONS) if not parts.isdisjoint(action.split())}
+
+
+def _vectors(tools: Sequence[Tool]) -> list[Mapping[str, float]]:
+    """Return the weight of each word of each tool; the vectors have length 1."""
+    counts = [_counts(tool) for tool in tools]
+    spread = Counter(term for terms in counts for term in terms)
+    rarity = {term: math.log(1 + len(tools) / count) for term, count in spread.items()}
+    vectors: list[Mapping[str, float]] = []
+    for terms in counts:
+        weights = {term: (1 + math.log(count)) * rarity[term] for term, count in terms.items()}
+        length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
+        vectors.append({term: weight / length for term, weight in weights.items()})
+    return vectors
+
+
+def _counts(tool: Tool) -> Counter[str]:
+    name = words(_name(tool))
+    said = [word for word in words(tool.description) if not is_stop_word(word)]
+    return Counter(term for word in (*name, *name, *said) for term in terms_of(word))
+
+
+def _cosine(some: Mapping[str, float], others: Mapping[str, float]) -> float:
+    if len(some) > len(others):
+        some, others = others, some
+    return min(1.0, sum(weight * others.get(term, 0.0) for term, weight in some.items()))

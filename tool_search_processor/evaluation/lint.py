@@ -1,0 +1,251 @@
+"""What is wrong with a catalog: tools that a model confuses, doesn't understand, or pays too much for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tool_search_processor.evaluation.likeness import SIMILARITY, confusable
+from tool_search_processor.names import MAX_NAME_LENGTH, is_tool_name
+from tool_search_processor.schemas import LIST_KEYWORDS, resolve_pointer
+from tool_search_processor.search.text import is_stop_word, terms, words
+from tool_search_processor.tokens import DefinitionCounter, TextCounter, estimate_tokens
+from tool_search_processor.tools import Tool
+
+MAX_TOKENS = 500
+"""What a definition may cost before it is a finding: a usual one costs 50 to 200."""
+_MAX_DEPTH = 6
+_SHOWN = 8
+
+Kind = Literal[
+    "duplicate-name",
+    "missing-description",
+    "empty-description",
+    "invalid-name",
+    "confusable",
+    "undescribed-parameters",
+    "expensive",
+]
+Severity = Literal["error", "warning"]
+
+_SEVERITIES: Mapping[Kind, Severity] = {
+    "duplicate-name": "error",
+    "missing-description": "error",
+    "empty-description": "warning",
+    "invalid-name": "warning",
+    "confusable": "warning",
+    "undescribed-parameters": "warning",
+    "expensive": "warning",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing to mend."""
+
+    kind: Kind
+    tool: str
+    """The name as the file has it."""
+    text: str
+    """One sentence: what was found and what to do."""
+    others: tuple[str, ...] = ()
+    """Names of other tools that it is about."""
+
+    @property
+    def severity(self) -> Severity:
+        """An error keeps a tool from being served or found; a warning makes it worse."""
+        return _SEVERITIES[self.kind]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintReport:
+    """All findings of a catalog, and what each tool costs."""
+
+    findings: tuple[Finding, ...]
+    """Errors first, then by kind and in the catalog's order."""
+    tokens: tuple[tuple[str, int], ...]
+    """Name and estimated tokens of each definition, the costliest first."""
+
+    @property
+    def total_tokens(self) -> int:
+        """What sending every definition costs."""
+        return sum(count for _, count in self.tokens)
+
+    @property
+    def errors(self) -> int:
+        """How many findings are errors."""
+        return sum(finding.severity == "error" for finding in self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        return {
+            "tools": len(self.tokens),
+            "total_tokens": self.total_tokens,
+            "errors": self.errors,
+            "warnings": len(self.findings) - self.errors,
+            "findings": [
+                {
+                    "kind": f.kind,
+                    "severity": f.severity,
+                    "tool": f.tool,
+                    "text": f.text,
+                    "others": list(f.others),
+                }
+                for f in self.findings
+            ],
+            "tokens": [{"tool": name, "tokens": count} for name, count in self.tokens],
+        }
+
+
+def lint(
+    tools: Sequence[Tool],
+    *,
+    similarity: float = SIMILARITY,
+    max_tokens: int = MAX_TOKENS,
+    counter: TextCounter = estimate_tokens,
+    progress: Callable[[int], None] | None = None,
+) -> LintReport:
+    """Look for what makes a model choose wrongly, call wrongly, or pay too much.
+
+    Args:
+        tools: The catalog, as `load_tools` gives it; names may repeat.
+        similarity: From which likeness of names and descriptions on two tools are confusable, above 0 to 1;
+            see `likeness.confusable`.
+        max_tokens: From which cost on a definition is a finding.
+        counter: Counts the tokens of a definition.
+        progress: Called after each tool, with 1.
+    """
+    counts = DefinitionCounter(counter)
+    costs = [(original_name(tool), counts.count([tool])) for tool in tools]
+    findings = [
+        *_duplicates(tools),
+        *(finding for tool in tools for finding in _of_one(tool)),
+        *_confusable(tools, similarity, progress),
+        *(_expensive(name, count, max_tokens) for name, count in costs if count > max_tokens),
+    ]
+    order = list(_SEVERITIES)
+    findings.sort(key=lambda finding: order.index(finding.kind))
+    return LintReport(findings=tuple(findings), tokens=tuple(sorted(costs, key=lambda cost: -cost[1])))
+
+
+def original_name(tool: Tool) -> str:
+    """Return a tool's name as it was before an importer made it valid."""
+    return str(tool.metadata.get("original_name", tool.name))
+
+
+def _duplicates(tools: Iterable[Tool]) -> Iterator[Finding]:
+    for name, count in Counter(map(original_name, tools)).items():
+        if count > 1:
+            yield Finding(
+                kind="duplicate-name",
+                tool=name,
+                text=f"{count} tools bear this name: a catalog serves the first one only. Rename the others, "
+                "or give each provider a namespace.",
+            )
+
+
+def _of_one(tool: Tool) -> Iterator[Finding]:
+    name = original_name(tool)
+    if name != tool.name or not is_tool_name(name):
+        yield Finding(kind="invalid-name", tool=name, text=_name_text(name, tool.name))
+    if not tool.description.strip():
+        yield Finding(
+            kind="missing-description",
+            tool=name,
+            text="has no description: say in a sentence what it does and when to use it.",
+        )
+    elif _says_nothing(tool):
+        yield Finding(
+            kind="empty-description",
+            tool=name,
+            text="has a description that says no more than its name: say what it does and when to use it.",
+        )
+    missing = undescribed_parameters(tool.parameters)
+    if missing:
+        shown = ", ".join(missing[:_SHOWN]) + (
+            f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        )
+        yield Finding(
+            kind="undescribed-parameters",
+            tool=name,
+            text=f"does not describe {shown}: say what each is, in which form.",
+        )
+
+
+def _name_text(original: str, name: str) -> str:
+    if len(original) > MAX_NAME_LENGTH:
+        return (
+            f"is {len(original)} characters long, and providers accept {MAX_NAME_LENGTH}: it becomes {name}."
+        )
+    return f"holds characters that providers refuse (they accept A-Z a-z 0-9 _ -): it becomes {name}."
+
+
+def _says_nothing(tool: Tool) -> bool:
+    said = {term for word in words(tool.description) if not is_stop_word(word) for term in terms(word)}
+    return said <= set(terms(original_name(tool)))
+
+
+def _confusable(
+    tools: Sequence[Tool], similarity: float, progress: Callable[[int], None] | None
+) -> Iterator[Finding]:
+    for pair in confusable(tools, similarity=similarity, progress=progress):
+        first, second = (original_name(tool) for tool in (pair.first, pair.second))
+        yield Finding(
+            kind="confusable",
+            tool=first,
+            others=(second,),
+            text=f"reads like {second} (likeness {pair.likeness:.2f}): say in both what tells them apart, "
+            "or offer one of them.",
+        )
+
+
+def _expensive(name: str, count: int, max_tokens: int) -> Finding:
+    return Finding(
+        kind="expensive",
+        tool=name,
+        text=f"costs {count:,} tokens, more than {max_tokens:,}: shorten its description or its parameters.",
+    )
+
+
+def undescribed_parameters(schema: Mapping[str, Any]) -> list[str]:
+    """Return the parameters without a description, nested ones by their path (`filter.owner`), in order.
+
+    A description may stand at the parameter, in a branch of its combinators, or where its `$ref` leads.
+    """
+    found: dict[str, None] = {}
+    _undescribed(schema, schema, "", found, 0)
+    return list(found)
+
+
+def _undescribed(schema: Any, root: Mapping[str, Any], path: str, found: dict[str, None], depth: int) -> None:
+    if depth > _MAX_DEPTH:
+        return
+    for node in _nodes(schema, root, depth):
+        properties = node.get("properties")
+        for name, inner in properties.items() if isinstance(properties, Mapping) else ():
+            place = f"{path}.{name}" if path else str(name)
+            if not any(_is_described(part) for part in _nodes(inner, root, depth)):
+                found[place] = None
+            _undescribed(inner, root, place, found, depth + 1)
+        if isinstance(node.get("items"), Mapping):
+            _undescribed(node["items"], root, f"{path}[]", found, depth + 1)
+
+
+def _is_described(node: Mapping[str, Any]) -> bool:
+    text = node.get("description")
+    return isinstance(text, str) and bool(text.strip())
+
+
+def _nodes(schema: Any, root: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:
+    """Yield a schema, what it refers to, and the branches of its combinators."""
+    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
+        return
+    yield schema
+    if "$ref" in schema:
+        yield from _nodes(resolve_pointer(root, schema["$ref"]), root, depth + 1)
+    for keyword in LIST_KEYWORDS:
+        branches = schema.get(keyword)
+        for branch in branches if isinstance(branches, list) else ():
+            yield from _nodes(branch, root, depth + 1)

@@ -1,0 +1,160 @@
+"""Measures a search: its rankings against what should be found, its times, and what it saves."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.evaluation.data import Dataset, Query, make_dataset
+from tool_search_processor.evaluation.report import DEPTH, Outcome, Report, make_report
+from tool_search_processor.search.base import Hit
+from tool_search_processor.search.documents import document_of
+from tool_search_processor.search.strategies import AnyIndex
+from tool_search_processor.tokens import DefinitionCounter, TextCounter, estimate_tokens
+from tool_search_processor.tools import Tool
+
+Progress = Callable[[int], None]
+"""Told how many queries have been answered since the last time."""
+
+
+class Engine:
+    """An index of any kind over a list of tools, asked from synchronous code.
+
+    Use it in a `with` statement: an index outside this process keeps one event loop for all questions.
+    """
+
+    def __init__(self, index: AnyIndex) -> None:
+        """Take an index; nothing is in it that counts."""
+        self._index = index
+        self._runner = asyncio.Runner()
+        self.build_seconds = 0.0
+        """CPU time of the last `fill`."""
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._runner.close()
+
+    def fill(self, tools: Iterable[Tool]) -> None:
+        """Make these tools the content of the index, and wait until all of them can be found."""
+        documents = [document_of(tool) for tool in tools]
+        started = time.process_time()
+        self._answer(self._index.update(documents))
+        wait = getattr(self._index, "wait", None)  # of an index that builds in the background
+        if callable(wait) and not wait():
+            raise ConfigurationError(
+                "the index didn't become ready, so what it finds isn't what it would find: see its log"
+            )
+        self.build_seconds = time.process_time() - started
+
+    def search(self, query: str, *, limit: int = DEPTH) -> list[Hit]:
+        """Rank the tools for a query."""
+        hits: list[Hit] = self._answer(self._index.search(query, limit=limit))
+        return hits
+
+    def outcome(self, query: Query) -> Outcome:
+        """Answer a query, and take the time."""
+        started = time.process_time_ns()
+        hits = self.search(query.text)
+        spent = time.process_time_ns() - started
+        return Outcome(
+            query=query,
+            ranked=tuple(hit.name for hit in hits),
+            best_score=_best(hits),
+            milliseconds=spent / 1e6,
+        )
+
+    def _answer(self, given: Any) -> Any:
+        return self._runner.run(_awaited(given)) if inspect.isawaitable(given) else given
+
+
+def evaluate(
+    index_factory: Callable[[], AnyIndex],
+    tools: Sequence[Tool],
+    queries: Sequence[Query],
+    *,
+    search: str = "",
+    name: str = "",
+    abstain_tools: Sequence[Tool] = (),
+    counter: TextCounter = estimate_tokens,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Measure a search on a catalog and queries.
+
+    Args:
+        index_factory: Makes an empty index.
+        tools: The catalog; names are unique.
+        queries: Requests with the names of the tools that should be found. One without names is a request
+            that no tool serves: it counts for the abstention alone.
+        search: What the search is called in the report.
+        name: What the set is called in the report.
+        abstain_tools: Another catalog, which serves none of the queries. Tools of a name that `tools` has
+            as well are left out of it. How well the best score tells the two catalogs apart is the
+            report's `abstention_auc`.
+        counter: Counts the tokens of a definition.
+        seed: Of the bootstrap.
+        progress: Called after each query; `query_count` tells how many there will be.
+
+    Raises:
+        DataError: If names are not unique, or a relevant name is unknown.
+    """
+    dataset = make_dataset(tools, queries, name=name)
+    served = [query for query in dataset.queries if query.relevant]
+    unserved = [query for query in dataset.queries if not query.relevant]
+    told = progress or _no_progress
+    with Engine(index_factory()) as engine:
+        engine.fill(dataset.tools)
+        engine.search(served[0].text)  # imports, tables and caches are not what a query costs
+        outcomes = [_told(engine.outcome(query), told) for query in served]
+        unserved_scores = [_told(engine.outcome(query), told).best_score for query in unserved]
+        build_seconds = engine.build_seconds
+    foreign = foreign_tools(dataset.tools, abstain_tools)
+    if foreign:
+        with Engine(index_factory()) as engine:
+            engine.fill(foreign)
+            unserved_scores += [_told(engine.outcome(query), told).best_score for query in served]
+    counts = DefinitionCounter(counter)
+    return make_report(
+        search=search,
+        set_name=name,
+        outcomes=outcomes,
+        token_counts={tool.name: counts.count([tool]) for tool in dataset.tools},
+        build_seconds=build_seconds,
+        unserved_scores=unserved_scores,
+        seed=seed,
+    )
+
+
+def query_count(dataset: Dataset, abstain_tools: Sequence[Tool] = ()) -> int:
+    """Return how many queries `evaluate` will ask."""
+    served = sum(bool(query.relevant) for query in dataset.queries)
+    return len(dataset.queries) + (served if foreign_tools(dataset.tools, abstain_tools) else 0)
+
+
+def foreign_tools(tools: Iterable[Tool], others: Sequence[Tool]) -> list[Tool]:
+    """Return those of the other tools whose name no tool of the catalog has."""
+    own = {tool.name for tool in tools}
+    return [tool for tool in others if tool.name not in own]
+
+
+async def _awaited(given: Any) -> Any:
+    return await given
+
+
+def _best(hits: Sequence[Hit]) -> float:
+    return hits[0].score if hits else 0.0
+
+
+def _told(outcome: Outcome, progress: Progress) -> Outcome:
+    progress(1)
+    return outcome
+
+
+def _no_progress(_count: int) -> None:
+    """Nobody watches."""
