@@ -64,7 +64,7 @@ ROWS = {
     7: ["checks", "calls", "session", "processor", "token_limiter"],
     8: ["completions", "loops", "runs", "runstate", "resumption", "engine", "agent"],
     9: ["testing", "evaluation"],
-    10: ["server", "cli"],
+    10: ["server", "cli", "__main__"],
     11: [""],  # the package itself, which names what is public
 }
 ROW_OF = {entry: row for row, entries in ROWS.items() for entry in entries}

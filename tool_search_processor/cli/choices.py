@@ -1,0 +1,76 @@
+"""From what `--search` says to what makes an index."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.strategies import AnyIndex, index_factory
+
+_WITH_VECTORS = ("vector", "hybrid")
+
+
+def add_search_options(parser: argparse.ArgumentParser, *, several: bool) -> None:
+    """Add `--search` and what shapes it.
+
+    Args:
+        parser: The command's parser.
+        several: Whether `--search` may be given more than once.
+    """
+    parser.add_argument(
+        "--search",
+        metavar="NAME",
+        action="append" if several else "store",
+        help="bm25 (default), regex, fuzzy, vector, hybrid, or module:attribute, which makes an index"
+        + ("; give it again to compare" if several else ""),
+    )
+    parser.add_argument(
+        "--embedder",
+        metavar="NAME",
+        help="what embeds for vector and hybrid: static, minilm or multilingual",
+    )
+    parser.add_argument(
+        "--vectors", metavar="FILE", help="keep vectors in a file, so that nothing is embedded twice"
+    )
+
+
+def index_maker(name: str, options: argparse.Namespace) -> Callable[[], AnyIndex]:
+    """Return what makes empty indexes of a strategy.
+
+    Raises:
+        ConfigurationError: If there is no such strategy, module or attribute.
+    """
+    if ":" in name:
+        return index_factory(_imported(name))
+    if name in _WITH_VECTORS and (options.embedder or options.vectors):
+        return lambda: _with_vectors(name, options)
+    return index_factory(name)  # type: ignore[arg-type]  # it refuses what is none
+
+
+def _with_vectors(name: str, options: argparse.Namespace) -> AnyIndex:
+    from tool_search_processor.search.vector import VectorIndex
+
+    chosen: dict[str, Any] = {"cache_path": options.vectors}
+    if options.embedder:
+        chosen["embedder"] = options.embedder
+    vector = VectorIndex(**chosen)
+    if name == "vector":
+        return vector
+    from tool_search_processor.search.hybrid import HybridIndex
+
+    return HybridIndex(vector=vector)
+
+
+def _imported(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    if str(Path.cwd()) not in sys.path:  # an installed command does not look there by itself
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as exc:
+        raise ConfigurationError(f"--search {name!r} can't be imported: {exc}") from exc

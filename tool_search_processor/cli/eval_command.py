@@ -1,0 +1,219 @@
+"""`tool-search eval`: how well searches find what they should, in a table, a page, and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tool_search_processor.cli.choices import add_search_options, index_maker
+from tool_search_processor.cli.terminal import progress, require_tables, show, show_json, show_table, warn
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.evaluation.data import Dataset, load_dataset, load_folder, load_tools
+from tool_search_processor.evaluation.files import DataError
+from tool_search_processor.evaluation.html import html_report
+from tool_search_processor.evaluation.measure import evaluate, foreign_tools, query_count
+from tool_search_processor.evaluation.report import METRICS, Report
+from tool_search_processor.evaluation.summary import COLUMNS, grouped, table_rows, united
+from tool_search_processor.tools import Tool
+
+_WITH_INTERVAL = ("recall@5", "ndcg@10")
+_ABSTENTION = "abstention_auc"
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "eval",
+        help="measure searches on catalogs and queries",
+        description="Measure how well searches find the tools that queries should find. A query is a line "
+        'such as {"query": "open a ticket", "relevant": ["create_issue"]}.',
+    )
+    parser.add_argument("--tools", metavar="FILE", help="a catalog, in any format that `search` reads")
+    parser.add_argument("--queries", metavar="FILE", help="its queries; JSON Lines")
+    parser.add_argument(
+        "--set",
+        dest="sets",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="a folder that holds tools.jsonl and queries.jsonl; give it again for an average over sets",
+    )
+    add_search_options(parser, several=True)
+    parser.add_argument(
+        "--abstain-tools",
+        metavar="FILE",
+        help="a catalog that serves none of the queries: how well does the best score tell the two apart?",
+    )
+    parser.add_argument(
+        "--abstain",
+        action="store_true",
+        help="the same with the catalog of another of the sets, for each set",
+    )
+    parser.add_argument(
+        "--allow-missing", action="store_true", help="leave out relevant tools that are not in the catalog"
+    )
+    parser.add_argument("--report", metavar="FILE", help="write an HTML page with plots")
+    parser.add_argument(
+        "--fail-under",
+        metavar="METRIC=VALUE",
+        type=_bound,
+        action="append",
+        default=[],
+        help=f"exit with 1 if a search is under it (its average, of several sets): {', '.join(METRICS)}, "
+        f"{_ABSTENTION}",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure every search on every set, and print what came out."""
+    if not options.json:
+        require_tables()
+    searches = list(dict.fromkeys(options.search or ["bm25"]))
+    makers = {name: index_maker(name, options) for name in searches}
+    datasets = _datasets(options)
+    others = _unserving(options, datasets)
+    if any(name == _ABSTENTION for name, _ in options.fail_under) and not all(others):
+        raise ConfigurationError(f"{_ABSTENTION} is measured with --abstain-tools or --abstain: give one")
+    if options.report:
+        _check_writable(Path(options.report))
+    total = sum(map(query_count, datasets, others)) * len(makers)
+    reports = []
+    with progress(total, "queries") as advance:
+        for seed, (dataset, other) in enumerate(zip(datasets, others, strict=True), start=options.seed):
+            for name, make_index in makers.items():
+                report = evaluate(
+                    make_index,
+                    dataset.tools,
+                    dataset.queries,
+                    search=name,
+                    name=dataset.name,
+                    abstain_tools=other,
+                    seed=seed,
+                    progress=advance,
+                )
+                reports.append(report)
+    if options.report:
+        Path(options.report).write_text(html_report(reports), encoding="utf-8", errors="replace")
+    _show(reports, as_json=options.json)
+    return _verdict(reports, options.fail_under)
+
+
+def _datasets(options: argparse.Namespace) -> list[Dataset]:
+    if options.sets and (options.tools or options.queries):
+        raise ConfigurationError("give either --tools and --queries, or --set, not both")
+    if options.sets:
+        datasets = [load_folder(folder, allow_missing=options.allow_missing) for folder in options.sets]
+    elif options.tools and options.queries:
+        datasets = [load_dataset(options.tools, options.queries, allow_missing=options.allow_missing)]
+    else:
+        raise ConfigurationError("give --tools and --queries, or --set with a folder that holds both")
+    names = [dataset.name for dataset in datasets]
+    if len(set(names)) < len(names):
+        raise ConfigurationError(f"two sets have one name: {', '.join(names)}")
+    for dataset in datasets:
+        if dataset.missing:
+            warn(
+                f"{dataset.name}: {dataset.missing:,} relevant names are not in the catalog and are left out"
+            )
+    return datasets
+
+
+def _unserving(options: argparse.Namespace, datasets: Sequence[Dataset]) -> list[Sequence[Tool]]:
+    """Return for each set the catalog that serves none of its queries; empty without one."""
+    if options.abstain_tools:
+        other = load_tools(options.abstain_tools)
+        if not all(foreign_tools(dataset.tools, other) for dataset in datasets):
+            raise DataError(f"{options.abstain_tools} holds only tools that the catalog has as well")
+        return [other for _ in datasets]
+    if not options.abstain:
+        return [() for _ in datasets]
+    if len(datasets) < 2:
+        raise ConfigurationError("--abstain needs two sets at least; give --abstain-tools for one")
+    return [_least_related(place, datasets).tools for place in range(len(datasets))]
+
+
+def _least_related(place: int, datasets: Sequence[Dataset]) -> Dataset:
+    """Return the next set that shares no tool's name with one, or else the one that shares the fewest."""
+    own = {tool.name for tool in datasets[place].tools}
+    following = [*datasets[place + 1 :], *datasets[:place]]
+    return min(following, key=lambda dataset: sum(tool.name in own for tool in dataset.tools))
+
+
+def _show(reports: Sequence[Report], *, as_json: bool) -> None:
+    if as_json:
+        averages = [united(found) for found in grouped(reports).values() if len(found) > 1]
+        show_json(
+            {
+                "reports": [report.as_json() for report in reports],
+                "averages": [report.as_json() for report in averages],
+            }
+        )
+        return
+    lines = table_rows(reports)
+    with_auc = any(line.abstention_auc is not None for line in lines)
+    heads = ["set", "search", "tools", "queries", *COLUMNS.values(), *(["AUC"] * with_auc)]
+    heads += ["ms", "tokens top 5", "tokens all"]
+    show_table(heads, [_cells(line, with_auc=with_auc) for line in lines], text=frozenset({"set", "search"}))
+    show("Means over queries, with 95 % bootstrap intervals; ms: CPU time, median; tokens: estimates.")
+
+
+def _cells(line: Report, *, with_auc: bool) -> list[str]:
+    figures = []
+    for name in COLUMNS:
+        found = line.metrics[name]
+        interval = f" [{found.low:.3f}, {found.high:.3f}]" if name in _WITH_INTERVAL else ""
+        figures.append(f"{found.value:.3f}{interval}")
+    if with_auc:
+        figures.append("" if line.abstention_auc is None else f"{line.abstention_auc:.3f}")
+    return [
+        line.set_name,
+        line.search,
+        f"{line.tools:,}",
+        f"{line.queries:,}",
+        *figures,
+        f"{line.milliseconds:.2f}",
+        f"{line.tokens_top5:,.0f}",
+        f"{line.tokens_all:,.0f}",
+    ]
+
+
+def _bound(text: str) -> tuple[str, float]:
+    """Read a bound such as `recall@5=0.8`."""
+    name, _, number = text.partition("=")
+    name = name.strip().lower()
+    if name not in METRICS and name != _ABSTENTION:
+        raise argparse.ArgumentTypeError(
+            f"there is no metric {name!r}: choose one of {', '.join(METRICS)}, {_ABSTENTION}"
+        )
+    try:
+        value = float(number)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"a bound is {name}=VALUE with a value from 0 to 1, found {text!r}")
+    return name, value
+
+
+def _check_writable(path: Path) -> None:
+    """Find out before the long work, not after it, that a page can't be written."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise ConfigurationError(
+            f"--report {str(path)!r} can't be written: there is no such folder, or it is one"
+        )
+
+
+def _verdict(reports: Sequence[Report], bounds: Sequence[tuple[str, float]]) -> int:
+    failed = 0
+    for name, found in grouped(reports).items():
+        report = united(found)
+        for metric, bound in bounds:
+            value = report.abstention_auc if metric == _ABSTENTION else report.metrics[metric].value
+            if value is not None and value < bound:
+                warn(f"{name}: {metric} is {value:.4f}, under {bound:g}")
+                failed = 1
+    return failed

@@ -1,0 +1,73 @@
+"""`tool-search lint`: what is wrong with a catalog, and what its tools cost."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from tool_search_processor.cli.terminal import progress, require_tables, show, show_json, show_table
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.evaluation.data import load_tools
+from tool_search_processor.evaluation.likeness import SIMILARITY
+from tool_search_processor.evaluation.lint import MAX_TOKENS, LintReport, lint
+
+_COSTLIEST = 10
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "lint",
+        help="check a catalog",
+        description="Look for tools that a model will confuse, can't understand, or pays too much for. Exits "
+        "with 1 if there are errors (a name twice, no description); with --strict, if there is any finding.",
+    )
+    parser.add_argument("--tools", metavar="FILE", required=True, help="as for `search`")
+    parser.add_argument(
+        "--similarity",
+        type=float,
+        default=SIMILARITY,
+        help=f"from which likeness of names and descriptions on tools are confusable (default {SIMILARITY})",
+    )
+    parser.add_argument(
+        "--max-tokens",
+        type=int,
+        default=MAX_TOKENS,
+        help=f"what a definition may cost before it is a finding (default {MAX_TOKENS})",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="show what every tool costs, not the costliest ten"
+    )
+    parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check the catalog, and print the findings."""
+    if not 0 < options.similarity <= 1:
+        raise ConfigurationError(f"--similarity is above 0 and at most 1, found {options.similarity}")
+    if not options.json:
+        require_tables()
+    tools = load_tools(options.tools)
+    with progress(len(tools), "tools") as advance:
+        report = lint(tools, similarity=options.similarity, max_tokens=options.max_tokens, progress=advance)
+    if options.json:
+        show_json(report.as_json())
+    else:
+        _show(report, every=options.all)
+    return int(bool(report.findings if options.strict else report.errors))
+
+
+def _show(report: LintReport, *, every: bool) -> None:
+    if report.findings:
+        rows = [[f.severity, f.kind, f.tool, f.text] for f in report.findings]
+        show_table(["", "finding", "tool", "what"], rows, text=frozenset({"", "finding", "tool", "what"}))
+    shown = report.tokens if every else report.tokens[:_COSTLIEST]
+    title = "tool" if every else "costliest tools"
+    show_table([title, "tokens"], [[name, f"{count:,}"] for name, count in shown], text=frozenset({title}))
+    warnings = len(report.findings) - report.errors
+    show(
+        f"{len(report.tokens):,} tools, {report.total_tokens:,} tokens (estimated): "
+        f"{report.errors:,} errors, {warnings:,} warnings."
+    )

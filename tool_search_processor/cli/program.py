@@ -1,0 +1,66 @@
+"""The command's entrance: arguments in, exit code out, and no traceback for what a user gets wrong."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from tool_search_processor._version import __version__
+from tool_search_processor.cli import eval_command, lint_command, search_command
+from tool_search_processor.cli.terminal import warn
+from tool_search_processor.errors import ToolSearchError
+
+PROGRAM = "tool-search"
+_BAD_INPUT = 2
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code.
+
+    Args:
+        arguments: What stands behind the program's name; those of this process if None.
+
+    Returns:
+        0 if all is well; 1 if a figure is under its bound or the catalog has errors; 2 for arguments and
+        files that can't be used; 130 when interrupted; 141 when nobody reads the output.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        _speak_utf8(stream)
+    try:
+        options = _parser().parse_args(arguments)
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end: into nothing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except (ToolSearchError, ImportError, OSError) as exc:
+        warn(str(exc))
+        return _BAD_INPUT
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM,
+        description="Search a catalog of tools, measure how well a search does, and check a catalog.",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in (search_command, eval_command, lint_command):
+        command.add_to(commands)
+    return parser
+
+
+def _speak_utf8(stream: TextIO) -> None:
+    """Make a stream take every text, whatever the system's encoding is."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,0 +1,96 @@
+"""`tool-search search`: which tools of a catalog a query finds."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from tool_search_processor.cli.choices import add_search_options, index_maker
+from tool_search_processor.cli.terminal import require_tables, show, show_json, show_table
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.evaluation.data import check_unique, load_tools
+from tool_search_processor.evaluation.files import label_of
+from tool_search_processor.evaluation.measure import Engine
+from tool_search_processor.meta_tools import cut, one_line
+from tool_search_processor.search.base import Hit
+from tool_search_processor.tokens import DefinitionCounter
+from tool_search_processor.tools import Tool
+
+_DEFAULT_LIMIT = 5
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "search", help="search a catalog", description="Show which tools of a catalog a query finds."
+    )
+    parser.add_argument("query", metavar="QUERY", help="what is looked for")
+    parser.add_argument(
+        "--tools",
+        metavar="FILE",
+        required=True,
+        help="JSON Lines, a JSON list, an OpenAI or Anthropic tools array, an MCP tools/list result, or an "
+        "OpenAPI 3 document; - is the standard input",
+    )
+    add_search_options(parser, several=False)
+    parser.add_argument("--limit", type=int, default=_DEFAULT_LIMIT, help="the most results (default 5)")
+    parser.add_argument("--min-score", type=float, default=0.0, help="the least score, 0 to 1 (default 0)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Search, and print what was found; finding nothing is no failure."""
+    if options.limit < 1:
+        raise ConfigurationError(f"--limit is at least 1, found {options.limit}")
+    if not options.json:
+        require_tables()
+    make_index = index_maker(options.search or "bm25", options)
+    tools = load_tools(options.tools)
+    check_unique(tools, label_of(options.tools))
+    with Engine(make_index()) as engine:
+        engine.fill(tools)
+        hits = engine.search(options.query, limit=options.limit)
+    by_name = {tool.name: tool for tool in tools}
+    results = [_result(by_name[hit.name], hit) for hit in hits if hit.score >= options.min_score]
+    if options.json:
+        show_json({"query": options.query, "tools": len(tools), "results": results})
+    elif results:
+        _show(results)
+    else:
+        show(f"None of {len(tools):,} tools fits.")
+    return 0
+
+
+def _result(tool: Tool, hit: Hit) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "original_name": tool.metadata.get("original_name"),
+        "namespace": tool.namespace,
+        "score": hit.score,
+        "description": tool.description,
+        "matched": list(hit.matched),
+        "tokens": DefinitionCounter().count([tool]),
+    }
+
+
+def _show(results: list[dict[str, Any]]) -> None:
+    heads = ["score", "name", "namespace", "description", "matched", "tokens"]
+    rows = [
+        [
+            f"{result['score']:.3f}",
+            result["name"],
+            result["namespace"] or "",
+            cut(one_line(result["description"])),
+            ", ".join(result["matched"]),
+            f"{result['tokens']:,}",
+        ]
+        for result in results
+    ]
+    empty = {head for place, head in enumerate(heads) if not any(row[place] for row in rows)}
+    kept = [place for place, head in enumerate(heads) if head not in empty]
+    show_table(
+        [heads[place] for place in kept],
+        [[row[place] for place in kept] for row in rows],
+        text=frozenset({"name", "namespace", "description", "matched"}),
+    )
