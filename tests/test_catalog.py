@@ -652,6 +652,14 @@ def test_nested_clashes_raise_at_construction_too():
         Catalog([Catalog([Tool("a")], name="inner"), Tool("a")])
 
 
+async def test_nested_names_that_are_known_later_raise_at_the_outer_refresh(caplog):
+    inner = Catalog([Remote(Tool("a"), name="one"), Remote(Tool("a"), name="two")])
+    for outer in (Catalog([inner]), Catalog([inner.with_transforms(Namespace("x"))])):
+        with pytest.raises(DuplicateToolError, match="one from one, one from two"):
+            await outer.refresh()
+    assert caplog.records == []
+
+
 async def test_a_nested_catalog_is_read_once_a_version():
     remote = Remote(Tool("a"))
     outer = Catalog([Catalog([Catalog([remote])])])

@@ -147,6 +147,14 @@ class Catalog(Provider):
         view = await self._read({} if context is None else context, strict=True)
         await self._indexes.prepare(view.shared)
 
+    async def check_tools(self, context: Context) -> None:
+        """Check what a construction checks on the tools of a request; an outer catalog asks this.
+
+        Raises:
+            ConfigurationError: See `refresh`.
+        """
+        await self._read(context, strict=True)
+
     def version(self) -> Hashable | None:
         """Return a mark of the providers' marks; None where a list is resolved for each request."""
         versions = tuple(source.version() for source in self._sources)

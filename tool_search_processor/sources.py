@@ -82,9 +82,9 @@ class Source:
         version: Hashable | None = None
         try:
             version = provider_version(self.provider)
-            tools = _checked(await self.provider.list_tools(context), self.name)
             if strict:
                 await check_provider(self.provider, context)
+            tools = _checked(await self.provider.list_tools(context), self.name)
         except Exception as exc:  # foreign code: one dead provider never takes the rest down
             if strict and (self.static or isinstance(exc, ToolSearchError)):
                 raise

@@ -90,7 +90,7 @@ class TransformedProvider(Provider):
         """Return the wrapped provider's mark."""
         return provider_version(self.provider)
 
-    async def check_transforms(self, context: Context) -> None:
+    async def check_tools(self, context: Context) -> None:
         """Raise where a transform can't do its work on what the wrapped provider lists now.
 
         Raises:
@@ -116,12 +116,12 @@ def provider_version(provider: object) -> Hashable | None:
 
 
 async def check_provider(provider: object, context: Context) -> None:
-    """Check the transforms of a provider that has some.
+    """Ask a provider with a `check_tools` whether what it lists now is without fault.
 
     Raises:
-        ConfigurationError: When one of them can't do its work.
+        ConfigurationError: When a transform can't do its work, or a nested catalog's names clash.
     """
-    check = getattr(provider, "check_transforms", None)
+    check = getattr(provider, "check_tools", None)
     if check is not None:
         await check(context)
 
