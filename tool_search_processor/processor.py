@@ -276,7 +276,7 @@ class ToolSearchProcessor:
             message=unloaded_text(unloaded=unloaded, missing=missing),
         )
 
-    async def loaded(self, *, thread_id: str) -> list[str]:
+    async def loaded(self, thread_id: str) -> list[str]:
         """Return the names of a thread's loaded tools in load order; its life is not renewed."""
         step = _thread_step(thread_id, None)
         return list(await self._store.loaded(self._loads.scope(step.thread_id)))
