@@ -31,7 +31,7 @@ class CallableProvider(Provider):
         if not callable(function):
             raise ConfigurationError(f"CallableProvider takes a function, found {function!r:.80}")
         self._function = function
-        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return what the function gives for this request."""
