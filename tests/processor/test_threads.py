@@ -298,6 +298,27 @@ async def test_a_run_sees_what_another_run_of_its_thread_has_loaded_meanwhile():
     assert names(await one.step())[2:] == ["tool_2"]
 
 
+async def test_a_run_can_load_what_another_run_of_its_thread_has_loaded_meanwhile():
+    processor = ToolSearchProcessor(TOOLS, max_loaded=1)
+    one = Run(processor, thread="t")
+    await one.step()
+    await Run(processor, thread="t").load("tool_2")
+    answer = await one.load("tool_2")
+    assert answer["loaded"] == ["tool_2"]
+    assert "Not loaded" not in answer["message"]
+    assert names(await one.step())[2:] == ["tool_2"]
+
+
+async def test_what_a_run_has_unloaded_is_no_longer_in_its_use():
+    processor = ToolSearchProcessor(TOOLS, max_loaded=1, allow_unload=True)
+    one = Run(processor, thread="t")
+    await one.load("tool_1")
+    await one.call("unload_tool", tool_names=["tool_1"])
+    await Run(processor, thread="t").load("tool_1")
+    assert (await one.load("tool_2"))["loaded"] == ["tool_2"]
+    assert await processor.loaded(thread_id="t") == ["tool_2"]
+
+
 def test_one_processor_serves_several_event_loops_in_several_os_threads():
     provider = StaticProvider(TOOLS)
     index = ScoredIndex({tool.name: 0.5 for tool in TOOLS})
