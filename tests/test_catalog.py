@@ -740,3 +740,13 @@ def test_a_catalog_that_changes_while_it_is_searched():
             task.result()
     assert asyncio.run(listed(catalog)) == names(fixed)
     assert asyncio.run(found(catalog, "moving")) == []
+
+
+async def test_an_overlay_is_not_missed_in_the_lists_of_requests_that_hold_other_tools(caplog):
+    transform = ToolTransform({"a": ToolTransformConfig(description="changed")})
+    catalog = Catalog([Tool("a"), CallableProvider(lambda context: [Tool("own")])], transforms=[transform])
+    for _ in range(2):
+        tools = await catalog.list_tools()
+        assert [(tool.name, tool.description) for tool in tools] == [("a", "changed"), ("own", "")]
+    await catalog.refresh()
+    assert caplog.records == []

@@ -88,6 +88,7 @@ class Catalog(Provider):
         """
         self.name = name
         self.transforms = as_transforms(transforms)
+        self._for_parts = tuple(transform.for_part() for transform in self.transforms)
         self.reserved_names = frozenset(reserved_names)
         self._sources = [Source(provider) for provider in as_providers(providers)]
         self.static = all(source.static for source in self._sources)
@@ -233,9 +234,10 @@ class Catalog(Provider):
         stages: Sequence[Sequence[Tool]] = (tools,)
         if self.transforms:
             # What one request lacks another may have: only a list that is the whole can be judged.
-            if strict and lists is not None and all(source.is_shared for source in self._sources):
+            is_whole = lists is not None and all(source.is_shared for source in self._sources)
+            if strict and is_whole:
                 await check_transforms(self.transforms, tools)
-            stages = await transform_stages(self.transforms, tools)
+            stages = await transform_stages(self.transforms if is_whole else self._for_parts, tools)
             register = NameRegister(taken=taken, reserved=self.reserved_names, strict=strict)
             tools = register.enter(stages[-1], origin=f"the transforms of {self.name}")
             refused = [*refused, *register.refused]

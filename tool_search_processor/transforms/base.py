@@ -93,6 +93,13 @@ class Transform:
             ConfigurationError: Says what is missing.
         """
 
+    def for_part(self) -> Transform:
+        """Return the transform for lists that hold a part of the tools, one list after the other.
+
+        For transforms that complain of what they don't find, or that remember their last list.
+        """
+        return self
+
     def merged_with(self, later: Transform) -> Transform | None:
         """Return one transform that does the work of this one and of the next, or None.
 

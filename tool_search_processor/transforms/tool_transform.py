@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import logging
 from collections import Counter
@@ -130,6 +131,7 @@ class ToolTransform(Transform):
         self._sources = {target: name for name, target in targets.items()}
         self._memo = ToolMemo()
         self._warned: set[str] = set()
+        self._is_for_part = False
 
     def __repr__(self) -> str:
         """Return the call that makes it."""
@@ -138,10 +140,17 @@ class ToolTransform(Transform):
     async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
         """Return the changed tools, in the same order; never raises for what isn't there."""
         changed = self._memo.map(tools, self._changed)
-        # an empty list is a provider that is down, or a request without tools of its own
-        for complaint in self._missing(tools) if tools else ():
+        # an empty list is a provider that is down
+        for complaint in self._missing(tools) if tools and not self._is_for_part else ():
             self._warn(complaint)
         return changed
+
+    def for_part(self) -> ToolTransform:
+        """Return the same overlays for a part of the tools, where some of them will not be met."""
+        part = copy.copy(self)
+        part._memo = ToolMemo()
+        part._is_for_part = True
+        return part
 
     @agrees_with_list
     async def get_tool(self, name: str, call_next: GetToolNext) -> Tool | None:
