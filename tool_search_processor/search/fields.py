@@ -57,6 +57,8 @@ def analyze(document: Document) -> dict[str, float]:
         found = [_entries.get(word) or _entry(word) for word in words(content)]
         if not form.stop_words:
             found = [entry for entry in found if entry[2]]
+        if not found:
+            continue
         length = sum([entry[1] for entry in found])
         share = form.weight / (1 - form.normalization + form.normalization * length / form.pivot)
         for keys, _, _ in found:

@@ -110,7 +110,7 @@ website web site page webpage internet online
 url link href
 error bug issue problem defect incident ticket
 task todo
-calendar event meeting
+calendar event meeting appointment schedule agenda
 log history
 spreadsheet excel sheet
 presentation slide powerpoint pptx

@@ -1,0 +1,77 @@
+"""Reading a query: its words and clauses."""
+
+import math
+
+import pytest
+
+from tool_search_processor.search import text
+from tool_search_processor.search.query import idf, joined, parse, shares_of
+from tool_search_processor.search.thesaurus import CONCEPT_SHARE, concepts_of, is_concept
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("Could you please send an email to me?", ("send", "email")),
+        ("emails email EMAIL", ("emails",)),
+        ("what is it", ("what", "is", "it")),
+        ("list all open issues", ("list", "open", "issues")),
+        ("", ()),
+    ],
+)
+def test_words(query, words):
+    found = parse(query).words
+    assert tuple(word for word in found if word != "all") == words
+
+
+def test_clauses_are_parts_of_a_request_with_enough_words():
+    query = parse(
+        "Get the weather in Oslo today. Translate this text to Norwegian, and then send email to Bob!"
+    )
+    assert query.clauses == (
+        ("Get", "weather", "Oslo", "today"),
+        ("Translate", "text", "Norwegian"),
+        ("send", "email", "Bob"),
+    )
+    assert parse("Get the weather in Oslo today. Thanks a lot").clauses == ()
+    assert parse("version 3.5 of node.js with v1.2 libraries").clauses == ()
+
+
+def test_a_question_of_very_many_clauses_is_taken_as_a_whole():
+    assert (
+        parse(
+            "send green apples home. " * 1 + "".join(f"ask number{n} something else. " for n in range(40))
+        ).clauses
+        == ()
+    )
+
+
+def test_a_query_is_read_up_to_its_limits():
+    assert len(parse(" ".join(f"word{n}" for n in range(1_000))).words) == text.QUERY_WORDS
+    assert parse("x " * text.QUERY_CHARACTERS + "weather").words == ("x",)
+
+
+def test_idf_by_hand():
+    assert idf(1, 3) == pytest.approx(math.log(1 + 2.5 / 1.5))
+    assert idf(3, 3) > 0
+
+
+def test_a_word_shares_its_weight_with_its_concepts():
+    (concept,) = concepts_of("delet")
+    assert is_concept(concept)
+    assert not is_concept("delet")
+    assert shares_of("delete", lambda key: 1) == {"delet": 1 - CONCEPT_SHARE, concept: CONCEPT_SHARE}
+    assert shares_of("delete", lambda key: int(key == concept)) == {concept: CONCEPT_SHARE}
+    assert shares_of("zebra", lambda key: 1) == {"zebra": 1.0}
+    assert shares_of("zebra", lambda key: 0) == {}
+
+
+def test_neighbours_may_be_one_term():
+    held = {"github": 1}
+    words = ("open", "git", "hub", "issue")
+    assert [joined(words, place, lambda key: held.get(key, 0)) for place in range(4)] == [
+        None,
+        "github",
+        "github",
+        None,
+    ]
