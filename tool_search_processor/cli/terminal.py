@@ -69,7 +69,7 @@ def show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, text: fro
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     with console.capture() as captured:  # written by ourselves: rich ends the program on a broken pipe
         console.print(table)
-    show(*(line.rstrip() for line in captured.get().strip("\n").split("\n")))
+    show("\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n"))
 
 
 @contextmanager

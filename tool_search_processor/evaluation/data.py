@@ -112,7 +112,7 @@ def make_dataset(
     Raises:
         DataError: If two tools bear one name, or relevant names are unknown and `allow_missing` is False.
     """
-    _check_unique(tools, name)
+    check_unique(tools, name)
     known = {str(tool.metadata.get("original_name", tool.name)): tool.name for tool in tools}
     known = {tool.name: tool.name for tool in tools} | known
     asked = list(queries)
@@ -144,7 +144,12 @@ def _missing_text(missing: Sequence[str], name: str) -> str:
     )
 
 
-def _check_unique(tools: Sequence[Tool], name: str) -> None:
+def check_unique(tools: Sequence[Tool], name: str) -> None:
+    """Check that no two tools bear one name.
+
+    Raises:
+        DataError: If they do.
+    """
     seen: set[str] = set()
     for tool in tools:
         if tool.name in seen:
@@ -159,7 +164,14 @@ def _check_unique(tools: Sequence[Tool], name: str) -> None:
 def _told_apart(tools: Sequence[Tool]) -> list[Tool]:
     """Return the tools under the names that a catalog would give them; clashing ones keep theirs."""
     register = NameRegister(taken={})
-    return [entered[0] if (entered := register.enter([tool], origin="")) else tool for tool in tools]
+    return [_renamed(tool, register.enter([tool], origin="")) for tool in tools]
+
+
+def _renamed(tool: Tool, entered: Sequence[Tool]) -> Tool:
+    if not entered or entered[0].name == tool.name:
+        return tool
+    # Queries go by the name in the file, even where that one was valid and an earlier tool had it.
+    return entered[0].replace(metadata={"original_name": tool.name, **tool.metadata})
 
 
 def _query(record: Any, place: str, number: int) -> Query:

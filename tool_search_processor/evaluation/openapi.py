@@ -64,7 +64,7 @@ def _tool(document: Node, route: str, item: Node, operation: Node) -> Tool:
         fields = named(given)
     else:
         method, _, path = route.partition(" ")
-        tidy = make_tool_name(_OUTSIDE_NAMES.sub("_", f"{method.lower()}_{path}").strip("_"))
+        tidy = make_tool_name(_OUTSIDE_NAMES.sub("_", f"{method.lower()} {path}").strip("_"))
         fields = {"name": tidy, "metadata": {"original_name": route}}
     tags = operation.get("tags")
     return Tool(
