@@ -67,7 +67,7 @@ def test_mcp_goes_in_and_out():
     assert tool.annotations == {"readOnlyHint": True, "title": "W"}
     assert tool.metadata == {"title": "Weather", "_meta": MCP["_meta"]}
     assert tool.tags == {"geo", "sky"}
-    assert tool.tool_type == "mcp"
+    assert tool.tool_type == "external_mcp"
 
 
 def test_an_mcp_object_is_read_like_the_dict():

@@ -96,7 +96,7 @@ def read_mcp(definition: object) -> Fields:
         "output_schema": _schema(_get(definition, "outputSchema", "output_schema")),
         "annotations": _plain(_get(definition, "annotations")) or {},
         "tags": _fastmcp_tags(meta),
-        "tool_type": "mcp",
+        "tool_type": "external_mcp",
     }
 
 
