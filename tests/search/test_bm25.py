@@ -489,7 +489,7 @@ def test_searching_while_updating_sees_one_state_or_the_other():
 
 
 def test_what_words_found_is_kept_within_bounds(monkeypatch):
-    monkeypatch.setattr(segments, "_HELD", -4 * 30 + 12)
+    monkeypatch.setattr(segments, "_HELD", -24 * 30 + 200)
     index = index_of(*(tool(f"{word}_{n}", word) for n, word in enumerate(WORDS * 3)))
     first = [index.search(word) for word in WORDS]
     assert [index.search(word) for word in WORDS] == first

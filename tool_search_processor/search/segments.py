@@ -22,7 +22,7 @@ _TAIL = 256
 time a query (0.15 ms at 1,000), each merge a rebuild of the arrays."""
 _MASKS = 64
 _HELD = 1_000_000
-"""So many numbers, and four for each document, are kept of what words of queries found."""
+"""So many numbers, and 24 for each document, are kept of what words of queries found (4 bytes each)."""
 
 
 class Base:
@@ -140,12 +140,17 @@ class Snapshot:
         found = self._evidence.get((word, guess))
         if found is None:
             found = evidence_of(word, source=self, guess=guess)
-            if self._held > _HELD + 4 * self.size:
-                self._evidence.clear()
-                self._held = 0
+            if self._held > _HELD + 24 * min(self.size, 300_000):
+                self._forget()
             self._evidence[word, guess] = found
             self._held += found.cost
         return found
+
+    def _forget(self) -> None:
+        """Drop the older half of what words found; a new dict, since other threads may be reading."""
+        kept = list(self._evidence.items())
+        self._evidence = dict(kept[len(kept) // 2 :])
+        self._held = sum(found.cost for found in self._evidence.values())
 
     def alternatives(self, word: str) -> tuple[Alternative, ...]:
         """Return what to look up for a word that no document holds."""

@@ -47,16 +47,16 @@ class Vocabulary:
             if term.endswith(word):
                 yield term
 
-    def near(self, word: str, slips: int) -> Iterator[str]:
-        """Yield the terms that may be at most so many slips away: a superset, to be measured."""
+    def near(self, word: str, slips: int) -> list[str]:
+        """Return the terms that may be at most so many slips away: more than are, to be measured."""
         lengths = range(len(word) - slips, len(word) + slips + 1)
+        found: list[str] = []
         for first in dict.fromkeys(word[:2]):
             for length in lengths:
-                yield from self._by_first.get((first, length), ())
+                found += self._by_first.get((first, length), ())
         for length in lengths:
-            for term in self._by_last.get((word[-1], length), ()):
-                if term[0] not in word[:2]:
-                    yield term
+            found += self._by_last.get((word[-1], length), ())
+        return found
 
 
 def alternatives(
@@ -114,17 +114,18 @@ def _break(word: str, frequency: Callable[[str], int]) -> list[str]:
 def _near(
     word: str, vocabularies: tuple[Vocabulary, ...], frequency: Callable[[str], int]
 ) -> tuple[Alternative, ...]:
+    from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
     term = stem(word)
     if len(term) < _SHORTEST or not term.isalpha():
         return ()
     slips = 1 if len(term) < 8 else 2
-    found: dict[str, int] = {}
+    found: dict[str, float] = {}
     for vocabulary in vocabularies:
-        for candidate in vocabulary.near(term, slips):
-            distance = OSA.distance(term, candidate, score_cutoff=slips)
-            if distance <= slips and frequency(candidate) > 0:
-                found[candidate] = distance
+        near = process.extract(
+            term, vocabulary.near(term, slips), scorer=OSA.distance, score_cutoff=slips, limit=None
+        )
+        found.update((candidate, distance) for candidate, distance, _ in near if frequency(candidate) > 0)
     ranked = sorted(found, key=lambda candidate: (found[candidate], -frequency(candidate), candidate))
     return tuple(Alternative(candidate, _NEAR) for candidate in ranked[:_MOST])
