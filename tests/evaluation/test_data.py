@@ -138,6 +138,12 @@ def test_yaml_that_holds_itself_is_refused(write):
         load_tools(write("tools: [{name: a, parameters: &x {properties: *x}}]", name="tools.yaml"))
 
 
+def test_nesting_without_end_is_refused(write):
+    pytest.importorskip("yaml")
+    with pytest.raises(DataError, match=r"tools\.yaml is nested too deeply"):
+        load_tools(write("tools: " + "[" * 5000, name="tools.yaml"))
+
+
 def test_yaml_without_pyyaml_says_what_to_install(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(DataError, match=r"is YAML, which needs PyYAML: pip install pyyaml"):

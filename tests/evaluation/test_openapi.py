@@ -299,6 +299,14 @@ def test_documents_that_are_not_read(tmp_path, document, message):
         load_tools(path)
 
 
+def test_a_schema_that_is_nested_too_deeply_is_told_with_its_place(read):
+    schema = {}
+    for _ in range(2000):
+        schema = {"items": schema}
+    with pytest.raises(DataError, match=r"api\.json, POST /deep: "):
+        read({"/deep": {"post": body(schema)}})
+
+
 def test_yaml_documents(tmp_path):
     pytest.importorskip("yaml")
     path = tmp_path / "api"
