@@ -21,6 +21,7 @@ from tool_search_processor.search.embedders import (
     LocalEmbedder,
     ModelName,
 )
+from tool_search_processor.search.embedders.base import NAME_END
 from tool_search_processor.search.views import Views, best_places
 
 _logger = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class VectorIndex:
 
     def __init__(
         self,
-        embedder: AnyEmbedder = "minilm",
+        embedder: AnyEmbedder = "minilm+static",
         *,
         cache_path: str | PathLike[str] | None = None,
         background: bool = False,
@@ -237,7 +238,7 @@ class VectorIndex:
 def document_text(document: Document) -> str:
     """Return what of a tool is embedded: its name as words, and its description."""
     name = _SEPARATORS.sub(" ", _HUMPS.sub(" ", document.name)).strip()
-    return f"{name}: {document.description}"
+    return f"{name}{NAME_END}{document.description}"
 
 
 def clauses(query: str) -> list[str]:

@@ -13,6 +13,9 @@ from tool_search_processor.errors import ConfigurationError
 
 Floats = NDArray[np.float32]
 
+NAME_END = ": "
+"""What stands between a tool's name and its description in the texts that indexes give to embedders."""
+
 
 @runtime_checkable
 class Embedder(Protocol):

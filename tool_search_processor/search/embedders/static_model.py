@@ -14,13 +14,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.embedders.base import Floats
+from tool_search_processor.search.embedders.base import NAME_END, Floats, unit_rows
 
 _BATCH = 512
+_NAME_SHARE = 0.5
 
 
-def load() -> Callable[..., Floats]:
-    """Return the function from texts to vectors, shape (n, 256)."""
+def load(dimensions: int = 256) -> Callable[..., Floats]:
+    """Return the function from texts to unit vectors, shape (n, dimensions).
+
+    The model is a Matryoshka one: its first 128 dimensions are nearly as good as all 256. Of a tool's
+    text the name counts half again: a mean over a long description would drown it.
+    """
     from tokenizers import Tokenizer
 
     folder = _folder("wordllama")
@@ -29,14 +34,22 @@ def load() -> Callable[..., Floats]:
     tokenizer.no_padding()
     tokenizer.no_truncation()
 
-    def encode(texts: Sequence[str], *, queries: bool) -> Floats:
-        vectors = np.zeros((len(texts), table.shape[1]), np.float32)
+    table = np.ascontiguousarray(table[:, :dimensions])
+
+    def means(texts: Sequence[str]) -> Floats:
+        vectors = np.zeros((len(texts), dimensions), np.float32)
         for start in range(0, len(texts), _BATCH):
             encodings = tokenizer.encode_batch(list(texts[start : start + _BATCH]), add_special_tokens=False)
             for row, encoding in enumerate(encodings, start):
                 if encoding.ids:
                     vectors[row] = table[encoding.ids].mean(axis=0, dtype=np.float32)
-        return vectors
+        return unit_rows(vectors)
+
+    def encode(texts: Sequence[str], *, queries: bool) -> Floats:
+        whole = means(texts)
+        if queries:
+            return whole
+        return unit_rows(whole + _NAME_SHARE * means([text.partition(NAME_END)[0] for text in texts]))
 
     return encode
 

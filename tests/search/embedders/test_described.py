@@ -1,0 +1,68 @@
+"""What an index asks of an embedder, and what it refuses."""
+
+import numpy as np
+import pytest
+
+from tests.search.fake_embedder import FakeEmbedder
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.embedders import CallableEmbedder, DescribedEmbedder, Embedder
+
+
+def test_an_embedder_with_nothing_beside_the_two_methods_gets_cautious_defaults():
+    class Plain:
+        def embed_documents(self, texts):
+            return np.ones((len(texts), 2))
+
+        def embed_query(self, text):
+            return np.ones(2)
+
+    described = DescribedEmbedder.of(Plain())
+    assert (described.model_id, described.cosine_range, described.blocking) == (None, (0.0, 1.0), True)
+    assert described.coverage("天") == 1.0
+
+
+def test_what_an_embedder_says_of_itself_is_taken():
+    described = DescribedEmbedder.of(FakeEmbedder(covered=0.25))
+    assert described.model_id == "fake-1"
+    assert described.blocking is False
+    assert described.coverage("x") == 0.25
+
+
+def test_a_function_is_an_embedder():
+    described = DescribedEmbedder.of(lambda texts: [[len(text), 0.0] for text in texts])
+    assert described.documents(["ab", "abcd"]).tolist() == [[1.0, 0.0], [1.0, 0.0]]
+    assert described.query("abc").tolist() == [1.0, 0.0]
+    assert isinstance(CallableEmbedder(function=len), Embedder)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "text", object()])
+def test_anything_else_is_refused(wrong):
+    with pytest.raises(ConfigurationError, match="embedder must be"):
+        DescribedEmbedder.of(wrong)
+
+
+def test_a_range_must_rise():
+    embedder = FakeEmbedder()
+    embedder.cosine_range = (0.5, 0.5)
+    with pytest.raises(ConfigurationError, match="cosine_range must rise"):
+        DescribedEmbedder.of(embedder)
+
+
+@pytest.mark.parametrize("answer", [[[1.0, 2.0]], [1.0, 2.0], [[[1.0]], [[2.0]]]])
+def test_an_answer_of_the_wrong_shape_is_refused(answer):
+    with pytest.raises(ConfigurationError, match=r"must return shape \(texts, dimensions\)"):
+        DescribedEmbedder.of(lambda texts: answer).documents(["a", "b"])
+
+
+def test_a_query_of_the_wrong_shape_is_refused():
+    embedder = FakeEmbedder()
+    embedder.embed_query = lambda text: np.ones((1, 4))
+    with pytest.raises(ConfigurationError, match="embed_query returned an array of shape"):
+        DescribedEmbedder.of(embedder).query("a")
+
+
+def test_vectors_become_unit_vectors_and_broken_ones_zero():
+    rows = [[3.0, 4.0], [0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]]
+    made = DescribedEmbedder.of(lambda texts: rows).documents(["a", "b", "c", "d"])
+    assert made.dtype == np.float32
+    assert made == pytest.approx(np.array([[0.6, 0.8], [0, 0], [0, 0], [0, 0]]))
