@@ -41,7 +41,7 @@ FORMS: Mapping[str, FieldForm] = {
 }
 """Fitted once over twelve public retrieval sets as a whole, in round numbers."""
 
-_CACHED_WORDS = 20_000
+_CACHED_WORDS = 50_000
 
 
 def analyze(document: Document) -> dict[str, float]:

@@ -1,0 +1,31 @@
+"""Scores from evidence."""
+
+import numpy as np
+import pytest
+
+from tool_search_processor.search.confidence import confidence_of
+
+
+def score(evidence: float, *, possible: float = 10.0, size: int = 1_000) -> float:
+    return float(confidence_of(possible=possible, size=size).of(np.array([evidence], np.float32))[0])
+
+
+def test_more_evidence_is_a_higher_score_below_that_of_a_name():
+    scores = [score(evidence) for evidence in (0.1, 1, 2, 4, 8, 10)]
+    assert scores == sorted(set(scores))
+    assert 0 < scores[0] < 0.1
+    assert 0.9 < scores[-1] < 0.94
+
+
+def test_the_same_evidence_says_less_for_a_longer_query_and_in_a_larger_catalog():
+    assert score(3, possible=5) > score(3, possible=20)
+    assert score(3, size=100) > score(3, size=10_000)
+
+
+@pytest.mark.parametrize("size", [0, 1, 10, 10_000_000])
+def test_any_size_gives_a_score(size):
+    assert 0 < score(1.0, size=size) < 1
+
+
+def test_nothing_possible_is_no_error():
+    assert 0 < score(0.0, possible=0.0) < 0.5
