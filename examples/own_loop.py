@@ -15,7 +15,7 @@ import standard_library
 from models import choose_model, find_load_call
 
 from tool_search_processor import ToolSearchProcessor
-from tool_search_processor.completions import litellm_completion
+from tool_search_processor.agent.completions import litellm_completion
 
 SCRIPT = find_load_call(
     "unified diff of two texts", {"old": "a\nb", "new": "a\nc"}, answer="The patch is:\n{}"

@@ -17,6 +17,7 @@ How a step goes:
 
 from tool_search_processor._version import __version__
 from tool_search_processor.agent import Agent
+from tool_search_processor.agent.runs import RunResult
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import (
     AbortRun,
@@ -36,7 +37,6 @@ from tool_search_processor.errors import (
 from tool_search_processor.filters import FilterRequest, cached_filter
 from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.providers import CallableProvider, StaticProvider, ToolProvider
-from tool_search_processor.runs import RunResult
 from tool_search_processor.search.base import Document, Hit, SearchIndex
 from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputProcessor, InputStep, ToolResolver, run_processors

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support import Run, ScoredIndex, make, names
 from tool_search_processor import ToolSearchProcessor
-from tool_search_processor.loop_guard import FRUITLESS_SEARCHES, LoopGuard
+from tool_search_processor.processor.loop_guard import FRUITLESS_SEARCHES, LoopGuard
 
 TOOLS = [make(f"tool_{n}") for n in range(12)]
 EACH = {f"q{n}": {f"tool_{n}": 0.9} for n in range(12)}

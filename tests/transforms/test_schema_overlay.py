@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tool_search_processor.frozen import freeze
+from tool_search_processor.tools.frozen import freeze
 from tool_search_processor.transforms.schema_overlay import (
     REMOVED,
     Overlay,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tool_search_processor.definitions import ToolFields
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.evaluation.files import DataError
 from tool_search_processor.evaluation.openapi import read_operations
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.definitions import ToolFields
 
 
 def read_tools(values: list[Any], label: str) -> list[Tool]:

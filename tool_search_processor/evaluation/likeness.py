@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tool_search_processor.search.base import Document
 from tool_search_processor.search.bm25 import BM25Index
-from tool_search_processor.search.text import is_stop_word, name_parts, terms_of, words
+from tool_search_processor.search.text import is_stop_word, name_parts, stem, terms_of, words
 from tool_search_processor.tools import Tool
 
 SIMILARITY = 0.8
@@ -21,7 +21,7 @@ they begin to be such as "create a gist" and "list gists".
 _CANDIDATES = 8
 _QUERY_WORDS = 60
 
-# A model doesn't take "delete" for "create", however alike the rest is.
+# A model doesn't take "delete" for "create", however alike the rest is, but "fetch" for "get".
 _ACTIONS = (
     "create add insert new make register",
     "get read fetch retrieve show view describe list search find query lookup inspect",
@@ -32,6 +32,7 @@ _ACTIONS = (
     "upload import send push",
     "download export receive pull",
 )
+_ACTION_OF = {stem(word): f"action {place}" for place, row in enumerate(_ACTIONS) for word in row.split()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +51,9 @@ def confusable(
     """Return the pairs of tools that read alike, the most alike first.
 
     Each tool's own name and description are asked of a BM25 index of names and descriptions. What it finds
-    beside the tool itself is compared: likeness is the cosine of the two texts' words (stemmed, name words
-    twice, politeness left out), each word weighted by its rarity in the catalog (tf-idf; Salton, Buckley:
-    Term-weighting approaches in automatic text retrieval, 1988,
+    beside the tool itself is compared: likeness is the cosine of the two texts' words (stemmed, like
+    actions taken for one, name words twice, politeness left out), each word weighted by its rarity in the
+    catalog (tf-idf; Salton, Buckley: Term-weighting approaches in automatic text retrieval, 1988,
     https://doi.org/10.1016/0306-4573(88)90021-0). Words that all tools share therefore make nothing alike.
     Two tools whose names say opposite actions (create, delete) are a pair only where their descriptions
     are the same.
@@ -102,9 +103,8 @@ def _are_told_apart(tool: Tool, other: Tool) -> bool:
     return bool(actions and others) and actions.isdisjoint(others)
 
 
-def _actions(name: str) -> set[int]:
-    parts = set(name_parts(name))
-    return {place for place, action in enumerate(_ACTIONS) if not parts.isdisjoint(action.split())}
+def _actions(name: str) -> set[str]:
+    return {_ACTION_OF[term] for term in map(stem, name_parts(name)) if term in _ACTION_OF}
 
 
 def _vectors(tools: Sequence[Tool]) -> list[Mapping[str, float]]:
@@ -123,7 +123,12 @@ def _vectors(tools: Sequence[Tool]) -> list[Mapping[str, float]]:
 def _counts(tool: Tool) -> Counter[str]:
     name = words(_name(tool))
     said = [word for word in words(tool.description) if not is_stop_word(word)]
-    return Counter(term for word in (*name, *name, *said) for term in terms_of(word))
+    return Counter(_meaning(term) for word in (*name, *name, *said) for term in terms_of(word))
+
+
+def _meaning(term: str) -> str:
+    """Return what stands for a word: "get" and "fetch" tell no tools apart."""
+    return _ACTION_OF.get(term, term)
 
 
 def _cosine(some: Mapping[str, float], others: Mapping[str, float]) -> float:

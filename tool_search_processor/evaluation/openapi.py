@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tool_search_processor.definitions import named
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.evaluation.files import DataError
-from tool_search_processor.names import make_tool_name
-from tool_search_processor.schemas import edit_schemas, map_types, resolve_pointer
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.definitions import named
+from tool_search_processor.tools.names import make_tool_name
+from tool_search_processor.tools.schemas import edit_schemas, map_types, resolve_pointer
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")

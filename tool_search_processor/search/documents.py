@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tool_search_processor.schemas import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS, resolve_pointer
 from tool_search_processor.search.base import Document
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.schemas import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS, resolve_pointer
 
 _TEXTS = frozenset({"description", "title"})
 

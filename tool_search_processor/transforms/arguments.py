@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tool_search_processor.arguments import problems_text
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError
-from tool_search_processor.frozen import freeze, thaw
 from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.tools.arguments import problems_text
+from tool_search_processor.tools.frozen import freeze, thaw
+from tool_search_processor.tools.wording import Problem, path_text, unknown_text
 from tool_search_processor.transforms.base import require_types
-from tool_search_processor.wording import Problem, path_text, unknown_text
 
 logger = logging.getLogger(__name__)
 

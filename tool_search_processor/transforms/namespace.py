@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.names import make_tool_name
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.names import make_tool_name
 from tool_search_processor.transforms.base import (
     GetPromptNext,
     GetResourceNext,

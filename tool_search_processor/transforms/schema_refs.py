@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 from urllib.parse import quote, unquote
 
-from tool_search_processor.schemas import Schema, edit_schemas, resolve_pointer
+from tool_search_processor.tools.schemas import Schema, edit_schemas, resolve_pointer
 
 _DEFINITIONS = ("$defs", "definitions")
 _SCOPE = frozenset(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tool_search_processor.schemas import Schema, resolve_pointer
+from tool_search_processor.tools.schemas import Schema, resolve_pointer
 from tool_search_processor.transforms.schema_refs import is_pointer
 
 Rewritten = dict[str, Any] | bool

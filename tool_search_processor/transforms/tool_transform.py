@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.names import is_tool_name
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.names import is_tool_name
 from tool_search_processor.transforms.argument_plan import ArgumentPlan, plan_arguments
 from tool_search_processor.transforms.arguments import ArgTransform
 from tool_search_processor.transforms.base import (
@@ -148,8 +148,8 @@ class ToolTransform(Transform):
     def for_part(self) -> ToolTransform:
         """Return the same overlays for a part of the tools, where some of them will not be met."""
         part = copy.copy(self)
-        part._memo = ToolMemo()
-        part._is_for_part = True
+        part._memo = ToolMemo()  # noqa: SLF001 - a copy of its own class
+        part._is_for_part = True  # noqa: SLF001
         return part
 
     @agrees_with_list

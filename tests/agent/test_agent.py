@@ -1,0 +1,615 @@
+"""The loop: what is sent at each step, what comes back, and how a run ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+
+import pytest
+
+from tool_search_processor.agent import Agent
+from tool_search_processor.agent.loops import close_private_loop
+from tool_search_processor.agent.runs import Usage
+from tool_search_processor.errors import (
+    AbortRun,
+    ConfigurationError,
+    DuplicateToolError,
+    ReservedToolNameError,
+    RunningLoopError,
+    ToolSearchError,
+)
+from tool_search_processor.testing import ScriptedModel, call, say
+from tool_search_processor.tools import Tool
+
+USER = {"role": "user", "content": "q"}
+
+
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def secret(word: str) -> str:
+    """Return a word, loudly."""
+    return word.upper()
+
+
+class Spy:
+    """Writes down each step, and changes it as it is told."""
+
+    def __init__(self, change=lambda step: step, *, name="spy"):
+        self.id = name
+        self.change = change
+        self.steps = []
+
+    async def process_input_step(self, step):
+        self.steps.append(step)
+        return self.change(step)
+
+
+class Resolver(Spy):
+    """A spy that also has tools which no step lists."""
+
+    def __init__(self, tools=(), *, reserved=(), tokens=0, failing=False, **options):
+        super().__init__(**options)
+        self.tools = {tool.name: tool for tool in tools}
+        self.reserved_names = frozenset(reserved)
+        self.tokens = tokens
+        self.failing = failing
+        self.ended = []
+
+    async def resolve_call(self, step, name):
+        return self.tools.get(name)
+
+    async def definition_tokens(self, step):
+        if self.failing:
+            raise OSError("no catalog")
+        return self.tokens
+
+    async def end_run(self, step):
+        self.ended.append(step.run_id)
+        if self.failing:
+            raise OSError("no store")
+
+
+def agent_of(script, **options):
+    model = script if callable(script) else ScriptedModel(script)
+    return Agent(**{"name": "a", "model": "m", "completion": model, **options}), model
+
+
+async def test_an_answer_without_tools():
+    agent, model = agent_of(["hello"], instructions="Be kind.")
+    result = await agent.run("q")
+    assert result.output == "hello"
+    assert result.messages == [USER, {"role": "assistant", "content": "hello"}]
+    assert (result.steps, result.finish_reason, result.pending, result.thread_id) == (1, "stop", [], None)
+    (request,) = model.requests
+    assert request.messages == [{"role": "system", "content": "Be kind."}, USER]
+    assert (request.tools, request.settings, request.stream) == ([], {}, False)
+
+
+async def test_calls_are_run_and_answered_in_order():
+    agent, model = agent_of(
+        [[call("add", {"a": 1}), call("secret", {"word": "x"}), call("nothing")], "done"], tools=[add, secret]
+    )
+    result = await agent.run("q")
+    assert [message["role"] for message in result.messages] == [
+        "user",
+        "assistant",
+        *["tool"] * 3,
+        "assistant",
+    ]
+    assert result.messages[2:5] == [
+        {"role": "tool", "tool_call_id": "call_1", "name": "add", "content": "2"},
+        {"role": "tool", "tool_call_id": "call_2", "name": "secret", "content": "X"},
+        {
+            "role": "tool",
+            "tool_call_id": "call_3",
+            "name": "nothing",
+            "content": "Error: there is no tool named 'nothing'.",
+        },
+    ]
+    assert model.requests[1].messages == result.messages[:5]
+    assert model.requests[0].tools == [tool.to_openai() for tool in agent.tools]
+
+
+async def test_the_next_turn_takes_the_messages_of_the_last():
+    agent, model = agent_of(["one", "two"], instructions="Be kind.")
+    first = await agent.run("q", thread_id="t")
+    second = await agent.run("r", messages=first.messages, thread_id="t")
+    assert second.messages == [
+        *first.messages,
+        {"role": "user", "content": "r"},
+        {"role": "assistant", "content": "two"},
+    ]
+    assert [m["role"] for m in model.requests[1].messages] == ["system", "user", "assistant", "user"]
+    assert first.run_id != second.run_id
+    assert second.thread_id == "t"
+
+
+@pytest.mark.parametrize(
+    ("given", "messages"),
+    [("q", ()), ([USER], ()), (None, [USER]), ("", [USER]), ([{"role": "user", "content": "q"}], [])],
+)
+async def test_ways_to_give_the_input(given, messages):
+    agent, model = agent_of(["ok"])
+    await agent.run(given, messages=messages)
+    assert model.requests[0].messages == [USER]
+
+
+@pytest.mark.parametrize("given", [None, "", []])
+async def test_nothing_to_send(given):
+    agent, _ = agent_of(["ok"])
+    with pytest.raises(ConfigurationError, match="nothing to send"):
+        await agent.run(given)
+
+
+async def test_the_callers_messages_are_not_changed():
+    messages = [dict(USER)]
+    agent, _ = agent_of(["ok"], input_processors=[Spy(_spoil)])
+    result = await agent.run(None, messages=messages)
+    assert messages == [USER]
+    assert result.messages[0] == USER
+
+
+def _spoil(step):
+    step.messages[-1]["content"] = "spoiled"
+    return step
+
+
+async def test_system_texts_become_one_message():
+    agent, model = agent_of(
+        ["ok"],
+        instructions="Agent's.",
+        input_processors=[Spy(lambda step: step.replace(instructions=["Step's.", "More."]))],
+    )
+    result = await agent.run("q", messages=[{"role": "system", "content": "Caller's."}])
+    assert model.requests[0].messages[0]["content"] == "Agent's.\n\nCaller's.\n\nStep's.\n\nMore."
+    assert result.messages[0] == {"role": "system", "content": "Caller's."}
+
+
+@pytest.mark.parametrize("in_input", [False, True])
+async def test_open_calls_of_a_stopped_run_are_answered(in_input):
+    history = [
+        USER,
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "x", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        },
+    ]
+    agent, model = agent_of(["ok"])
+    question = {"role": "user", "content": "go on"}
+    await (agent.run([*history, question]) if in_input else agent.run("go on", messages=history))
+    sent = model.requests[0].messages
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "user"]
+    assert "was not run" in sent[2]["content"]
+
+
+async def test_each_step_of_a_run_shares_its_state():
+    spy = Spy(lambda step: step.state.setdefault("spy", []).append(step.step_number) or step)
+    agent, _ = agent_of([call("add", {"a": 1}), "ok"], tools=[add], input_processors=[spy])
+    result = await agent.run("q", context={"plan": "pro"}, thread_id=" ")
+    first, second = spy.steps
+    assert first.state is second.state
+    assert first.state["spy"] == [0, 1]
+    assert first.run_id == second.run_id == result.run_id
+    assert (first.thread_id, first.context["plan"], first.model) == (None, "pro", "m")
+    assert [tool.name for tool in first.tools] == ["add"]
+
+
+async def test_what_a_processor_changes_holds_for_one_step():
+    def change(step):
+        if step.step_number:
+            return step
+        return step.replace(
+            messages=[{"role": "user", "content": "other"}],
+            tools=[Tool.from_function(secret)],
+            model="m2",
+            tool_choice="required",
+            model_settings={"temperature": 0},
+        )
+
+    agent, model = agent_of(
+        [call("secret", {"word": "x"}), "ok"],
+        tools=[add],
+        input_processors=[Spy(change)],
+        model_settings={"temperature": 1, "seed": 7},
+    )
+    result = await agent.run("q")
+    first, second = model.requests
+    assert (first.model, first.tool_names, first.messages[0]["content"]) == ("m2", ["secret"], "other")
+    assert first.settings == {"temperature": 0, "tool_choice": "required"}
+    assert (second.model, second.tool_names, second.settings) == ("m", ["add"], {"temperature": 1, "seed": 7})
+    assert second.messages[0] == USER
+    assert result.messages[2]["content"] == "X"
+
+
+async def test_processors_run_in_order():
+    one = Spy(lambda step: step.replace(instructions=[*step.instructions, "one"]), name="one")
+    two = Spy(lambda step: step.replace(instructions=[*step.instructions, "two"]), name="two")
+    agent, model = agent_of(["ok"], input_processors=[one, two])
+    await agent.run("q")
+    assert model.requests[0].system == "one\n\ntwo"
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        ({}, {}),
+        ({"parallel_tool_calls": False}, {"parallel_tool_calls": False}),
+        ({"parallel_tool_calls": False, "tools": ()}, {}),
+        ({"model_settings": {"tool_choice": "auto", "top_p": 1}}, {"tool_choice": "auto", "top_p": 1}),
+        ({"model_settings": {"tool_choice": "auto"}, "tools": ()}, {}),
+    ],
+)
+async def test_settings_sent(options, settings):
+    agent, model = agent_of(["ok"], **{"tools": [add], **options})
+    await agent.run("q")
+    assert model.requests[0].settings == settings
+
+
+async def test_of_two_tools_with_one_name_the_first_is_sent(caplog):
+    spy = Spy(lambda step: step.replace(tools=[*step.tools, Tool(name="add", description="other")]))
+    agent, model = agent_of(["ok"], tools=[add], input_processors=[spy])
+    await agent.run("q")
+    assert [tool["function"]["description"] for tool in model.requests[0].tools] == ["Add two numbers."]
+    assert "two tools of one step are named 'add'" in caplog.text
+
+
+async def test_max_steps_ends_the_run_with_the_last_text():
+    script = [call("add", {"a": n}, text=text) for n, text in enumerate(["first", "", "never"])]
+    agent, model = agent_of(script, tools=[add], max_steps=2)
+    result = await agent.run("q")
+    assert (result.finish_reason, result.output, result.steps) == ("max_steps", "first", 2)
+    assert result.messages[-1]["role"] == "tool"
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "finish_reason", "roles"),
+    [
+        (say("cut", finish_reason="length"), "length", ["user", "assistant"]),
+        (say("", finish_reason="length"), "length", ["user"]),
+        (say("un", finish_reason="content_filter"), "content_filter", ["user", "assistant"]),
+        (call("add", {"a": 1}, finish_reason="content_filter"), "content_filter", ["user"]),
+        (call("add", '{"a": ', finish_reason="length"), "length", ["user"]),
+        (call("add", "", text="so", finish_reason="length"), "length", ["user", "assistant"]),
+        (say("eos", finish_reason="eos"), "stop", ["user", "assistant"]),
+        (say(""), "stop", ["user"]),
+    ],
+)
+async def test_how_the_model_ends(reply, finish_reason, roles):
+    agent, _ = agent_of([reply], tools=[add])
+    result = await agent.run("q")
+    assert result.finish_reason == finish_reason
+    assert [message["role"] for message in result.messages] == roles
+    assert result.output == reply.text
+    assert not any("tool_calls" in message for message in result.messages)
+
+
+@pytest.mark.parametrize("finish_reason", ["stop", "length", None, "function_call"])
+async def test_whole_calls_run_whatever_the_finish_reason(finish_reason):
+    agent, _ = agent_of([call("add", {"a": 1}, finish_reason=finish_reason), "ok"], tools=[add])
+    assert (await agent.run("q")).output == "ok"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "stored_name", "stored"),
+    [
+        ("add", '{"a": ', "add", "{}"),
+        ("add", "[1]", "add", "{}"),
+        ("add", "", "add", "{}"),
+        ("add", '"{\\"a\\": 1}"', "add", '{"a": 1}'),
+        ("add", '{"a":1}', "add", '{"a":1}'),
+        ("add", '{"a": "line\nbreak"}', "add", '{"a": "line\\nbreak"}'),
+        ("", "{}", "unnamed_tool", "{}"),
+        ("no such.tool", "{}", "no_such_tool", "{}"),
+    ],
+)
+async def test_what_a_model_gets_wrong_never_poisons_the_history(name, arguments, stored_name, stored):
+    agent, model = agent_of([call(name, arguments), "ok"], tools=[add])
+    result = await agent.run("q")
+    assert result.messages[1]["tool_calls"][0]["function"] == {"name": stored_name, "arguments": stored}
+    assert model.requests[1].messages == result.messages[:3]
+
+
+async def test_call_ids_are_unique_in_the_conversation():
+    script = [
+        [
+            call("add", {"a": 1}, id="call_0"),
+            call("add", {"a": 2}, id="call_0"),
+            call("add", {"a": 3}, id=""),
+        ],
+        call("add", {"a": 4}, id="call_0"),
+        "ok",
+    ]
+    agent, _ = agent_of(script, tools=[add])
+    result = await agent.run("q")
+    called = [item["id"] for message in result.messages for item in message.get("tool_calls", ())]
+    answered = [message["tool_call_id"] for message in result.messages if message["role"] == "tool"]
+    assert called == answered
+    assert len(set(called)) == 4
+    assert called[0] == "call_0"
+    contents = [message["content"] for message in result.messages if message["role"] == "tool"]
+    assert contents == ["2", "3", "4", "5"]
+
+
+async def test_fields_that_a_provider_wants_back():
+    thinking = [{"type": "thinking", "thinking": "hm", "signature": "s"}]
+    message = {
+        "content": None,
+        "thinking_blocks": thinking,
+        "tool_calls": [
+            {
+                "id": "c",
+                "function": {"name": "add", "arguments": {"a": 1}},
+                "provider_specific_fields": {"thought_signature": "t"},
+            }
+        ],
+    }
+    replies = iter([{"choices": [{"message": message}]}, {"choices": [{"message": {"content": "ok"}}]}])
+    requests = []
+
+    async def completion(**request):
+        requests.append(request)
+        return next(replies)
+
+    agent, _ = agent_of(completion, tools=[add])
+    await agent.run("q")
+    assert requests[1]["messages"][1] == {
+        "role": "assistant",
+        "content": None,
+        "thinking_blocks": thinking,
+        "tool_calls": [
+            {
+                "id": "c",
+                "type": "function",
+                "function": {"name": "add", "arguments": '{"a": 1}'},
+                "provider_specific_fields": {"thought_signature": "t"},
+            }
+        ],
+    }
+
+
+async def test_resolvers_answer_calls_that_no_step_lists():
+    resolver = Resolver([Tool.from_function(secret)])
+    agent, _ = agent_of([call("secret", {"word": "x"}), "ok"], input_processors=[resolver])
+    result = await agent.run("q")
+    assert result.messages[2]["content"] == "X"
+    assert resolver.ended == [result.run_id]
+
+
+async def test_usage_sums_up_and_tells_what_everything_would_have_cost():
+    resolver = Resolver(tokens=1000)
+    listing = Spy(lambda step: step.replace(tools=[*step.tools, Tool(name="more")]), name="listing")
+    agent, model = agent_of([call("add", {"a": 1}), "ok"], tools=[add], input_processors=[resolver, listing])
+    result = await agent.run("q")
+    own = -(-len(agent.tools[0].definition_json) // 4)
+    more = -(-len(Tool(name="more").definition_json) // 4)
+    assert result.usage.definition_tokens_sent == 2 * (own + more)
+    assert result.usage.definition_tokens_full == 2 * (own + 1000)
+    assert result.usage.prompt_tokens > 0
+    assert result.usage.total_tokens == result.usage.prompt_tokens + result.usage.completion_tokens
+    assert len(model.requests) == 2
+
+
+async def test_a_resolver_that_fails_at_the_figures_or_at_the_end(caplog):
+    agent, _ = agent_of(["ok"], input_processors=[Resolver(failing=True)])
+    result = await agent.run("q")
+    assert result.usage.definition_tokens_full == 0
+    assert [record.message for record in caplog.records] == [
+        "definition_tokens of agent 'a' failed",
+        "end_run of agent 'a' failed",
+    ]
+
+
+def _abort(step):
+    raise AbortRun("too expensive")
+
+
+async def test_a_processor_may_end_the_run():
+    resolver = Resolver()
+    agent, model = agent_of(["ok"], input_processors=[resolver, Spy(_abort, name="limit")])
+    result = await agent.run("q")
+    assert (result.finish_reason, result.output, result.steps) == ("aborted", "too expensive", 0)
+    assert result.messages == [USER]
+    assert model.requests == []
+    assert len(resolver.ended) == 1
+
+
+def _break(step):
+    raise LookupError("broken")
+
+
+async def test_a_processors_error_is_its_own():
+    resolver = Resolver()
+    agent, _ = agent_of(["ok"], input_processors=[resolver, Spy(_break, name="breaker")])
+    with pytest.raises(LookupError) as caught:
+        await agent.run("q")
+    assert caught.value.processor_id == "breaker"
+    assert len(resolver.ended) == 1
+
+
+async def test_a_models_error_names_the_step():
+    resolver = Resolver()
+    agent, _ = agent_of(
+        [call("add", {"a": 1}), OSError("no route")], tools=[add], input_processors=[resolver]
+    )
+    with pytest.raises(OSError, match="no route") as caught:
+        await agent.run("q")
+    assert caught.value.__notes__ == ["raised by the model call of step 1 of agent 'a'"]
+    assert len(resolver.ended) == 1
+
+
+async def test_a_response_without_choices_is_an_error():
+    async def completion(**request):
+        return {}
+
+    agent, _ = agent_of(completion)
+    with pytest.raises(ToolSearchError, match="has no choices"):
+        await agent.run("q")
+
+
+async def test_cancelling_a_run_cancels_its_tools_and_ends_it():
+    started, ended = asyncio.Event(), []
+
+    async def wait() -> None:
+        """Wait for ever."""
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("tool")
+
+    resolver = Resolver()
+    agent, _ = agent_of([call("wait")], tools=[wait], input_processors=[resolver])
+    task = asyncio.create_task(agent.run("q"))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended == ["tool"]
+    assert len(resolver.ended) == 1
+
+
+async def test_tool_failures_and_timeouts_are_results(caplog):
+    async def forever() -> None:
+        """Never answer."""
+        await asyncio.Event().wait()
+
+    async def broken() -> None:
+        """Fail."""
+        raise ZeroDivisionError("by zero")
+
+    agent, _ = agent_of(
+        [[call("forever"), call("broken")], "ok"], tools=[forever, broken], tool_timeout_seconds=0.01
+    )
+    with caplog.at_level(logging.CRITICAL):
+        result = await agent.run("q")
+    assert [message["content"] for message in result.messages[2:4]] == [
+        "Error: forever took longer than 0.01 seconds and was stopped.",
+        "Error: ZeroDivisionError: by zero",
+    ]
+
+
+async def test_system_exit_passes():
+    async def leave() -> None:
+        """Leave."""
+        raise _Leave
+
+    class _Leave(BaseException):
+        pass
+
+    resolver = Resolver()
+    agent, _ = agent_of([call("leave")], tools=[leave], input_processors=[resolver])
+    with pytest.raises(_Leave):
+        await agent.run("q")
+    assert len(resolver.ended) == 1
+
+
+async def test_runs_of_one_agent_at_the_same_time():
+    def answer(request):
+        return request.messages[-1]["content"] * 2
+
+    agent, _ = agent_of([answer] * 20)
+    results = await asyncio.gather(*(agent.run(str(n)) for n in range(20)))
+    assert [result.output for result in results] == [str(n) * 2 for n in range(20)]
+    assert len({result.run_id for result in results}) == 20
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"name": ""}, "name is a text"),
+        ({"model": None}, "model is a name"),
+        ({"instructions": None}, "instructions is a text"),
+        ({"max_steps": 0}, "max_steps is a whole number, at least 1; found 0"),
+        ({"max_steps": True}, "found True"),
+        ({"tool_timeout_seconds": 0}, "tool_timeout_seconds is more than 0"),
+        ({"model_settings": {"stream": True}}, "model_settings holds 'stream'"),
+        ({"tools": [3]}, r"tools\[0\] of agent 'a' is neither"),
+        ({"tools": add}, "put it in a list"),
+        ({"input_processors": [Spy(), Spy()]}, "have the id 'spy'"),
+        (
+            {"input_processors": [Resolver(reserved=["s"]), Resolver(reserved=["s"], name="two")]},
+            "'spy' and 'two' both offer tools named s",
+        ),
+    ],
+)
+def test_options_that_cannot_work(options, match):
+    with pytest.raises(ConfigurationError, match=match):
+        agent_of([], **options)
+
+
+def test_names_that_clash():
+    with pytest.raises(DuplicateToolError):
+        agent_of([], tools=[add, add])
+    with pytest.raises(ReservedToolNameError):
+        agent_of([], tools=[add], input_processors=[Resolver(reserved=["add"])])
+
+
+def test_two_searchers_with_names_of_their_own():
+    processors = [Resolver(reserved=["s1"]), Resolver(reserved=["s2"], name="two")]
+    agent, _ = agent_of([], input_processors=processors)
+    assert agent.input_processors == tuple(processors)
+
+
+def test_run_sync_keeps_one_loop_from_call_to_call():
+    loops = []
+
+    async def completion(**request):
+        loops.append(asyncio.get_running_loop())
+        return {"choices": [{"message": {"content": "ok"}}]}
+
+    agent, _ = agent_of(completion)
+    try:
+        assert agent.run_sync("q").output == "ok"
+        assert agent.run_sync("q", context={"a": 1}, thread_id="t", messages=[USER]).thread_id == "t"
+    finally:
+        close_private_loop()
+    assert loops[0] is loops[1]
+
+
+async def test_run_sync_refuses_a_running_loop():
+    agent, _ = agent_of(["ok"])
+    with pytest.raises(RunningLoopError, match=r"Agent.run_sync .*use `await agent.run\(...\)`"):
+        agent.run_sync("q")
+
+
+async def test_a_sync_tool_may_run_another_agent():
+    inner, _ = agent_of(["inner answer"])
+
+    def ask() -> str:
+        """Ask the other agent."""
+        return inner.run_sync("q").output
+
+    outer, _ = agent_of([call("ask"), "ok"], tools=[ask])
+    try:
+        result = await outer.run("q")
+    finally:
+        close_private_loop()
+    assert result.messages[2]["content"] == "inner answer"
+
+
+async def test_usage_of_a_run_without_tools():
+    agent, _ = agent_of(["ok"])
+    usage = (await agent.run("q")).usage
+    assert (usage.definition_tokens_sent, usage.definition_tokens_full) == (0, 0)
+    assert usage != Usage()
+
+
+async def test_without_litellm_the_install_command_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    agent = Agent(name="a", model="openai/x")
+    with pytest.raises(ImportError, match=r'pip install "tool-search-processor\[agent\]"'):
+        await agent.run("q")
+
+
+async def test_a_broken_litellm_speaks_for_itself(monkeypatch, tmp_path):
+    (tmp_path / "litellm.py").write_text("import a_part_that_is_missing\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
+    with pytest.raises(ImportError, match="a_part_that_is_missing"):
+        await Agent(name="a", model="openai/x").run("q")

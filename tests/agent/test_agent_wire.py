@@ -1,0 +1,302 @@
+"""The agent over LiteLLM: on its wire, and over real HTTP to an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+
+import pytest
+import respx
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Route
+
+from tool_search_processor.agent import Agent
+from tool_search_processor.agent.loops import close_private_loop, run_blocking
+from tool_search_processor.agent.runs import Done, TextDelta
+from tool_search_processor.errors import TokenLimitError
+from tool_search_processor.processor import ToolSearchProcessor
+from tool_search_processor.steps import InputStep
+from tool_search_processor.testing import ScriptedModel, call
+from tool_search_processor.token_limiter import TokenLimiter, default_counter
+from tool_search_processor.tools import Tool
+
+# litellm looks at every attribute of a streamed usage, those that pydantic deprecates included
+pytestmark = pytest.mark.filterwarnings("ignore:Accessing the 'model_:DeprecationWarning")
+
+SCRIPT = [[call("add", {"a": 1}, text="adding"), call("add", {"a": 2})], "three"]
+BASE = "http://llm.test/v1"
+
+
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def agent_at(base: str, **options) -> Agent:
+    settings = {"api_base": base, "api_key": "x", "num_retries": 0, "timeout": 20}
+    return Agent(
+        name="a",
+        model="openai/test",
+        instructions="Be brief.",
+        tools=[add],
+        model_settings={**settings, **options.pop("model_settings", {})},
+        **options,
+    )
+
+
+async def close_litellm() -> None:
+    """Close the clients that litellm keeps for a loop, so that no socket is left to the collector."""
+    import litellm
+
+    cache = litellm.in_memory_llm_clients_cache
+    for client in list(cache.cache_dict.values()):
+        close = getattr(client, "aclose", None) or getattr(client, "close", None)
+        closing = close() if close else None
+        if asyncio.iscoroutine(closing):
+            await closing
+    cache.flush_cache()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quiet_litellm():
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.disable_aiohttp_transport = True
+
+
+@pytest.fixture
+async def _clients_closed():
+    yield
+    await close_litellm()
+
+
+class Server:
+    """An OpenAI-compatible server on loopback that answers from a script."""
+
+    def __init__(self, script):
+        self.model = ScriptedModel(script)
+        self.bodies = []
+        self.peers = set()
+        app = Starlette(routes=[Route("/v1/chat/completions", self.answer, methods=["POST"])])
+        # listening before the thread starts: the first connection waits in the backlog, nobody polls
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.base = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="off", loop="asyncio")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
+
+    async def answer(self, request: Request):
+        self.peers.add(request.client)
+        body = await request.json()
+        self.bodies.append(body)
+        response = await self.model(**body)
+        if not body.get("stream"):
+            return JSONResponse(response)
+        return StreamingResponse(self._events(response), media_type="text/event-stream")
+
+    async def _events(self, chunks):
+        async for chunk in chunks:
+            yield f"data: {json.dumps(chunk)}\n\n"
+        yield "data: [DONE]\n\n"
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+
+@pytest.mark.usefixtures("_clients_closed")
+async def test_over_http():
+    with Server(SCRIPT) as server:
+        result = await agent_at(server.base).run("what is it?")
+        await close_litellm()
+    assert (result.output, result.steps, result.finish_reason) == ("three", 2, "stop")
+    assert [m["content"] for m in result.messages if m["role"] == "tool"] == ["2", "3"]
+    first, second = server.bodies
+    assert first["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "what is it?"},
+    ]
+    assert first["tools"] == second["tools"] == [Tool.from_function(add).to_openai()]
+    assert "parallel_tool_calls" not in first
+    assert [message["role"] for message in second["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+    ]
+    assert result.usage.total_tokens > 0
+
+
+@pytest.mark.usefixtures("_clients_closed")
+async def test_streaming_over_http():
+    with Server(SCRIPT) as server:
+        events = [event async for event in agent_at(server.base).stream("what is it?")]
+        await close_litellm()
+    assert isinstance(events[-1], Done)
+    result = events[-1].result
+    assert (result.output, result.steps) == ("three", 2)
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "addingthree"
+    assert [m["content"] for m in result.messages if m["role"] == "tool"] == ["2", "3"]
+    assert all(body["stream"] and body["stream_options"] == {"include_usage": True} for body in server.bodies)
+    assert result.usage.prompt_tokens > 0
+
+
+def test_run_sync_keeps_its_connection():
+    with Server(["one", "two"]) as server:
+        agent = agent_at(server.base)
+        try:
+            assert [agent.run_sync("q").output, agent.run_sync("q").output] == ["one", "two"]
+            run_blocking(close_litellm, door="", instead="")
+        finally:
+            close_private_loop()
+    assert len(server.peers) == 1, "one connection served both calls"
+
+
+def reply(message, finish_reason="stop"):
+    return {
+        "id": "r",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "finish_reason": finish_reason, "message": message}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9},
+    }
+
+
+@pytest.mark.usefixtures("_clients_closed")
+async def test_the_bodies_on_the_wire():
+    message = {
+        "role": "assistant",
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+        ],
+    }
+    with respx.mock(base_url=BASE) as wire:
+        route = wire.post("/chat/completions").mock(
+            side_effect=[
+                respx.MockResponse(json=reply(message, "tool_calls")),
+                respx.MockResponse(json=reply({"role": "assistant", "content": "two"})),
+            ]
+        )
+        agent = agent_at(BASE, parallel_tool_calls=False, model_settings={"temperature": 0})
+        result = await agent.run("q")
+    bodies = [json.loads(item.request.content) for item in route.calls]
+    assert set(bodies[0]) == {"messages", "model", "temperature", "tools", "parallel_tool_calls"}
+    assert bodies[0]["parallel_tool_calls"] is False
+    assert bodies[0]["tools"] == bodies[1]["tools"] == [Tool.from_function(add).to_openai()]
+    assert bodies[1]["messages"][2:] == [
+        message,
+        {"role": "tool", "tool_call_id": "c1", "name": "add", "content": "2"},
+    ]
+    assert (result.output, result.usage.prompt_tokens, result.usage.total_tokens) == ("two", 14, 18)
+
+
+@pytest.mark.usefixtures("_clients_closed")
+async def test_a_streamed_answer_on_the_wire():
+    rows = [
+        {"index": 0, "id": "c1", "type": "function", "function": {"name": "add", "arguments": ""}},
+        {"index": 0, "function": {"arguments": '{"a"'}},
+        {"index": 0, "function": {"arguments": ":1}"}},
+    ]
+    deltas = [({"tool_calls": [row]}, None) for row in rows] + [({}, "tool_calls")]
+    with respx.mock(base_url=BASE) as wire:
+        wire.post("/chat/completions").mock(
+            side_effect=[
+                _sse(*deltas),
+                _sse(({"content": "t"}, None), ({"content": "wo"}, None), ({}, "stop")),
+            ]
+        )
+        events = [event async for event in agent_at(BASE).stream("q")]
+    result = events[-1].result
+    assert (result.output, result.messages[2]["content"]) == ("two", "2")
+
+
+def _sse(*deltas):
+    rows = [
+        {
+            "id": "r",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "m",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}],
+        }
+        for delta, finish_reason in deltas
+    ]
+    text = "".join(f"data: {json.dumps(row)}\n\n" for row in rows) + "data: [DONE]\n\n"
+    return respx.MockResponse(headers={"content-type": "text/event-stream"}, text=text)
+
+
+def calling(name, arguments, call_id):
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    message = {"role": "assistant", "tool_calls": [{"id": call_id, "type": "function", "function": function}]}
+    return respx.MockResponse(json=reply(message, "tool_calls"))
+
+
+def sent_tools(request) -> bytes:
+    """Return the bytes of the definitions in a request's body, as the provider's cache would see them."""
+    body = request.content
+    start = body.index(b'"tools":')
+    _, end = json.JSONDecoder().raw_decode(body[start + len(b'"tools":') :].decode())
+    return body[start : start + end]
+
+
+@pytest.mark.usefixtures("_clients_closed")
+@pytest.mark.parametrize(
+    ("mode", "steps"),
+    [
+        ("call", [("search_tools", {"query": "add"}), ("call_tool", {"name": "add", "arguments": {"a": 4}})]),
+        (
+            "load",
+            [("search_tools", {"query": "add"}), ("load_tool", {"tool_names": ["add"]}), ("add", {"a": 4})],
+        ),
+    ],
+)
+async def test_the_definitions_on_the_wire_only_grow_at_their_end(mode, steps):
+    search = ToolSearchProcessor(tools=[add], mode=mode)
+    agent = Agent(
+        name="a",
+        model="openai/test",
+        input_processors=[search],
+        model_settings={"api_base": BASE, "api_key": "x", "num_retries": 0},
+    )
+    answers = [calling(name, arguments, f"c{n}") for n, (name, arguments) in enumerate(steps)]
+    answers.append(respx.MockResponse(json=reply({"role": "assistant", "content": "five"})))
+    with respx.mock(base_url=BASE) as wire:
+        route = wire.post("/chat/completions").mock(side_effect=answers)
+        result = await agent.run("what is 4 + 1?")
+    assert (result.output, result.messages[-2]["content"]) == ("five", "5")
+    bodies = [sent_tools(item.request) for item in route.calls]
+    if mode == "call":
+        assert len(set(bodies)) == 1
+    before, after = bodies[0], bodies[-1]
+    assert after.startswith(before.removesuffix(b"]"))
+    assert all(b"defer_loading" not in item.request.content for item in route.calls)
+
+
+async def test_the_limiter_counts_with_litellms_tokenizer():
+    question = {"role": "user", "content": "hello world " * 100}
+    step = InputStep(messages=[question], model="gpt-4o")
+    assert await TokenLimiter(300).process_input_step(step) is step
+    with pytest.raises(TokenLimitError, match="current turn 20"):
+        await TokenLimiter(150).process_input_step(step)
+
+
+@pytest.mark.parametrize("model", [None, "gpt-4o", "replicate/llama-3-70b", "command-r"])
+def test_the_default_counter_asks_no_network(model, monkeypatch):
+    asked = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **_: asked.append(args))
+    monkeypatch.delenv("LITELLM_OFFLINE_MODE")
+    assert default_counter(model)("hello world") == 2
+    assert asked == []

@@ -1,0 +1,437 @@
+"""A run stops for approval, and goes on from its result, its JSON or its messages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from tool_search_processor.agent import Agent
+from tool_search_processor.agent.loops import close_private_loop
+from tool_search_processor.agent.resumption import ClaimLedger, PausedRun
+from tool_search_processor.agent.runs import Done, ToolCallEvent
+from tool_search_processor.errors import AbortRun, ResumeError, RunningLoopError
+from tool_search_processor.session.calls import arguments_hash
+from tool_search_processor.testing import ScriptedModel, call
+from tool_search_processor.tools import Tool
+
+BOTH = [call("erase", {"path": "/a"}, text="on it"), call("add", {"a": 1}), call("erase", {"path": "/b"})]
+
+
+class Disk:
+    """What the tools act on."""
+
+    def __init__(self):
+        self.erased = []
+        self.tool = Tool.from_function(self.erase, requires_approval=True)
+
+    async def erase(self, path: str) -> str:
+        """Erase a file."""
+        self.erased.append(path)
+        return f"erased {path}"
+
+
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+class Resolver:
+    """Knows tools that no step lists; writes down steps and ends; may refuse claims."""
+
+    id = "resolver"
+    reserved_names = frozenset()
+
+    def __init__(self, *tools):
+        self.tools = {tool.name: tool for tool in tools}
+        self.steps = []
+        self.ended = []
+        self.error = None
+
+    async def process_input_step(self, step):
+        self.steps.append(step)
+        if self.error:
+            raise self.error
+        return step
+
+    async def resolve_call(self, step, name):
+        return self.tools.get(name)
+
+    async def definition_tokens(self, step):
+        return 0
+
+    async def end_run(self, step):
+        self.ended.append(step.run_id)
+
+
+class Claimer(Resolver):
+    def __init__(self, *tools, claims):
+        super().__init__(*tools)
+        self.claims = claims
+
+    async def claim_call(self, step, call_id):
+        key = (step.run_id, call_id)
+        if key in self.claims:
+            return False
+        self.claims.add(key)
+        return True
+
+
+def agent_of(script, *tools, processors=(), **options):
+    return Agent(
+        name="a",
+        model="m",
+        completion=ScriptedModel(script),
+        tools=tools,
+        input_processors=processors,
+        **options,
+    )
+
+
+async def paused(script=(BOTH, "done"), **options):
+    disk = Disk()
+    agent = agent_of(script, disk.tool, add, **options)
+    result = await agent.run("q", thread_id="t")
+    assert result.finish_reason == "pending"
+    return agent, disk, result
+
+
+def contents(result):
+    return [message["content"] for message in result.messages if message["role"] == "tool"]
+
+
+async def test_what_needs_no_approval_runs_before_the_stop():
+    _, disk, result = await paused()
+    assert disk.erased == []
+    assert contents(result) == ["2"]
+    assert result.output == "on it"
+    assert [(item.call_id, item.name, item.arguments) for item in result.pending] == [
+        ("call_1", "erase", {"path": "/a"}),
+        ("call_3", "erase", {"path": "/b"}),
+    ]
+    assert result.pending[0].arguments_hash == arguments_hash("erase", {"path": "/a"})
+
+
+async def test_the_stream_tells_what_waits():
+    agent = agent_of([BOTH], Disk().tool, add)
+    events = [event async for event in agent.stream("q")]
+    asked = [event.needs_approval for event in events if isinstance(event, ToolCallEvent)]
+    assert asked == [True, False, True]
+    assert isinstance(events[-1], Done)
+    assert events[-1].result.finish_reason == "pending"
+
+
+def as_result(result):
+    return result
+
+
+def as_dict(result):
+    return json.loads(json.dumps(result.to_dict()))
+
+
+def as_messages(result):
+    return result.messages
+
+
+FORMS = [as_result, as_dict, as_messages]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("fresh", [False, True], ids=["same agent", "new process"])
+async def test_going_on(form, fresh):
+    agent, disk, result = await paused()
+    if fresh:
+        agent = agent_of(["done"], disk.tool, add)
+    approvals = {"call_1": True, "call_3": "keep that one"}
+    resumed = await agent.resume(form(result), approvals, thread_id="t")
+    assert disk.erased == ["/a"]
+    assert contents(resumed) == [
+        "erased /a",
+        "2",
+        "Error: a person refused the call of erase; it was not run. Reason: keep that one",
+    ]
+    assert [message.get("tool_call_id") for message in resumed.messages[2:5]] == [
+        "call_1",
+        "call_2",
+        "call_3",
+    ]
+    assert (resumed.output, resumed.finish_reason, resumed.steps) == ("done", "stop", 2)
+    assert resumed.pending == []
+    assert resumed.thread_id == "t"
+    if form is not as_messages:
+        assert resumed.run_id == result.run_id
+        assert resumed.usage.prompt_tokens > result.usage.prompt_tokens
+
+
+async def test_a_refusal_without_a_reason():
+    agent, disk, result = await paused()
+    resumed = await agent.resume(result, {"call_1": False, "call_3": False})
+    assert disk.erased == []
+    assert contents(resumed)[0] == "Error: a person refused the call of erase; it was not run."
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_one_answer_at_a_time(form):
+    agent, disk, result = await paused()
+    halfway = await agent.resume(form(result), {"call_3": True}, thread_id="t")
+    assert disk.erased == ["/b"]
+    assert (halfway.finish_reason, halfway.steps) == ("pending", 1)
+    assert [item.call_id for item in halfway.pending] == ["call_1"]
+    assert contents(halfway) == ["2", "erased /b"]
+    resumed = await agent.resume(form(halfway), {"call_1": True}, thread_id="t")
+    assert disk.erased == ["/b", "/a"]
+    assert contents(resumed) == ["erased /a", "2", "erased /b"]
+    assert resumed.output == "done"
+
+
+async def test_no_answer_leaves_everything_pending():
+    agent, disk, result = await paused()
+    again = await agent.resume(result, {})
+    assert again.pending == result.pending
+    assert again.messages == result.messages
+    assert disk.erased == []
+
+
+async def test_max_steps_counts_over_the_pause():
+    agent, _, result = await paused(max_steps=1)
+    resumed = await agent.resume(result, {"call_1": True, "call_3": True})
+    assert (resumed.finish_reason, resumed.steps) == ("max_steps", 1)
+
+
+async def test_a_later_step_may_wait_again():
+    script = [call("erase", {"path": "/a"}), call("erase", {"path": "/b"}), "done"]
+    agent, disk, result = await paused(script)
+    second = await agent.resume(result, {"call_1": True})
+    assert (second.finish_reason, second.pending[0].arguments) == ("pending", {"path": "/b"})
+    third = await agent.resume(second, {"call_2": True})
+    assert (third.output, disk.erased) == ("done", ["/a", "/b"])
+
+
+async def test_the_run_ends_once_and_keeps_its_id():
+    disk, resolver = Disk(), Resolver()
+    resolver.tools["erase"] = disk.tool
+    agent = agent_of([call("erase", {"path": "/a"}), "done"], processors=[resolver])
+    result = await agent.run("q", context={"plan": "pro"})
+    assert resolver.ended == []
+    resumed = await agent.resume(result, {"call_1": True}, context={"plan": "free"})
+    assert resolver.ended == [result.run_id] == [resumed.run_id]
+    assert [step.step_number for step in resolver.steps] == [0, 0, 1]
+    assert {step.run_id for step in resolver.steps} == {result.run_id}
+    assert [step.context["plan"] for step in resolver.steps] == ["pro", "free", "free"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_tool_that_policy_took_away_does_not_run(form):
+    disk, resolver = Disk(), Resolver()
+    resolver.tools["erase"] = disk.tool
+    agent = agent_of([call("erase", {"path": "/a"}), "done"], processors=[resolver])
+    result = await agent.run("q")
+    resolver.tools.clear()
+    resumed = await agent.resume(form(result), {"call_1": True})
+    assert contents(resumed) == ["Error: there is no tool named 'erase'."]
+    assert disk.erased == []
+
+
+@pytest.mark.parametrize("form", [as_result, as_dict])
+async def test_a_changed_call_is_refused(form):
+    agent, disk, result = await paused([call("erase", {"path": "/a"}), "done"])
+    result.messages[1]["tool_calls"][0]["function"]["arguments"] = '{"path": "/etc"}'
+    resumed = await agent.resume(form(result), {"call_1": True})
+    assert disk.erased == []
+    assert contents(resumed) == [
+        "Error: the call of erase has changed since approval was asked for; it was not run."
+    ]
+
+
+async def test_a_call_that_needs_approval_no_more():
+    disk = Disk()
+    free = disk.tool.replace(requires_approval=False)
+    _, _, result = await paused([call("erase", {"path": "/a"})])
+    resumed = await agent_of([], free).resume(result, {})
+    assert resumed.finish_reason == "pending", "a person was asked, and has not answered"
+    assert disk.erased == []
+    resumed = await agent_of(["done"], free).resume(result.messages, {})
+    assert (resumed.output, disk.erased) == ("done", ["/a"])
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_each_call_is_decided_once(form):
+    agent, disk, result = await paused()
+    await agent.resume(form(result), {"call_1": True, "call_3": False}, thread_id="t")
+    for call_id in ("call_1", "call_3"):
+        with pytest.raises(ResumeError, match=f"'{call_id}' was decided before"):
+            await agent.resume(form(result), {call_id: True}, thread_id="t")
+    assert disk.erased == ["/a"]
+
+
+@pytest.mark.parametrize("first", FORMS)
+@pytest.mark.parametrize("second", FORMS)
+async def test_once_in_a_thread_whatever_the_form(first, second):
+    agent, disk, result = await paused([call("erase", {"path": "/a"}), "done", "never"])
+    await agent.resume(first(result), {"call_1": True}, thread_id="t")
+    with pytest.raises(ResumeError, match="decided before"):
+        await agent.resume(second(result), {"call_1": True}, thread_id="t")
+    assert disk.erased == ["/a"]
+
+
+async def test_approved_twice_at_the_same_time():
+    agent, disk, result = await paused([call("erase", {"path": "/a"}), "done"])
+    answers = await asyncio.gather(
+        *(agent.resume(result, {"call_1": True}) for _ in range(5)), return_exceptions=True
+    )
+    assert sorted(type(answer).__name__ for answer in answers) == ["ResumeError"] * 4 + ["RunResult"]
+    assert disk.erased == ["/a"]
+
+
+async def test_two_anonymous_runs_that_look_alike():
+    disk = Disk()
+    script = [
+        call("erase", {"path": "/a"}, id="call_0"),
+        call("erase", {"path": "/a"}, id="call_0"),
+        "1",
+        "2",
+    ]
+    agent = agent_of(script, disk.tool)
+    first, second = await agent.run("q"), await agent.run("q")
+    assert first.messages == second.messages
+    await agent.resume(first, {"call_0": True})
+    await agent.resume(second, {"call_0": True})
+    assert disk.erased == ["/a", "/a"]
+
+
+async def test_a_failure_before_the_call_leaves_the_answer_open():
+    disk, resolver = Disk(), Resolver()
+    agent = agent_of([call("erase", {"path": "/a"}), "done"], disk.tool, processors=[resolver])
+    result = await agent.run("q")
+    resolver.error = OSError("catalog down")
+    with pytest.raises(OSError, match="catalog down"):
+        await agent.resume(result, {"call_1": True})
+    assert resolver.ended == []
+    resolver.error = None
+    assert (await agent.resume(result, {"call_1": True})).output == "done"
+    assert disk.erased == ["/a"]
+    assert len(resolver.ended) == 1
+
+
+async def test_a_failure_after_the_call_does_not():
+    disk, resolver = Disk(), Resolver()
+    agent = agent_of([call("erase", {"path": "/a"}), OSError("down"), "x"], disk.tool, processors=[resolver])
+    result = await agent.run("q")
+    with pytest.raises(OSError, match="down"):
+        await agent.resume(result, {"call_1": True})
+    assert len(resolver.ended) == 1
+    with pytest.raises(ResumeError, match="decided before"):
+        await agent.resume(result, {"call_1": True})
+
+
+async def test_a_processor_may_abort_on_the_way():
+    disk, resolver = Disk(), Resolver()
+    agent = agent_of([call("erase", {"path": "/a"})], disk.tool, processors=[resolver])
+    result = await agent.run("q")
+    resolver.error = AbortRun("no budget")
+    resumed = await agent.resume(result, {"call_1": True})
+    assert (resumed.finish_reason, resumed.output, disk.erased) == ("aborted", "no budget", [])
+    assert len(resolver.ended) == 1
+
+
+async def test_once_over_all_processes_where_calls_can_be_claimed():
+    disk, claims = Disk(), set()
+    script = [call("erase", {"path": "/a"}), "done"]
+    one = agent_of(script, disk.tool, processors=[Claimer(claims=claims)])
+    other_claimer = Claimer(claims=claims)
+    other = agent_of(["done"], disk.tool, processors=[other_claimer])
+    result = await one.run("q")
+    await one.resume(result, {"call_1": True})
+    with pytest.raises(ResumeError, match="decided before, in another process"):
+        await other.resume(as_dict(result), {"call_1": True})
+    assert disk.erased == ["/a"]
+    assert other_claimer.ended == [], "the run is the other process's"
+
+
+@pytest.mark.parametrize(
+    ("approvals", "match"),
+    [
+        ({"call_9": True}, "no open call has the id 'call_9'; open are 'call_1', 'call_3'"),
+        ({"call_2": True}, "no open call has the id 'call_2'"),
+        ({"call_1": 1}, "True, False or a reason to refuse; found 1"),
+        ({"call_1": None}, "found None"),
+    ],
+)
+async def test_answers_that_fit_nothing(approvals, match):
+    agent, disk, result = await paused()
+    with pytest.raises(ResumeError, match=match):
+        await agent.resume(result, approvals)
+    assert disk.erased == []
+
+
+async def test_nothing_to_resume():
+    agent = agent_of(["ok", "ok"])
+    result = await agent.run("q")
+    with pytest.raises(ResumeError, match="nothing is pending: the run ended with finish_reason 'stop'"):
+        await agent.resume(result, {})
+    with pytest.raises(ResumeError, match="the messages don't end with an assistant's tool calls"):
+        await agent.resume(result.messages, {})
+
+
+async def test_a_pending_call_that_is_gone_from_the_messages():
+    agent, _, result = await paused([call("erase", {"path": "/a"})])
+    result.messages[1]["tool_calls"][0]["id"] = "other"
+    with pytest.raises(ResumeError, match="'call_1' is not open in the messages"):
+        await agent.resume(result, {})
+
+
+async def test_another_thread_may_not_resume():
+    agent, _, result = await paused()
+    with pytest.raises(ResumeError, match="belongs to thread 't', not to 'u'"):
+        await agent.resume(result, {}, thread_id="u")
+
+
+@pytest.mark.parametrize("form", [as_dict, as_messages])
+async def test_a_blank_thread_is_none(form):
+    agent = agent_of([call("erase", {"path": "/a"}), "done"], Disk().tool)
+    result = await agent.run("q")
+    assert (await agent.resume(form(result), {"call_1": True}, thread_id=" ")).thread_id is None
+
+
+async def test_anthropic_messages_resume_too():
+    disk = Disk()
+    messages = [
+        {"role": "user", "content": "q"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "t1", "name": "erase", "input": {"path": "/a"}}],
+        },
+    ]
+    resumed = await agent_of(["done"], disk.tool).resume(messages, {"t1": True})
+    assert (resumed.output, disk.erased) == ("done", ["/a"])
+
+
+def test_resume_sync():
+    disk = Disk()
+    agent = agent_of([call("erase", {"path": "/a"}), "done"], disk.tool)
+    try:
+        result = agent.run_sync("q")
+        assert agent.resume_sync(result, {"call_1": True}).output == "done"
+    finally:
+        close_private_loop()
+    assert disk.erased == ["/a"]
+
+
+async def test_resume_sync_refuses_a_running_loop():
+    with pytest.raises(RunningLoopError, match=r"Agent\.resume_sync"):
+        agent_of([]).resume_sync([], {})
+
+
+async def test_the_ledger_is_bounded():
+    _, _, result = await paused([call("erase", {"path": "/a"})])
+    ledger = ClaimLedger(max_entries=3)
+    pauses = [
+        PausedRun.read({**result.to_dict(), "run_id": str(n), "thread_id": None}, thread_id=None)
+        for n in range(4)
+    ]
+    for pause in pauses:
+        ledger.claim(pause, ["call_1"])
+    ledger.claim(pauses[0], ["call_1"])
+    with pytest.raises(ResumeError):
+        ledger.claim(pauses[3], ["call_1"])

@@ -1,0 +1,258 @@
+"""Answers of every server's fashion are read into the same plain values."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from tool_search_processor.agent.completions import ChunkAssembler, Reply, complete, parse_reply
+from tool_search_processor.errors import ToolSearchError
+
+
+def response(message, finish_reason="stop", **fields):
+    return {"choices": [{"index": 0, "finish_reason": finish_reason, "message": message}], **fields}
+
+
+def attributes(value):
+    if isinstance(value, dict):
+        return SimpleNamespace(**{key: attributes(item) for key, item in value.items()})
+    return [attributes(item) for item in value] if isinstance(value, list) else value
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+FULL = response(
+    {"role": "assistant", "content": "hi", "tool_calls": [CALL], "reasoning_content": "because"},
+    "tool_calls",
+    usage={
+        "prompt_tokens": 10,
+        "completion_tokens": 2,
+        "total_tokens": 12,
+        "prompt_tokens_details": {"cached_tokens": 8},
+    },
+)
+
+
+@pytest.mark.parametrize("shape", [dict, attributes])
+def test_objects_and_dicts(shape):
+    reply = parse_reply(shape(FULL))
+    (call,) = reply.calls
+    assert (call.id, call.name, call.arguments) == ("c1", "add", '{"a": 1}')
+    assert (reply.text, reply.finish_reason, reply.extra) == (
+        "hi",
+        "tool_calls",
+        {"reasoning_content": "because"},
+    )
+    assert (reply.prompt_tokens, reply.completion_tokens) == (10, 2)
+    assert (reply.total_tokens, reply.cached_tokens) == (12, 8)
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"content": None}, ""),
+        ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "a\nb"),
+        ({"content": None, "refusal": "I can't"}, "I can't"),
+        ({"content": "a\ud83d"}, "a?"),
+    ],
+)
+def test_text(message, text):
+    assert parse_reply(response(message)).text == text
+
+
+def test_usage_may_be_missing_or_partial():
+    assert parse_reply(response({})) == Reply(finish_reason="stop")
+    partial = parse_reply(response({}, usage={"prompt_tokens": 3, "completion_tokens": None}))
+    assert (partial.prompt_tokens, partial.completion_tokens, partial.total_tokens) == (3, 0, 3)
+
+
+@pytest.mark.parametrize("broken", [{}, {"choices": []}, None])
+def test_a_response_without_choices(broken):
+    with pytest.raises(ToolSearchError, match="has no choices"):
+        parse_reply(broken)
+
+
+def piece(name=None, arguments=None, **fields):
+    return {"function": {"name": name, "arguments": arguments}, **fields}
+
+
+def chunk(**delta):
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+
+
+def assembled(*deltas):
+    assembler = ChunkAssembler()
+    for pieces in deltas:
+        assembler.add(chunk(tool_calls=pieces if isinstance(pieces, list) else [pieces]))
+    return [(call.id, call.name, call.arguments) for call in assembler.reply().calls]
+
+
+ONE = [("c1", "add", '{"a":1}')]
+TWO = [("c1", "add", '{"a":1}'), ("c2", "sub", "{}")]
+
+
+@pytest.mark.parametrize(
+    ("deltas", "calls"),
+    [
+        # as OpenAI does
+        (
+            [piece("add", "", index=0, id="c1"), piece(None, '{"a"', index=0), piece(None, ":1}", index=0)],
+            ONE,
+        ),
+        # name and id in every chunk
+        (
+            [piece("add", '{"a"', index=0, id="c1"), piece("add", ":1}", index=0, id="c1")],
+            ONE,
+        ),
+        # a name that grows, and one in pieces
+        ([piece("ad", None, index=0, id="c1"), piece("add", '{"a":1}', index=0, id="c1")], ONE),
+        ([piece("a", None, index=0, id="c1"), piece("dd", '{"a":1}', index=0)], ONE),
+        # the id late, with or without the name
+        ([piece("add", '{"a"', index=0), piece(None, ":1}", index=0, id="c1")], ONE),
+        ([piece("add", '{"a"', index=0), piece("add", ":1}", index=0, id="c1")], ONE),
+        # another id in every chunk of one call: the first counts
+        ([piece("add", '{"a"', index=0, id="c1"), piece(None, ":1}", index=0, id="c9")], ONE),
+        # no index
+        ([piece("add", '{"a":1}', id="c1"), piece("sub", "{}", id="c2")], TWO),
+        (
+            [piece("add", "", id="c1"), piece(None, '{"a"'), piece(None, ":1}"), piece("sub", "{}", id="c2")],
+            TWO,
+        ),
+        (
+            [
+                piece("add", "", id="c1"),
+                piece("sub", "{}", id="c2"),
+                piece(None, '{"a":1}', id="c1"),
+            ],
+            TWO,
+        ),
+        # index 0 for every call
+        ([piece("add", '{"a":1}', index=0, id="c1"), piece("sub", "{}", index=0, id="c2")], TWO),
+        # interleaved, and two in one chunk
+        (
+            [
+                [piece("add", "", index=0, id="c1"), piece("sub", "", index=1, id="c2")],
+                piece(None, "{}", index=1),
+                piece(None, '{"a":1}', index=0),
+            ],
+            TWO,
+        ),
+        # arguments as an object
+        ([piece("add", {"a": 1}, index=0, id="c1")], [("c1", "add", '{"a": 1}')]),
+        ([], []),
+    ],
+)
+def test_streamed_calls(deltas, calls):
+    assert assembled(*deltas) == calls
+
+
+def test_streamed_calls_without_index_and_id():
+    calls = assembled(
+        piece("add", '{"a":1}'), piece("add", '{"a":2}'), piece("sub", '{"b"'), piece("sub", ":1}")
+    )
+    assert [(name, arguments) for _, name, arguments in calls] == [
+        ("add", '{"a":1}'),
+        ("add", '{"a":2}'),
+        ("sub", '{"b":1}'),
+    ]
+    assert len({call_id for call_id, _, _ in calls}) == 3
+
+
+def test_streamed_text_thinking_and_usage():
+    assembler = ChunkAssembler()
+    texts = [
+        assembler.add(item)
+        for item in [
+            chunk(role="assistant", reasoning_content="be"),
+            chunk(reasoning_content="cause", thinking_blocks=[{"type": "thinking", "thinking": "a"}]),
+            chunk(thinking_blocks=[{"type": "thinking", "thinking": "b"}]),
+            chunk(thinking_blocks=[{"type": "thinking", "thinking": "", "signature": "s"}]),
+            chunk(thinking_blocks=[{"type": "redacted_thinking", "data": "d"}]),
+            chunk(thinking_blocks=[{"type": "thinking", "thinking": "c"}]),
+            chunk(content="Hel", provider_specific_fields={"x": 1}),
+            {"choices": [{"index": 1, "delta": {"content": "another choice"}}]},
+            attributes(chunk(content="lo")),
+            {"choices": [{"delta": {}, "finish_reason": "stop"}]},
+            {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 1}},
+        ]
+    ]
+    assert "".join(texts) == "Hello"
+    reply = assembler.reply()
+    assert (reply.text, reply.finish_reason, reply.total_tokens) == ("Hello", "stop", 6)
+    assert reply.extra == {
+        "reasoning_content": "because",
+        "thinking_blocks": [
+            {"type": "thinking", "thinking": "ab", "signature": "s"},
+            {"type": "redacted_thinking", "data": "d"},
+            {"type": "thinking", "thinking": "c"},
+        ],
+        "provider_specific_fields": {"x": 1},
+    }
+
+
+def test_a_streamed_refusal_and_a_calls_own_fields():
+    assembler = ChunkAssembler()
+    assembler.add(chunk(refusal="I can't", tool_calls=[piece("f", "{}", provider_specific_fields={"s": 1})]))
+    reply = assembler.reply()
+    assert reply.text == "I can't"
+    assert reply.calls[0].extra == {"provider_specific_fields": {"s": 1}}
+
+
+class Stream:
+    """Chunks that note when they are closed, one way or the other."""
+
+    def __init__(self, chunks, *, closing):
+        self.chunks = iter(chunks)
+        self.closed = 0
+        setattr(self, closing, self._aclose if closing == "aclose" else self._close)
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        try:
+            return next(self.chunks)
+        except StopIteration:
+            raise StopAsyncIteration from None
+
+    def _close(self):
+        self.closed += 1
+
+    async def _aclose(self):
+        self.closed += 1
+
+
+@pytest.mark.parametrize("closing", ["aclose", "close"])
+async def test_a_stream_is_closed_when_it_is_left(closing):
+    streams = []
+
+    async def completion(**request):
+        assert request["stream"] is True
+        assert request["stream_options"] == {"include_usage": True}
+        streams.append(Stream([chunk(content="a"), chunk(content="b")], closing=closing))
+        return streams[-1]
+
+    items = [item async for item in complete(completion, {"model": "m"}, stream=True)]
+    assert items == ["a", "b", Reply(text="ab")]
+    early = complete(completion, {"model": "m"}, stream=True)
+    assert await anext(early) == "a"
+    await early.aclose()
+    assert [stream.closed for stream in streams] == [1, 1]
+
+
+@pytest.mark.parametrize(("message", "items"), [({"content": "a"}, ["a"]), ({"content": None}, [])])
+async def test_a_completion_that_cannot_stream(message, items):
+    def completion(**request):  # and is not async either
+        return response(message)
+
+    *texts, reply = [item async for item in complete(completion, {"model": "m"}, stream=True)]
+    assert texts == items
+    assert reply.text == "".join(items)
+
+
+async def test_the_callers_stream_options_stand():
+    async def completion(**request):
+        assert request["stream_options"] is None
+        return response({"content": "a"})
+
+    assert [item async for item in complete(completion, {"stream_options": None}, stream=True)]

@@ -1,0 +1,236 @@
+"""One provider of a catalog: what counts as one, what is kept of it, and how a failing one is served."""
+
+import asyncio
+import logging
+
+import pytest
+
+from tool_search_processor.catalog.sources import Source, as_providers, is_provider
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError
+from tool_search_processor.providers import CallableProvider, StaticProvider
+from tool_search_processor.tools import Tool
+
+
+def a_function(x: int) -> int:
+    """Return it."""
+    return x
+
+
+class Flaky:
+    """A provider whose list, version and health are set by the test."""
+
+    name = "flaky"
+
+    def __init__(self, *tools, version="v1"):
+        self.tools = [*tools]
+        self.mark = version
+        self.error = None
+        self.version_error = None
+        self.reads = 0
+
+    def version(self):
+        if self.version_error is not None:
+            raise self.version_error
+        return self.mark
+
+    async def list_tools(self, context):
+        self.reads += 1
+        if self.error is not None:
+            raise self.error
+        return self.tools
+
+
+def names(tools):
+    return [tool.name for tool in tools]
+
+
+# -- what a user passes
+
+
+async def listed(providers):
+    return [names(await provider.list_tools({})) for provider in providers]
+
+
+async def test_neighbouring_tools_and_functions_are_one_provider():
+    between = Flaky(Tool("x"))
+    providers = as_providers([Tool("b"), a_function, between, Tool("a")])
+    assert await listed(providers) == [["b", "a_function"], ["x"], ["a"]]
+    assert providers[1] is between
+
+
+async def test_a_mapping_gives_its_keys_as_names():
+    assert await listed(as_providers({"b": Tool("x"), "a": a_function})) == [["b", "a"]]
+
+
+async def test_any_iterable_is_a_list():
+    assert await listed(as_providers(tool for tool in (Tool("b"), Tool("a")))) == [["b", "a"]]
+    assert as_providers(()) == []
+
+
+def test_one_provider_stands_for_itself():
+    provider = StaticProvider([Tool("a")])
+    assert as_providers(provider) == [provider]
+
+
+async def test_one_function_is_asked_for_each_request():
+    (provider,) = as_providers(lambda context: [Tool(context["name"])])
+    assert isinstance(provider, CallableProvider)
+    assert names(await provider.list_tools({"name": "a"})) == ["a"]
+
+
+@pytest.mark.parametrize("source", [None, 3, "tools", b"tools", Tool("a")])
+def test_anything_else_is_refused(source):
+    with pytest.raises(ConfigurationError, match=r"tools must be a list .*, found .*: put it in a list"):
+        as_providers(source)
+
+
+def test_a_list_with_something_else_in_it_is_refused():
+    with pytest.raises(ConfigurationError, match="neither a Tool nor a function"):
+        as_providers([Tool("a"), {"type": "function"}])
+    with pytest.raises(DuplicateToolError):
+        as_providers([Tool("a"), Tool("a")])
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Flaky(), True),
+        (StaticProvider(), True),
+        (StaticProvider, False),
+        (Tool("a"), False),
+        (a_function, False),
+    ],
+)
+def test_a_provider_can_list_tools(value, expected):
+    assert is_provider(value) is expected
+
+
+# -- reading
+
+
+async def test_a_list_with_a_version_is_kept_for_all_requests():
+    provider = Flaky(Tool("a"))
+    source = Source(provider)
+    assert not source.is_current()
+    assert not source.is_shared
+    assert names(await source.read({})) == ["a"]
+    assert source.is_current()
+    assert source.is_shared
+    assert names(source.tools) == ["a"]
+    provider.mark = "v2"
+    assert not source.is_current()
+
+
+async def test_a_list_without_a_version_is_kept_for_nobody():
+    source = Source(CallableProvider(lambda context: [Tool("a")]))
+    assert names(await source.read({})) == ["a"]
+    assert not source.is_current()
+    assert not source.is_shared
+    assert source.tools == ()
+
+
+async def test_a_provider_may_lose_its_version_and_get_it_back():
+    provider = Flaky(Tool("a"))
+    source = Source(provider)
+    for mark, shared in (("v1", True), (None, False), ("v2", True)):
+        provider.mark = mark
+        await source.read({})
+        assert source.is_shared is shared
+
+
+@pytest.mark.parametrize("given", [None, 3, "ab", [Tool("a"), "b"], iter([Tool("a")]), {"a": Tool("a")}])
+async def test_a_list_of_something_else_is_reported_and_raised_where_asked(given, caplog):
+    provider = Flaky()
+    provider.tools = given
+    source = Source(provider)
+    assert await source.read({}) == ()
+    assert "the provider 'flaky' must list Tools, found" in source.status().error
+    with pytest.raises(ConfigurationError, match="return a list of Tool objects"):
+        await source.read({}, strict=True)
+
+
+async def test_status_before_and_after_reading():
+    source = Source(Flaky(Tool("a"), Tool("b")))
+    before = source.status()
+    assert (before.name, before.up, before.tools, before.last_read) == ("flaky", True, 0, None)
+    await source.read({})
+    after = source.status()
+    assert (after.up, after.tools, after.error) == (True, 2, None)
+    assert after.last_read > 1_600_000_000
+
+
+@pytest.mark.parametrize("strict", [False, True])
+async def test_a_failing_provider_is_served_from_its_last_good_list(strict, caplog):
+    provider = Flaky(Tool("a"))
+    source = Source(provider)
+    await source.read({})
+    read_at = source.status().last_read
+    provider.error, provider.mark = ConnectionError("gone"), "v2"
+    for _ in range(3):
+        assert names(await source.read({}, strict=strict)) == ["a"]
+    status = source.status()
+    assert (status.up, status.tools, status.error) == (False, 1, "ConnectionError: gone")
+    assert status.last_read == read_at
+    assert source.is_shared
+    assert not source.is_current()
+    assert [r.levelno for r in caplog.records] == [logging.WARNING]
+    assert caplog.records[0].exc_info[1] is provider.error
+    provider.error, provider.tools = None, [Tool("b")]
+    assert names(await source.read({})) == ["b"]
+    assert source.status().up
+
+
+async def test_another_failure_is_another_warning(caplog):
+    provider = Flaky()
+    source = Source(provider)
+    for error in (OSError("one"), OSError("one"), OSError("two"), None, OSError("two")):
+        provider.error = error
+        await source.read({})
+    assert len(caplog.records) == 3
+
+
+async def test_a_request_of_a_failing_provider_gets_nothing(caplog):
+    provider = Flaky(Tool("a"), version=None)
+    source = Source(provider)
+    await source.read({})
+    provider.error = ConnectionError("gone")
+    assert await source.read({}) == ()
+    assert not source.status().up
+
+
+async def test_a_version_that_fails_is_a_failing_provider(caplog):
+    provider = Flaky(Tool("a"))
+    source = Source(provider)
+    await source.read({})
+    provider.version_error = ConnectionError("gone")
+    assert source.version() is None
+    assert not source.is_current()
+    await source.read({})
+    assert source.is_shared
+    assert names(source.tools) == ["a"]
+    assert source.status().error == "ConnectionError: gone"
+
+
+async def test_what_expired_is_served_until_it_was_read_again(caplog):
+    provider = Flaky(Tool("a"))
+    source = Source(provider)
+    await source.read({})
+    source.expire()
+    assert not source.is_current()
+    assert source.is_shared
+    provider.error = ConnectionError("gone")
+    await source.read({})
+    assert names(source.tools) == ["a"]
+    assert not source.is_current()
+    provider.error = None
+    await source.read({})
+    assert source.is_current()
+
+
+async def test_cancellation_is_no_failure_of_the_provider():
+    provider = Flaky()
+    provider.error = asyncio.CancelledError()
+    source = Source(provider)
+    with pytest.raises(asyncio.CancelledError):
+        await source.read({})
+    assert source.status().up

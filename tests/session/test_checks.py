@@ -1,0 +1,98 @@
+"""Mistakes in tools and processors are found at construction."""
+
+from __future__ import annotations
+
+import pytest
+
+from tool_search_processor import Agent, ToolSearchProcessor
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
+from tool_search_processor.session.checks import checked_processors, checked_tools, resolvers
+from tool_search_processor.tools import Tool
+
+
+class Pass:
+    def __init__(self, name="pass", reserved_names=()):
+        self.id = name
+        self.reserved_names = frozenset(reserved_names)
+
+    async def process_input_step(self, step):
+        return step
+
+
+class Resolver(Pass):
+    async def resolve_call(self, step, name):
+        return None
+
+    async def definition_tokens(self, step):
+        return 0
+
+    async def end_run(self, step):
+        return None
+
+
+def double(n: int) -> int:
+    """Double a number."""
+    return 2 * n
+
+
+def test_functions_become_tools():
+    tools = checked_tools([Tool(name="a"), double], owner="x")
+    assert [tool.name for tool in tools] == ["a", "double"]
+
+
+@pytest.mark.parametrize("given", [Tool(name="a"), double, "abc"])
+def test_tools_must_be_a_list(given):
+    with pytest.raises(ConfigurationError, match="tools of x is a list"):
+        checked_tools(given, owner="x")
+
+
+def test_what_is_no_tool_is_named():
+    with pytest.raises(
+        ConfigurationError, match=r"tools\[1\] of x is neither a Tool nor a function: found 3"
+    ):
+        checked_tools([double, 3], owner="x")
+
+
+def test_two_tools_of_one_name():
+    with pytest.raises(DuplicateToolError, match=r"tools\[0\] of x, one from tools\[2\] of x"):
+        checked_tools([double, Tool(name="a"), Tool(name="double")], owner="x")
+
+
+def test_processors_come_back_in_order():
+    one, two = Pass("one"), Resolver("two")
+    assert checked_processors([one, two]) == (one, two)
+    assert resolvers([one, two]) == [two]
+
+
+def test_a_single_processor_is_no_list():
+    with pytest.raises(ConfigurationError, match="put it in a list"):
+        checked_processors(Pass())
+
+
+def test_what_is_no_processor_is_shown():
+    with pytest.raises(ConfigurationError, match=r"process_input_step.*found 'x'"):
+        checked_processors(["x"])
+
+
+def test_one_id_twice():
+    with pytest.raises(ConfigurationError, match=r"two input processors have the id 'a'.*id='a-2'"):
+        checked_processors([Pass("a"), Pass("a")])
+
+
+def test_one_reserved_name_twice():
+    one, two = Pass("one", {"search_tools", "x"}), Pass("two", {"search_tools", "y"})
+    with pytest.raises(
+        ConfigurationError, match=r"'one' and 'two' both offer.*search_tools.*search_tool_name="
+    ):
+        checked_processors([one, two])
+
+
+def test_a_tool_that_bears_a_reserved_name():
+    with pytest.raises(ReservedToolNameError, match=r"'search_tools'.*processor 'one'"):
+        checked_processors([Pass("one", {"search_tools"})], tools=[Tool(name="search_tools")])
+
+
+def test_two_searchers_with_different_meta_tool_names_work_without_an_id():
+    first = ToolSearchProcessor(search_tool_name="find_a", load_tool_name="load_a")
+    second = ToolSearchProcessor(search_tool_name="find_b", load_tool_name="load_b")
+    assert Agent("a", "m", input_processors=[first, second]).input_processors == (first, second)

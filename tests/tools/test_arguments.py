@@ -1,0 +1,305 @@
+"""Reading what models write, and the sentences about what is wrong with it."""
+
+from types import MappingProxyType
+
+import pytest
+
+from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.tools.arguments import checked_arguments, parse_arguments, schema_check
+from tool_search_processor.tools.wording import choices_text, expected_text, found_text, near_name, path_text
+
+
+def check(schema, arguments, prefix=()):
+    return checked_arguments(parse_arguments(arguments), schema_check(schema), prefix=prefix)
+
+
+def refusal(schema, arguments, prefix=()):
+    with pytest.raises(ToolArgumentsError) as caught:
+        check(schema, arguments, prefix)
+    return str(caught.value)
+
+
+def fields(required=(), **properties):
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (None, {}),
+        ("", {}),
+        ("  \n", {}),
+        ("{}", {}),
+        ('{"a": 1}', {"a": 1}),
+        (b'{"a": 1}', {"a": 1}),
+        ('"{\\"a\\": 1}"', {"a": 1}),
+        ('{"a": "line\nbreak"}', {"a": "line\nbreak"}),
+        (MappingProxyType({"a": 1}), {"a": 1}),
+        ("[1]", [1]),
+    ],
+)
+def test_arguments_are_read_in_every_form_that_models_write(written, read):
+    assert parse_arguments(written) == read
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (
+            '{"a": 1',
+            "The arguments are not valid JSON: Expecting ',' delimiter at line 1, column 8.",
+        ),
+        ("hello", "The arguments are not valid JSON: Expecting value at line 1, column 1."),
+        ("[" * 200_000, "The arguments are nested too deeply."),
+        ('{"a": ' + "1" * 5000 + "}", "The arguments are not valid JSON: a number or text is unreadable."),
+        (b"\xff{}", "The arguments are not valid JSON: a number or text is unreadable."),
+    ],
+)
+def test_broken_json_is_told_in_one_sentence(written, text):
+    with pytest.raises(ToolArgumentsError) as caught:
+        parse_arguments(written)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "text"),
+    [
+        ({"type": "integer"}, "3", 'must be an integer, found the string "3"'),
+        ({"type": "number"}, None, "must be a number, found null"),
+        ({"type": "boolean"}, 0, "must be a boolean, found the number 0"),
+        ({"type": "string"}, True, "must be a string, found the boolean true"),
+        ({"type": "array"}, {"a": 1}, 'must be an array, found the object {"a": 1}'),
+        ({"type": "object"}, [1], "must be an object, found the array [1]"),
+        ({"type": ["string", "null"]}, 1, "must be a string or null, found the number 1"),
+        ({"enum": ["a", "b"]}, "c", 'must be one of "a", "b", found the string "c"'),
+        ({"enum": ["a"]}, "c", 'must be "a", found the string "c"'),
+        ({"const": 1}, 2, "must be 1, found the number 2"),
+        ({"minimum": 1}, 0, "must be at least 1, found the number 0"),
+        ({"maximum": 1}, 2, "must be at most 1, found the number 2"),
+        ({"exclusiveMinimum": 1}, 1, "must be greater than 1, found the number 1"),
+        ({"exclusiveMaximum": 1}, 1, "must be less than 1, found the number 1"),
+        ({"multipleOf": 5}, 7, "must be a multiple of 5, found the number 7"),
+        ({"minLength": 2}, "a", 'must be a string of at least 2 characters, found the string "a"'),
+        ({"maxLength": 1}, "ab", 'must be a string of at most 1 characters, found the string "ab"'),
+        ({"pattern": "^x"}, "a", 'must be a string that matches the pattern "^x", found the string "a"'),
+        ({"minItems": 1}, [], "must be an array of at least 1 items, found the array []"),
+        ({"maxItems": 1}, [1, 2], "must be an array of at most 1 items, found the array [1, 2]"),
+        ({"uniqueItems": True}, [1, 1], "must be an array without repeated items, found the array [1, 1]"),
+        ({"minProperties": 1}, {}, "must be an object with at least 1 fields, found the object {}"),
+        ({"contains": {"type": "string"}}, [1],
+         "must be an array that holds what is asked for, found the array [1]"),
+        ({"not": {"type": "string"}}, "a", 'must be something else, found the string "a"'),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1,
+         "must be a string or null, found the number 1"),
+        ({"oneOf": [{}, {"type": "integer"}]}, 1, "must be of one kind only, found the number 1"),
+        ({"allOf": [{"type": "string"}, {"minLength": 3}]}, "a",
+         'must be a string of at least 3 characters, found the string "a"'),
+        ({"anyOf": [{"const": "a"}, {"const": "b"}]}, "c", 'must be "a" or "b", found the string "c"'),
+        ({"anyOf": [{"type": "string", "minLength": 3}, {"type": "null"}]}, "a",
+         'must be a string of at least 3 characters, found the string "a"'),
+        ({"$ref": "#/$defs/N"}, "x", 'must be an integer, found the string "x"'),
+        ({"anyOf": [{"$ref": "#/$defs/N"}, {"type": "null"}]}, "x",
+         'must be an integer or null, found the string "x"'),
+        ({"type": "str"}, 1, "must be a string, found the number 1"),
+        ({"type": "string"}, 10**50, f"must be a string, found the number {'1' + '0' * 38}…"),
+    ],
+)  # fmt: skip
+def test_each_problem_is_one_sentence_in_the_words_of_json(schema, value, text):
+    whole = {**fields(v=schema), "$defs": {"N": {"type": "integer"}}}
+    assert refusal(whole, {"v": value}) == f"`v` {text}."
+
+
+def test_missing_and_unknown_fields_are_named():
+    schema = {**fields(["title", "repo"], title={}, repo={}, labels={}), "additionalProperties": False}
+    assert refusal(schema, {"titel": "x", "repo": "y", "zzz": 1}) == (
+        "`title` is required but missing. `titel` is not a known field (did you mean `title`?). "
+        '`zzz` is not a known field; known are "title", "labels".'
+    )
+
+
+def test_a_field_that_must_not_be_there():
+    assert refusal(fields(v=False), {"v": 1}) == "`v` is not allowed here."
+    pair = {"prefixItems": [{}, False], "items": False}
+    assert (
+        refusal(fields(v=pair), {"v": [1, 2, 3]}) == "`v[1]` is not allowed here. `v[2]` is not allowed here."
+    )
+    either = {"anyOf": [False, {"type": "string"}]}
+    assert refusal(fields(v=either), {"v": 1}) == "`v` must be a string, found the number 1."
+
+
+def test_a_tool_without_fields_says_so():
+    schema = {
+        "type": "object",
+        "properties": {},
+        "patternProperties": {"^x-": {}},
+        "additionalProperties": False,
+    }
+    assert check(schema, {"x-a": 1}) == {"x-a": 1}
+    assert refusal(schema, {"a": 1}) == "`a` is not a known field; none is expected here."
+
+
+def test_fields_are_named_by_their_path():
+    item = fields(["price"], price={"type": "number"})
+    schema = fields(items={"type": "array", "items": item}, **{"odd key": {"type": "string"}})
+    text = refusal(schema, {"items": [{"price": "abc"}, {}], "odd key": 1})
+    assert text == (
+        '`items[0].price` must be a number, found the string "abc". '
+        "`items[1].price` is required but missing. "
+        '`["odd key"]` must be a string, found the number 1.'
+    )
+
+
+def test_a_field_that_another_one_asks_for():
+    schema = {"dependentRequired": {"card": ["address", "name"]}}
+    assert refusal(schema, {"card": 1, "name": "x"}) == (
+        "`address` is required where `card` is given, but missing."
+    )
+
+
+def test_five_problems_are_told_and_the_rest_counted():
+    schema = fields(list("abcdefg"), **{name: {} for name in "abcdefg"})
+    text = refusal(schema, {})
+    assert text.count("is required but missing.") == 5
+    assert text.endswith("`e` is required but missing. And 2 more.")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"kind": "a", "v": "x"}, '`u.v` must be an integer, found the string "x".'),
+        ({"kind": "z"}, '`u.kind` must be one of "a", "b", found the string "z".'),
+        ({"kind": "b"}, "`u.w` is required but missing."),
+        (3, "`u` must be an object, found the number 3."),
+    ],
+)
+def test_of_a_tagged_union_the_branch_that_was_meant_is_told(value, text):
+    one = fields(["kind", "v"], kind={"const": "a"}, v={"type": "integer"}) | {"required": ["kind", "v"]}
+    two = fields(["kind", "w"], kind={"const": "b"}, w={"type": "string"})
+    assert refusal(fields(u={"oneOf": [one, two]}), {"u": value}) == text
+
+
+def test_the_path_is_the_one_that_the_model_sees():
+    assert refusal({"type": "array", "items": {"type": "string"}}, [1], prefix=("input",)) == (
+        "`input[0]` must be a string, found the number 1."
+    )
+
+
+def test_arguments_that_are_no_object():
+    assert refusal(fields(), "[1]") == "The arguments must be an object, found the array [1]."
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ({"o": '{"a": 1}'}, {"o": {"a": 1}}),
+        ({"l": "[1, 2]"}, {"l": [1, 2]}),
+        ({"l": '["3"]', "s": "[kept]"}, None),
+        ({"n": ['{"o": "{\\"a\\": 1}"}']}, {"n": [{"o": {"a": 1}}]}),
+        ({"u": '{"a": 1}'}, {"u": {"a": 1}}),
+    ],
+)
+def test_objects_and_arrays_encoded_as_text_are_decoded_if_that_makes_them_fit(given, used):
+    inner = fields(["a"], a={"type": "integer"})
+    schema = fields(
+        o=inner,
+        l={"type": "array", "items": {"type": "integer"}},
+        s={"type": "string"},
+        n={"type": "array", "items": fields(["o"], o=inner)},
+        u={"anyOf": [inner, {"type": "null"}]},
+    )
+    if used is None:
+        assert refusal(schema, given) == '`l` must be an array, found the string "[\\"3\\"]".'
+    else:
+        before = repr(given)
+        assert check(schema, given) == used
+        assert repr(given) == before
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', "[1]", '{"broken'])
+def test_text_stays_text_where_text_is_wanted(text):
+    assert check(fields(s={"type": "string"}), {"s": text}) == {"s": text}
+
+
+@pytest.mark.parametrize("text", ['{"broken', "[" * 100_000, "{" * 10])
+def test_text_that_only_looks_encoded_is_told_as_it_came(text):
+    assert refusal(fields(o={"type": "object"}), {"o": text}).startswith(
+        "`o` must be an object, found the string"
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": ["a"]},
+        {"properties": {"a": {"$ref": "#/$defs/Gone"}}},
+        {"properties": {"a": {"$ref": "http://127.0.0.1:9/never-fetched.json"}}},
+        {"properties": {"a": {"minimum": "low"}}},
+        {"required": 3},
+        {"$ref": "#"},
+        {"patternProperties": {"(": {}}},
+        {"$schema": ["odd"]},
+    ],
+)
+def test_a_broken_schema_lets_everything_through(schema):
+    assert check(schema, {"a": 1}) == {"a": 1}
+
+
+def test_a_pattern_of_another_language_is_left_unchecked_and_the_rest_is_checked():
+    schema = fields(["b"], a={"type": "string", "pattern": r"^\p{L}+$"}, b={})
+    assert check(schema, {"a": "x", "b": 1}) == {"a": "x", "b": 1}
+    assert refusal(schema, {"a": 1}) == (
+        "`a` must be a string, found the number 1. `b` is required but missing."
+    )
+
+
+def test_the_dialect_is_the_one_that_the_schema_names():
+    schema = {"properties": {"a": {"items": [{"type": "integer"}]}}}
+    draft7 = {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
+    assert refusal(draft7, {"a": ["x"]}) == '`a[0]` must be an integer, found the string "x".'
+    unknown = {"$schema": "https://example.com/none", "properties": {"a": {"type": "integer"}}}
+    assert refusal(unknown, {"a": "x"}) == '`a` must be an integer, found the string "x".'
+
+
+def test_formats_are_not_enforced():
+    assert check(fields(a={"type": "string", "format": "date-time"}), {"a": "soon"}) == {"a": "soon"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ((), "The arguments"),
+        (("a", "b", 0, 1, "c-d", "e f"), '`a.b[0][1].c-d["e f"]`'),
+        ((0,), "`[0]`"),
+    ],
+)
+def test_paths(path, text):
+    assert path_text(path) == text
+
+
+def test_values_are_cut_and_foreign_ones_not_shown():
+    assert found_text("x" * 100) == f'the string "{"x" * 38}…'
+    assert found_text(object()) == "a value that JSON does not know"
+    assert found_text([object()]) == 'the array ["…"]'
+    assert choices_text(range(14)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        (True, "a valid value"),
+        ({}, "a valid value"),
+        ({"$ref": "#"}, "a valid value"),
+        ({"allOf": [{"type": "object"}]}, "an object"),
+        ({"type": "string", "format": "date"}, "a string in date format"),
+        ({"oneOf": [{"type": "string"}, {"type": "string"}]}, "a string"),
+        ({"type": "widget"}, "widget"),
+    ],
+)
+def test_expectations(schema, text):
+    assert expected_text(schema, schema) == text
+
+
+def test_near_names_ignore_case_and_separators():
+    assert near_name("repoName", ["repo_name", "name"]) == "repo_name"
+    assert near_name("zzz", ["repo_name", "name"]) is None
+    assert near_name("a", []) is None

@@ -1,0 +1,242 @@
+"""The agent: one loop of model calls and tool calls over the input processors."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from tool_search_processor.agent.completions import Completion, litellm_completion
+from tool_search_processor.agent.engine import Engine, last_result
+from tool_search_processor.agent.loops import run_blocking
+from tool_search_processor.agent.resumption import ClaimLedger, PausedRun, read_approvals
+from tool_search_processor.agent.runs import Event, RunResult
+from tool_search_processor.agent.runstate import RunState, input_messages
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.messages import answer_open_calls
+from tool_search_processor.session.checks import checked_processors, checked_tools
+from tool_search_processor.steps import InputProcessor, InputStep
+from tool_search_processor.tools import Tool
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+_OWN_SETTINGS = frozenset({"model", "messages", "tools", "stream", "parallel_tool_calls"})
+_LEFT_OPEN = "Error: this call was not run, because the run stopped before it."
+
+
+class Agent:
+    """Calls a model in a loop, runs the tools it calls, and lets processors shape each step.
+
+    It holds nothing of a run, so one agent serves many runs, threads and event loops at a time.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: str,
+        *,
+        instructions: str = "",
+        tools: Iterable[Tool | Callable[..., Any]] = (),
+        input_processors: Iterable[InputProcessor] = (),
+        max_steps: int = 20,
+        model_settings: Mapping[str, Any] = _EMPTY,
+        completion: Completion | None = None,
+        parallel_tool_calls: bool = True,
+        tool_timeout_seconds: float | None = None,
+    ) -> None:
+        """Check the options; nothing is called yet.
+
+        Args:
+            name: Names the agent in errors and logs.
+            model: Any model name of LiteLLM, or what `completion` takes.
+            instructions: The system prompt. It is sent in front of every step and is not part of a
+                run's history.
+            tools: Tools, or plain functions, that are always offered.
+            input_processors: Called before each model call, in this order.
+            max_steps: The most model calls of one run, at least 1.
+            model_settings: Passed on with each model call (`temperature`, `api_base`, `tool_choice` …).
+            completion: An async function of `litellm.acompletion`'s shape; None is that function itself.
+            parallel_tool_calls: False asks the model for one call at a time (the provider's
+                `parallel_tool_calls`), and runs one at a time if it sends more.
+            tool_timeout_seconds: Longest time one tool may take; None waits for ever.
+
+        Raises:
+            ConfigurationError: An option cannot work, or names of tools or processors clash.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ConfigurationError(f"name is a text that names the agent; found {name!r}")
+        if not isinstance(model, str) or not model.strip():
+            raise ConfigurationError(f'model is a name such as "openai/gpt-5.5"; found {model!r}')
+        if not isinstance(instructions, str):
+            raise ConfigurationError(f"instructions is a text; found {type(instructions).__name__}")
+        if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
+            raise ConfigurationError(f"max_steps is a whole number, at least 1; found {max_steps!r}")
+        if tool_timeout_seconds is not None and not tool_timeout_seconds > 0:
+            raise ConfigurationError(
+                f"tool_timeout_seconds is more than 0, or None for no limit; found {tool_timeout_seconds!r}"
+            )
+        own = sorted(_OWN_SETTINGS & set(model_settings))
+        if own:
+            raise ConfigurationError(
+                f"model_settings holds {own[0]!r}, which the agent sets itself: remove it"
+            )
+        self.name = name
+        self.model = model
+        self.instructions = instructions
+        self.tools = checked_tools(tools, owner=f"agent {name!r}")
+        self.input_processors = checked_processors(input_processors, tools=self.tools)
+        self.max_steps = max_steps
+        self.model_settings = MappingProxyType(dict(model_settings))
+        self._engine = Engine(
+            name=name,
+            instructions=instructions,
+            tools=self.tools,
+            processors=self.input_processors,
+            completion=completion or litellm_completion,
+            max_steps=max_steps,
+            parallel_tool_calls=parallel_tool_calls,
+            tool_timeout_seconds=tool_timeout_seconds,
+        )
+        self._ledger = ClaimLedger()
+
+    async def run(
+        self,
+        input: str | Iterable[Any] | None = None,  # noqa: A002 - what every framework calls it
+        *,
+        context: Mapping[str, Any] = _EMPTY,
+        thread_id: str | None = None,
+        messages: Iterable[Any] = (),
+    ) -> RunResult:
+        """Run until the model answers, or until something else ends the run.
+
+        Args:
+            input: The user's text, or messages; None or an empty text where `messages` say it all.
+            context: The request's own data, for filters, processors and tools; never sent to the model.
+            thread_id: The conversation whose loaded tools are kept; None is an anonymous run.
+            messages: The history so far, such as `result.messages` of the turn before; OpenAI or
+                Anthropic style.
+
+        Raises:
+            ConfigurationError: There is nothing to send.
+            Exception: What the model call or a processor raised.
+        """
+        run = self._open(input, context=context, thread_id=thread_id, messages=messages)
+        return await last_result(self._engine.drive(run, stream=False))
+
+    def run_sync(
+        self,
+        input: str | Iterable[Any] | None = None,  # noqa: A002
+        *,
+        context: Mapping[str, Any] = _EMPTY,
+        thread_id: str | None = None,
+        messages: Iterable[Any] = (),
+    ) -> RunResult:
+        """Do the same for a synchronous caller, on the process's private event loop.
+
+        Raises:
+            RunningLoopError: The calling thread runs an event loop.
+        """
+        return run_blocking(
+            lambda: self.run(input, context=context, thread_id=thread_id, messages=messages),
+            door="Agent.run_sync",
+            instead="`await agent.run(...)`",
+        )
+
+    def stream(
+        self,
+        input: str | Iterable[Any] | None = None,  # noqa: A002
+        *,
+        context: Mapping[str, Any] = _EMPTY,
+        thread_id: str | None = None,
+        messages: Iterable[Any] = (),
+    ) -> AsyncGenerator[Event]:
+        """Run, and give what happens as it happens; the last event is `Done` with the result.
+
+        Where the loop over it may be left early, wrap it in `contextlib.aclosing`, so that running tools
+        are cancelled at once.
+        """
+        run = self._open(input, context=context, thread_id=thread_id, messages=messages)
+        return self._engine.drive(run, stream=True)
+
+    async def resume(
+        self,
+        paused: RunResult | Mapping[str, Any] | Iterable[Any],
+        approvals: Mapping[str, bool | str],
+        *,
+        context: Mapping[str, Any] = _EMPTY,
+        thread_id: str | None = None,
+    ) -> RunResult:
+        """Go on with a run that waits for approval.
+
+        Processors and filters are asked again before anything runs. A call that is not in `approvals`
+        stays pending; one that changed since it was shown is not run.
+
+        Args:
+            paused: The `RunResult`, what its `to_dict` gave (also in another process), or bare messages
+                whose last assistant message has calls without results.
+            approvals: Call id → True to run it, False or a reason to refuse it.
+            context: The request's own data; it is not kept in the result.
+            thread_id: The conversation; by default that of the result.
+
+        Raises:
+            ResumeError: Nothing is pending, an id is unknown, or a call was decided before: each runs
+                once in a process, and once over all processes where a processor can claim calls.
+        """
+        pause = PausedRun.read(paused, thread_id=thread_id)
+        decisions = read_approvals(approvals, open_ids=pause.open_ids)
+        base = self._base(context=context, thread_id=pause.thread_id, run_id=pause.run_id)
+        run = RunState(base, history=pause.messages, steps=pause.steps, usage=pause.usage)
+        keys = self._ledger.claim(pause, decisions)
+        try:
+            return await last_result(self._engine.drive(run, stream=False, pause=pause, decisions=decisions))
+        except BaseException:
+            if not run.decided:  # nothing was run: the same answers may be given again
+                self._ledger.release(keys)
+            raise
+
+    def resume_sync(
+        self,
+        paused: RunResult | Mapping[str, Any] | Iterable[Any],
+        approvals: Mapping[str, bool | str],
+        *,
+        context: Mapping[str, Any] = _EMPTY,
+        thread_id: str | None = None,
+    ) -> RunResult:
+        """Do the same for a synchronous caller, on the process's private event loop.
+
+        Raises:
+            RunningLoopError: The calling thread runs an event loop.
+        """
+        return run_blocking(
+            lambda: self.resume(paused, approvals, context=context, thread_id=thread_id),
+            door="Agent.resume_sync",
+            instead="`await agent.resume(...)`",
+        )
+
+    def _open(
+        self,
+        given: str | Iterable[Any] | None,
+        *,
+        context: Mapping[str, Any],
+        thread_id: str | None,
+        messages: Iterable[Any],
+    ) -> RunState:
+        # a run that was stopped leaves calls without results, which providers refuse
+        history = [*input_messages(messages), *input_messages(given)]
+        history = answer_open_calls(history, text=_LEFT_OPEN)
+        if not history:
+            raise ConfigurationError("there is nothing to send: give an input, or messages")
+        return RunState(self._base(context=context, thread_id=thread_id), history=history)
+
+    def _base(
+        self, *, context: Mapping[str, Any], thread_id: str | None, run_id: str | None = None
+    ) -> InputStep:
+        base = InputStep(
+            messages=(),
+            tools=self.tools,
+            model=self.model,
+            tool_choice=self.model_settings.get("tool_choice"),
+            model_settings={k: v for k, v in self.model_settings.items() if k != "tool_choice"},
+            context=context,
+            thread_id=thread_id,
+        )
+        return base.replace(run_id=run_id) if run_id else base

@@ -1,0 +1,241 @@
+"""The loop of model calls and tool calls, as a stream of events."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from types import MappingProxyType
+
+from tool_search_processor.agent.completions import Completion, Reply, complete
+from tool_search_processor.agent.resumption import CallClaimer, PausedRun
+from tool_search_processor.agent.runs import (
+    Done,
+    Event,
+    RunResult,
+    StepEnd,
+    StepStart,
+    TextDelta,
+    ToolCallEvent,
+    ToolResultEvent,
+)
+from tool_search_processor.agent.runstate import RunState, model_request
+from tool_search_processor.call_requests import tool_calls_of
+from tool_search_processor.errors import AbortRun, ResumeError
+from tool_search_processor.session.calls import CallRunner, PreparedCall, refusal_text, stop_tasks
+from tool_search_processor.session.checks import resolvers
+from tool_search_processor.steps import InputProcessor, InputStep, run_processors
+from tool_search_processor.tokens import DefinitionCounter
+from tool_search_processor.tools import Tool
+
+logger = logging.getLogger(__name__)
+
+_NO_DECISIONS: Mapping[str, bool | str] = MappingProxyType({})
+_CHANGED = "Error: the call of {name} has changed since approval was asked for; it was not run."
+
+
+class Engine:
+    """Drives runs for one agent; holds nothing of a run."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        instructions: str,
+        tools: Sequence[Tool],
+        processors: Sequence[InputProcessor],
+        completion: Completion,
+        max_steps: int,
+        parallel_tool_calls: bool,
+        tool_timeout_seconds: float | None,
+    ) -> None:
+        """Take the agent's options, checked."""
+        self._name = name
+        self._instructions = instructions
+        self._tools = tools
+        self._processors = processors
+        self._completion = completion
+        self._max_steps = max_steps
+        self._parallel_tool_calls = parallel_tool_calls
+        self._runner = CallRunner(
+            processors, timeout_seconds=tool_timeout_seconds, concurrent=parallel_tool_calls
+        )
+        self._resolvers = resolvers(processors)
+        self._claimers = [item for item in processors if isinstance(item, CallClaimer)]
+        self._definitions = DefinitionCounter()
+
+    async def drive(
+        self,
+        run: RunState,
+        *,
+        stream: bool,
+        pause: PausedRun | None = None,
+        decisions: Mapping[str, bool | str] = _NO_DECISIONS,
+    ) -> AsyncGenerator[Event]:
+        """Give the events of a run; whatever ends it, the resolvers hear of its end exactly once.
+
+        A run that waits for approval has not ended.
+        """
+        try:
+            async with aclosing(self._events(run, stream=stream, pause=pause, decisions=decisions)) as events:
+                async for event in events:
+                    yield event
+        except AbortRun as abort:
+            run.finish("aborted", output=abort.reason)
+        finally:
+            if run.finish_reason != "pending" and not _still_paused(run, pause):
+                await self._end(run)
+        yield Done(result=run.result())
+
+    async def _events(
+        self,
+        run: RunState,
+        *,
+        stream: bool,
+        pause: PausedRun | None,
+        decisions: Mapping[str, bool | str],
+    ) -> AsyncGenerator[Event]:
+        if pause is not None:
+            async with aclosing(self._settle(run, pause, decisions)) as events:
+                async for event in events:
+                    yield event
+        while run.finish_reason is None:
+            if run.steps >= self._max_steps:
+                run.finish("max_steps")
+                return
+            async with aclosing(self._model_step(run, stream=stream)) as events:
+                async for event in events:
+                    yield event
+
+    async def _model_step(self, run: RunState, *, stream: bool) -> AsyncGenerator[Event]:
+        step = await self._processed(run, run.steps)
+        yield StepStart(step_number=step.step_number, tools=[tool.name for tool in step.tools])
+        reply = Reply()
+        async with aclosing(self._answers(step, stream=stream)) as answers:
+            async for item in answers:
+                if isinstance(item, Reply):
+                    reply = item
+                else:
+                    yield TextDelta(text=item)
+        usage = run.count(reply, sent=self._definitions.count(step.tools), full=await self._full(step))
+        requests = run.record(reply)
+        if requests:
+            prepared = await self._runner.prepare(step, requests)
+            async with aclosing(self._run_calls(run, step, prepared)) as events:
+                async for event in events:
+                    yield event
+            waiting = [call.pending() for call in prepared if call.needs_approval]
+            if waiting:
+                run.finish("pending", pending=waiting)
+        yield StepEnd(step_number=step.step_number, usage=usage)
+
+    async def _run_calls(
+        self, run: RunState, step: InputStep, calls: Sequence[PreparedCall]
+    ) -> AsyncGenerator[Event]:
+        """Run those of the calls that need nobody's word; their results go into the history."""
+        for call in calls:
+            yield ToolCallEvent(
+                call_id=call.request.id,
+                name=call.name,
+                target=call.target_name,
+                arguments=call.arguments,
+                needs_approval=call.needs_approval,
+            )
+        ready = [call for call in calls if not call.needs_approval]
+        async with aclosing(self._outcomes(run, step, ready)) as events:
+            async for event in events:
+                yield event
+
+    async def _outcomes(
+        self, run: RunState, step: InputStep, calls: Sequence[PreparedCall]
+    ) -> AsyncGenerator[ToolResultEvent]:
+        tasks = self._runner.start(step, calls)
+        try:
+            for task in tasks:
+                outcome = await task
+                run.add_result(outcome)
+                yield ToolResultEvent(
+                    call_id=outcome.call_id, name=outcome.name, text=outcome.text, is_error=outcome.is_error
+                )
+        finally:
+            await stop_tasks(tasks)
+
+    async def _settle(
+        self, run: RunState, pause: PausedRun, decisions: Mapping[str, bool | str]
+    ) -> AsyncGenerator[Event]:
+        """Run or refuse the open calls of a paused run, after asking every policy again."""
+        step = await self._processed(run, max(run.steps - 1, 0))
+        open_ids = set(pause.open_ids)
+        requests = [call for call in tool_calls_of(run.history[pause.index]) if call.id in open_ids]
+        prepared = await self._runner.prepare(step, requests)
+        ready, waiting = [], []
+        for call in prepared:
+            answer = decisions.get(call.request.id)
+            if answer is None and (call.needs_approval or pause.shown(call) is not None):
+                waiting.append(call.pending())
+            elif answer is None or call.tool is None:
+                ready.append(call)
+            elif answer is not True:
+                run.add_result(call.answer(refusal_text(call.name, answer)))
+            elif not pause.unchanged(call):
+                run.add_result(call.answer(_CHANGED.format(name=call.name)))
+            else:
+                ready.append(call)
+        await self._claim(run, [call for call in ready if call.request.id in decisions])
+        run.decided = True
+        async with aclosing(self._outcomes(run, step, ready)) as events:
+            async for event in events:
+                yield event
+        run.order_results(pause.index)
+        if waiting:
+            run.finish("pending", pending=waiting)
+
+    async def _claim(self, run: RunState, calls: Sequence[PreparedCall]) -> None:
+        for call in calls:
+            for claimer in self._claimers:
+                if not await claimer.claim_call(run.base, call.request.id):
+                    raise ResumeError(f"the call {call.request.id!r} was decided before, in another process")
+
+    async def _processed(self, run: RunState, number: int) -> InputStep:
+        return await run_processors(self._processors, run.step(number, instructions=self._instructions))
+
+    async def _answers(self, step: InputStep, *, stream: bool) -> AsyncGenerator[str | Reply]:
+        request = model_request(step, parallel_tool_calls=self._parallel_tool_calls)
+        try:
+            async with aclosing(complete(self._completion, request, stream=stream)) as items:
+                async for item in items:
+                    yield item
+        except Exception as exc:
+            exc.add_note(f"raised by the model call of step {step.step_number} of agent {self._name!r}")
+            raise
+
+    async def _full(self, step: InputStep) -> int:
+        """Return what sending every definition at this step would cost."""
+        total = self._definitions.count(self._tools)
+        for resolver in self._resolvers:
+            try:
+                total += await resolver.definition_tokens(step)
+            except Exception:  # a figure for people must not end a run
+                logger.warning("definition_tokens of agent %r failed", self._name, exc_info=True)
+        return total
+
+    async def _end(self, run: RunState) -> None:
+        for resolver in self._resolvers:
+            try:
+                await resolver.end_run(run.base)
+            except Exception:  # cleaning up must not hide how it ended
+                logger.warning("end_run of agent %r failed", self._name, exc_info=True)
+
+
+async def last_result(events: AsyncGenerator[Event]) -> RunResult:
+    """Drain a run's events and return its result."""
+    async with aclosing(events) as source:
+        async for event in source:
+            if isinstance(event, Done):
+                return event.result
+    raise RuntimeError("the events of a run end with Done")  # pragma: no cover - drive() sees to it
+
+
+def _still_paused(run: RunState, pause: PausedRun | None) -> bool:
+    """Whether a resumed run failed before any answer took effect, so that it can be resumed again."""
+    return pause is not None and not run.decided and run.finish_reason is None

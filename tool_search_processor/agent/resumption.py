@@ -1,0 +1,188 @@
+"""Reading back a run that waits for approval, and seeing to it that each answer counts once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from tool_search_processor.agent.runs import RunResult, Usage
+from tool_search_processor.errors import ResumeError
+from tool_search_processor.messages import open_calls, to_openai_messages
+from tool_search_processor.session.calls import PendingCall, PreparedCall
+from tool_search_processor.steps import InputStep
+
+_REMEMBERED_CLAIMS = 20_000
+
+ClaimKey: TypeAlias = tuple[str, ...]
+
+
+@runtime_checkable
+class CallClaimer(Protocol):
+    """A processor that can say, over all processes, who may run an approved call."""
+
+    async def claim_call(self, step: InputStep, call_id: str) -> bool:
+        """Return True to the first who asks for a call of `step`'s thread or run, False to all others."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PausedRun:
+    """A run that waits for approval, whatever form it was kept in."""
+
+    messages: list[dict[str, Any]]
+    index: int
+    """Of the assistant message whose calls are open."""
+    open_ids: tuple[str, ...]
+    pending: Mapping[str, PendingCall] | None
+    """What was shown to a person; None where only messages were kept."""
+    run_id: str | None
+    thread_id: str | None
+    steps: int
+    usage: Usage
+
+    @classmethod
+    def read(
+        cls, paused: RunResult | Mapping[str, Any] | Iterable[Any], *, thread_id: str | None
+    ) -> PausedRun:
+        """Read a result, its plain data, or bare messages.
+
+        Raises:
+            ResumeError: Nothing is open in it, its parts don't fit, or it belongs to another thread.
+        """
+        result = paused if isinstance(paused, RunResult) else None
+        if isinstance(paused, Mapping):
+            result = RunResult.from_dict(paused)
+        if result is not None and not result.pending:
+            raise ResumeError(
+                f"nothing is pending: the run ended with finish_reason {result.finish_reason!r}"
+            )
+        messages = to_openai_messages(result.messages if result is not None else paused)  # type: ignore[arg-type]  # a RunResult was taken above
+        index, open_ids = open_calls(messages)
+        if not open_ids:
+            raise ResumeError(
+                "nothing is pending: the messages don't end with an assistant's tool calls without results"
+            )
+        if result is None:
+            return cls(
+                messages=messages,
+                index=index,
+                open_ids=tuple(open_ids),
+                pending=None,
+                run_id=None,
+                thread_id=_thread(thread_id),
+                steps=_steps_of_turn(messages),
+                usage=Usage(),
+            )
+        pending = {call.call_id: call for call in result.pending}
+        gone = sorted(set(pending) - set(open_ids))
+        if gone:
+            raise ResumeError(f"the pending call {gone[0]!r} is not open in the messages")
+        return cls(
+            messages=messages,
+            index=index,
+            open_ids=tuple(open_ids),
+            pending=pending,
+            run_id=result.run_id,
+            thread_id=_same_thread(result.thread_id, _thread(thread_id)),
+            steps=result.steps,
+            usage=result.usage,
+        )
+
+    def shown(self, call: PreparedCall) -> PendingCall | None:
+        """Return what a person was shown of this call; None where it was not kept."""
+        return (self.pending or {}).get(call.request.id)
+
+    def unchanged(self, call: PreparedCall) -> bool:
+        """Whether the call is what a person was shown, as far as that was kept."""
+        shown = self.shown(call)
+        return shown is None or shown.arguments_hash == call.pending().arguments_hash
+
+
+def read_approvals(approvals: Mapping[str, bool | str], *, open_ids: Sequence[str]) -> dict[str, bool | str]:
+    """Return the answers after checking them against the open calls.
+
+    Raises:
+        ResumeError: An id is not open, or an answer is neither True, False nor a text.
+    """
+    for call_id, answer in approvals.items():
+        if call_id not in open_ids:
+            listed = ", ".join(map(repr, open_ids))
+            raise ResumeError(f"no open call has the id {call_id!r}; open are {listed}")
+        if not isinstance(answer, bool | str):
+            raise ResumeError(
+                f"the answer to {call_id!r} is True, False or a reason to refuse; found {answer!r}"
+            )
+    return dict(approvals)
+
+
+class ClaimLedger:
+    """Remembers which answers have been given in this process, the newest ten thousand."""
+
+    def __init__(self, *, max_entries: int = _REMEMBERED_CLAIMS) -> None:
+        """Remember at most `max_entries` keys, up to two a call."""
+        self._max_entries = max_entries
+        self._lock = Lock()
+        self._claimed: OrderedDict[ClaimKey, None] = OrderedDict()
+
+    def claim(self, pause: PausedRun, call_ids: Iterable[str]) -> list[ClaimKey]:
+        """Claim the calls, all or none; returns the keys, for `release`.
+
+        Raises:
+            ResumeError: One was decided before.
+        """
+        wanted = {call_id: _keys(pause, call_id) for call_id in call_ids}
+        with self._lock:
+            for call_id, (checked, _) in wanted.items():
+                if any(key in self._claimed for key in checked):
+                    raise ResumeError(f"the call {call_id!r} was decided before: it does not run again")
+            keys = [key for _, held in wanted.values() for key in held]
+            self._claimed.update(dict.fromkeys(keys))
+            while len(self._claimed) > self._max_entries:
+                self._claimed.popitem(last=False)
+        return keys
+
+    def release(self, keys: Iterable[ClaimKey]) -> None:
+        """Forget claims whose calls were not run."""
+        with self._lock:
+            for key in keys:
+                self._claimed.pop(key, None)
+
+
+def _keys(pause: PausedRun, call_id: str) -> tuple[list[ClaimKey], list[ClaimKey]]:
+    """Return the keys that must be free, and the keys to hold.
+
+    A run is told apart by its id. Bare messages have none, so they are told apart by their content; for a
+    run without a thread that content is held but not asked for, since two anonymous runs may be alike.
+    """
+    head = json.dumps(pause.messages[: pause.index + 1], sort_keys=True, default=str)
+    content = ("content", pause.thread_id or "", hashlib.sha256(head.encode()).hexdigest(), call_id)
+    if pause.run_id is None:
+        return [content], [content]
+    run = ("run", pause.run_id, call_id)
+    return ([run, content] if pause.thread_id else [run]), [run, content]
+
+
+def _steps_of_turn(messages: Sequence[Mapping[str, Any]]) -> int:
+    """Count the model calls since the last user message."""
+    steps = 0
+    for message in reversed(messages):
+        if message.get("role") == "user":
+            break
+        steps += message.get("role") == "assistant"
+    return steps
+
+
+def _thread(thread_id: str | None) -> str | None:
+    blank = isinstance(thread_id, str) and not thread_id.strip()
+    return None if blank else thread_id  # what is no text is refused by InputStep
+
+
+def _same_thread(kept: str | None, given: str | None) -> str | None:
+    if kept is not None and given is not None and kept != given:
+        raise ResumeError(f"the run belongs to thread {kept!r}, not to {given!r}")
+    return kept or given

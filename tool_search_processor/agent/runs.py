@@ -1,0 +1,173 @@
+"""What a run gives: its result, its usage, and the events on the way."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+from tool_search_processor.errors import ResumeError
+from tool_search_processor.plain import plain
+from tool_search_processor.session.calls import PendingCall
+
+FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "max_steps", "pending", "aborted"]
+"""Why a run ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of a run, summed over its steps."""
+
+    prompt_tokens: int = 0
+    """As the model's provider reported."""
+    completion_tokens: int = 0
+    total_tokens: int = 0
+    cached_tokens: int = 0
+    """Part of `prompt_tokens` that came from the provider's prompt cache."""
+    definition_tokens_sent: int = 0
+    """Estimate of the tool definitions that were sent, four characters a token."""
+    definition_tokens_full: int = 0
+    """The same estimate, had every tool of the agent and its catalogs been sent at each step."""
+
+    def __add__(self, other: Usage) -> Usage:
+        """Return the sums of both."""
+        names = [item.name for item in dataclasses.fields(self)]
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the figures as plain JSON data."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, int]) -> Usage:
+        """Read the figures back; unknown ones are left out."""
+        names = {item.name for item in dataclasses.fields(cls)}
+        return cls(**{name: value for name, value in data.items() if name in names})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """How a run ended; plain JSON through `to_dict`, so that another process can resume it."""
+
+    output: str
+    """The final text; of a run that stopped earlier, the last text there was."""
+    messages: list[dict[str, Any]]
+    """The whole history, without instructions: pass it as `messages` for the next turn."""
+    steps: int
+    """Model calls made."""
+    usage: Usage
+    finish_reason: FinishReason
+    pending: list[PendingCall] = field(default_factory=list)
+    """Calls that wait for approval; give the answers to `Agent.resume`."""
+    run_id: str
+    thread_id: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return {
+            "output": self.output,
+            "messages": plain(self.messages),
+            "steps": self.steps,
+            "usage": self.usage.to_dict(),
+            "finish_reason": self.finish_reason,
+            "pending": [call.to_dict() for call in self.pending],
+            "run_id": self.run_id,
+            "thread_id": self.thread_id,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RunResult:
+        """Read a result back from what `to_dict` gave.
+
+        Raises:
+            ResumeError: The data is not that of a result.
+        """
+        try:
+            if data["finish_reason"] not in get_args(FinishReason):
+                raise ValueError(f"finish_reason is {data['finish_reason']!r}")
+            return cls(
+                output=data["output"],
+                messages=plain(data["messages"]),
+                steps=int(data["steps"]),
+                usage=Usage.from_dict(data["usage"]),
+                finish_reason=data["finish_reason"],
+                pending=[PendingCall.from_dict(call) for call in data["pending"]],
+                run_id=data["run_id"],
+                thread_id=data["thread_id"],
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as exc:
+            raise ResumeError(f"this is not what RunResult.to_dict() gives: {exc!r}") from exc
+
+    def to_json(self) -> str:
+        """Return the result as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> RunResult:
+        """Read a result back from what `to_json` gave."""
+        try:
+            data = json.loads(text)
+        except ValueError as exc:
+            raise ResumeError(f"this is not what RunResult.to_json() gives: {exc}") from exc
+        return cls.from_dict(data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStart:
+    """A model call begins."""
+
+    step_number: int
+    tools: Sequence[str]
+    """Names of the tools that the model is offered, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta:
+    """A piece of the model's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallEvent:
+    """The model called a tool; it has not run yet."""
+
+    call_id: str
+    name: str
+    """As the model called it."""
+    target: str
+    """What runs: another tool where the model went through a proxy such as `call_tool`."""
+    arguments: Mapping[str, Any]
+    """Those of the target."""
+    needs_approval: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResultEvent:
+    """A tool answered; events come in the order of the calls."""
+
+    call_id: str
+    name: str
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepEnd:
+    """A model call and the tools it called are done."""
+
+    step_number: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The run ended; the last event."""
+
+    result: RunResult
+
+
+Event: TypeAlias = StepStart | TextDelta | ToolCallEvent | ToolResultEvent | StepEnd | Done
+"""What `Agent.stream` gives."""

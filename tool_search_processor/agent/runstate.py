@@ -1,0 +1,187 @@
+"""What an agent keeps while one run goes on."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from tool_search_processor.agent.completions import Reply
+from tool_search_processor.agent.runs import FinishReason, RunResult, Usage
+from tool_search_processor.call_requests import CallRequest, openai_call, unique_ids
+from tool_search_processor.messages import call_ids, merge_system, to_openai_messages
+from tool_search_processor.plain import clean_text, plain
+from tool_search_processor.session.calls import PendingCall, ToolOutcome, read_arguments, wire_name
+from tool_search_processor.steps import InputStep
+from tool_search_processor.tools import Tool
+
+logger = logging.getLogger(__name__)
+
+_CUT: Final = "length"
+_FILTERED: Final = "content_filter"
+
+
+class RunState:
+    """The history, figures and end of one run; changed as the run goes on."""
+
+    def __init__(
+        self,
+        base: InputStep,
+        *,
+        history: list[dict[str, Any]],
+        steps: int = 0,
+        usage: Usage | None = None,
+    ) -> None:
+        """Begin with a history; `base` holds what is the same at every step of the run."""
+        self.base = base
+        self.history = history
+        self.steps = steps
+        self.usage = usage or Usage()
+        self.finish_reason: FinishReason | None = None
+        self.decided = False
+        """Whether answers to pending calls have taken effect."""
+        self._output = ""
+        self._pending: list[PendingCall] = []
+
+    def step(self, number: int, *, instructions: str) -> InputStep:
+        """Return the input of a step, with copies of the history under the agent's instructions."""
+        messages = merge_system([plain(message) for message in self.history], before=[instructions])
+        return self.base.replace(messages=messages, step_number=number)
+
+    def count(self, reply: Reply, *, sent: int, full: int) -> Usage:
+        """Count a model call; returns the usage of that call alone."""
+        usage = Usage(
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
+            total_tokens=reply.total_tokens,
+            cached_tokens=reply.cached_tokens,
+            definition_tokens_sent=sent,
+            definition_tokens_full=full,
+        )
+        self.usage += usage
+        self.steps += 1
+        return usage
+
+    def record(self, reply: Reply) -> list[CallRequest]:
+        """Put a reply into the history; returns the calls to run, none where the run ends with it."""
+        calls = self._runnable(reply)
+        message: dict[str, Any] = {"role": "assistant", "content": reply.text or None, **reply.extra}
+        if calls:
+            message["tool_calls"] = [_stored_call(call) for call in calls]
+        if calls or reply.text:
+            self.history.append(message)
+        if calls:
+            self._output = reply.text or self._output
+            return calls
+        reason: FinishReason = "stop"
+        if reply.finish_reason == _CUT:
+            reason = _CUT
+        elif reply.finish_reason == _FILTERED:
+            reason = _FILTERED
+        self.finish(reason, output=reply.text)
+        return []
+
+    def add_result(self, outcome: ToolOutcome) -> None:
+        """Put a tool's result into the history."""
+        self.history.append(outcome.to_message())
+
+    def order_results(self, index: int) -> None:
+        """Put the results after the assistant message at `index` in the order of its calls."""
+        order = {str(call.get("id")): n for n, call in enumerate(self.history[index]["tool_calls"])}
+        tail = self.history[index + 1 :]
+        tail.sort(key=lambda message: order.get(str(message.get("tool_call_id")), len(order)))
+        self.history[index + 1 :] = tail
+
+    def finish(
+        self,
+        reason: FinishReason,
+        *,
+        output: str | None = None,
+        pending: Sequence[PendingCall] = (),
+    ) -> None:
+        """Say how the run ended; without an output the last text stands."""
+        self.finish_reason = reason
+        self._pending = list(pending)
+        if output is not None:
+            self._output = output
+
+    def result(self) -> RunResult:
+        """Return the result of a run that has ended."""
+        return RunResult(
+            output=self._output,
+            messages=self.history,
+            steps=self.steps,
+            usage=self.usage,
+            finish_reason=self.finish_reason or "stop",
+            pending=self._pending,
+            run_id=self.base.run_id,
+            thread_id=self.base.thread_id,
+        )
+
+    def _runnable(self, reply: Reply) -> list[CallRequest]:
+        if reply.finish_reason == _FILTERED:
+            return []
+        if reply.finish_reason == _CUT and not all(_is_whole(call) for call in reply.calls):
+            return []
+        # ids that are new in the whole conversation: some servers count from call_0 in every answer
+        return unique_ids(reply.calls, taken=call_ids(self.history))
+
+
+def input_messages(given: str | Iterable[Any] | None) -> list[dict[str, Any]]:
+    """Return the messages of an input: a text is the user's; None and an empty text are none."""
+    if given is None or given == "":
+        return []
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}]
+    return to_openai_messages(given)
+
+
+def model_request(step: InputStep, *, parallel_tool_calls: bool) -> dict[str, Any]:
+    """Return the arguments of the completion for a step, as plain JSON data."""
+    request = {
+        **plain(dict(step.model_settings)),
+        "model": step.model,
+        "messages": [plain(m) for m in merge_system(step.messages, after=step.instructions)],
+    }
+    tools = _distinct(step.tools)
+    if tools:
+        request["tools"] = [tool.to_openai() for tool in tools]
+        if step.tool_choice is not None:
+            request["tool_choice"] = plain(step.tool_choice)
+        if not parallel_tool_calls:
+            request["parallel_tool_calls"] = False
+    return request
+
+
+def _distinct(tools: Sequence[Tool]) -> list[Tool]:
+    """Providers refuse a request in which two tools share a name."""
+    named: dict[str, Tool] = {}
+    for tool in tools:
+        if tool.name in named:
+            logger.warning("two tools of one step are named %r: the first is sent", tool.name)
+        named.setdefault(tool.name, tool)
+    return list(named.values())
+
+
+def _stored_call(call: CallRequest) -> Mapping[str, Any]:
+    """What a model got wrong must not be sent back: providers refuse broken names and arguments."""
+    text = call.arguments
+    if not _is_object(text):
+        arguments, _ = read_arguments(call.arguments, name=call.name)
+        text = json.dumps(plain(arguments))
+    return openai_call(call, name=wire_name(call.name), arguments=clean_text(text))
+
+
+def _is_object(text: Any) -> bool:
+    """Whether a text is strictly the JSON of an object; what was read leniently may not be."""
+    try:
+        return isinstance(text, str) and isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_whole(call: CallRequest) -> bool:
+    if isinstance(call.arguments, str) and not call.arguments.strip():
+        return False
+    return read_arguments(call.arguments, name=call.name)[1] is None

@@ -1,0 +1,8 @@
+"""The catalog: providers and transforms in, one consistent set of tools out."""
+
+from tool_search_processor.catalog.catalog import Catalog, CatalogStatus
+from tool_search_processor.catalog.clashes import RefusedTool
+from tool_search_processor.catalog.sources import ProviderStatus
+from tool_search_processor.catalog.views import CatalogView
+
+__all__ = ["Catalog", "CatalogStatus", "CatalogView", "ProviderStatus", "RefusedTool"]

@@ -1,0 +1,186 @@
+"""The indexes behind a catalog: one for what all requests share, a few for large lists of one request."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from cachetools import LRUCache
+
+from tool_search_processor.catalog.toolsets import ToolSet, bears_any
+from tool_search_processor.search.base import CountingIndex, Document, Hit
+from tool_search_processor.search.strategies import AnyIndex, Strategy, index_factory, is_index
+from tool_search_processor.tools import Tool
+
+MAX_EXTRA = 256
+"""The most tools of a request's own that are scored beside the shared index rather than indexed."""
+_OWN_INDEXES = 16
+_INLINE_DOCUMENTS = 500
+
+
+class IndexPool:
+    """Finds, for a view, the index that holds it, and searches it."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        """Take a strategy; its index is made when it is first needed."""
+        self._factory: Callable[[], AnyIndex] = index_factory(strategy)
+        # An instance that was handed over can't be made twice: it holds the shared tools alone.
+        self._can_make_more = isinstance(strategy, str | type) or not is_index(strategy)
+        self._shared: _Holder | None = None
+        self._own: LRUCache[str, _Holder] = LRUCache(_OWN_INDEXES)
+        self._lock = threading.Lock()
+
+    async def search(
+        self,
+        query: str,
+        *,
+        shared: ToolSet,
+        own: Sequence[Tool] = (),
+        limit: int | None = None,
+        tags: frozenset[str] = frozenset(),
+        without: frozenset[str] = frozenset(),
+    ) -> list[Hit]:
+        """Rank the shared tools and a request's own for a query.
+
+        Args:
+            query: What is looked for.
+            shared: The tools that all requests see.
+            own: This request's tools; one hides a shared tool of the same name.
+            limit: The most hits to return; None returns all.
+            tags: Only tools that bear any of these; empty asks nothing.
+            without: Names to leave out.
+        """
+        holder, within, extra = await self._locate(shared, own, tags, without)
+        return await holder.search(query, limit=limit, within=within, extra=extra)
+
+    async def count(
+        self,
+        query: str,
+        *,
+        shared: ToolSet,
+        own: Sequence[Tool] = (),
+        min_score: float = 0.0,
+        tags: frozenset[str] = frozenset(),
+        without: frozenset[str] = frozenset(),
+    ) -> int:
+        """Return how many tools `search` finds with at least `min_score` when nothing is cut."""
+        holder, within, extra = await self._locate(shared, own, tags, without)
+        if isinstance(holder.index, CountingIndex):
+            return await holder.count(query, min_score=min_score, within=within, extra=extra)
+        hits = await holder.search(query, limit=None, within=within, extra=extra)
+        return sum(hit.score > 0 and hit.score >= min_score for hit in hits)
+
+    async def prepare(self, shared: ToolSet) -> None:
+        """Bring the shared index up to date, so that the first search needn't."""
+        await self._shared_holder().hold(shared)
+
+    async def _locate(
+        self, shared: ToolSet, own: Sequence[Tool], tags: frozenset[str], without: frozenset[str]
+    ) -> tuple[_Holder, frozenset[str] | None, Sequence[Document]]:
+        if len(own) > MAX_EXTRA and self._can_make_more:
+            names = {tool.name for tool in own}
+            united = ToolSet([*(tool for tool in shared if tool.name not in names), *own])
+            holder, united = await self._own_holder(united)
+            return holder, united.select(tags=tags, without=without), ()
+        holder = self._shared_holder()
+        await holder.hold(shared)
+        if not own:
+            return holder, shared.select(tags=tags, without=without), ()
+        extra = ToolSet(t for t in own if t.name not in without and bears_any(t, tags)).documents
+        hidden = frozenset(tool.name for tool in own if tool.name in shared.by_name)
+        return holder, shared.select(tags=tags, without=without | hidden), extra
+
+    def _shared_holder(self) -> _Holder:
+        with self._lock:
+            if self._shared is None:
+                self._shared = _Holder(self._factory())
+            return self._shared
+
+    async def _own_holder(self, tools: ToolSet) -> tuple[_Holder, ToolSet]:
+        """Return the index of this content, and the set of equal content that it was made from."""
+        with self._lock:
+            holder = self._own.get(tools.fingerprint)
+            if holder is None:
+                holder = self._own[tools.fingerprint] = _Holder(self._factory())
+        if holder.held is None:
+            await holder.hold(tools)
+        return holder, holder.held or tools
+
+
+class _Holder:
+    """An index and the set of tools in it."""
+
+    def __init__(self, index: AnyIndex) -> None:
+        self.index = index
+        self.held: ToolSet | None = None
+        self._lock = threading.Lock()
+        self._under_way: Future[None] | None = None
+
+    async def hold(self, tools: ToolSet) -> None:
+        """Put a set of tools into the index, unless it or a later one is there."""
+        if not self._is_older(tools):
+            return
+        if inspect.iscoroutinefunction(self.index.update):
+            await self._update_outside(tools)
+        elif len(tools) <= _INLINE_DOCUMENTS and not self._lock.locked():
+            self._update(tools)
+        else:
+            await asyncio.to_thread(self._update, tools)
+
+    def _update(self, tools: ToolSet) -> None:
+        with self._lock:
+            if self._is_older(tools):
+                self.index.update(tools.documents)
+                self.held = tools
+
+    async def _update_outside(self, tools: ToolSet) -> None:
+        """Update an engine outside, one update at a time; waiting tasks may be of several event loops."""
+        while self._is_older(tools):
+            with self._lock:
+                other, mine = self._under_way, Future[None]()
+                self._under_way = other or mine
+            if other is not None:
+                # How it went shows in what is held then.
+                await asyncio.shield(asyncio.wrap_future(other))
+                continue
+            try:
+                await self.index.update(tools.documents)  # type: ignore[misc]  # hold() has looked
+                self.held = tools
+            finally:
+                self._under_way = None
+                mine.set_result(None)
+
+    def _is_older(self, tools: ToolSet) -> bool:
+        held = self.held
+        return held is None or held.generation < tools.generation
+
+    async def search(
+        self, query: str, *, limit: int | None, within: frozenset[str] | None, extra: Sequence[Document]
+    ) -> list[Hit]:
+        """Search the index; one that says it is `blocking` is searched in a thread."""
+        search = functools.partial(self.index.search, query, limit=limit, within=within, extra=extra)
+        hits: list[Hit] = await self._ask(search)
+        return hits
+
+    async def count(
+        self, query: str, *, min_score: float, within: frozenset[str] | None, extra: Sequence[Document]
+    ) -> int:
+        """Count with an index that can."""
+        count = functools.partial(
+            self.index.count,  # type: ignore[union-attr]  # the caller has looked for it
+            query,
+            min_score=min_score,
+            within=within,
+            extra=extra,
+        )
+        return int(await self._ask(count))
+
+    async def _ask(self, question: Callable[[], Any]) -> Any:
+        blocking = getattr(self.index, "blocking", False)
+        answer = await asyncio.to_thread(question) if blocking else question()
+        return await answer if inspect.isawaitable(answer) else answer

@@ -1,0 +1,133 @@
+"""What one request sees of a catalog: the shared tools, and its own after them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+
+from tool_search_processor.catalog.indexes import IndexPool
+from tool_search_processor.catalog.toolsets import ToolSet
+from tool_search_processor.search.base import Hit
+from tool_search_processor.tools import Tool
+
+Fetch = Callable[[str], Awaitable[Tool | None]]
+
+
+class CatalogView:
+    """The tools of one request, found by name, by likeness and by search.
+
+    Costs what the request's own tools cost, however many are shared.
+    """
+
+    def __init__(
+        self, shared: ToolSet, own: ToolSet, *, indexes: IndexPool, fetch: Fetch | None = None
+    ) -> None:
+        """Put a view together.
+
+        Args:
+            shared: The tools that all requests see.
+            own: This request's tools; one hides a shared tool of the same name.
+            indexes: Where to search.
+            fetch: Looks a tool up where transforms have their own `get_tool`; None looks in the list.
+        """
+        self.shared = shared
+        self.own = own
+        self._indexes = indexes
+        self._fetch = fetch
+        self._added: frozenset[str] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.shared) + sum(tool.name not in self.shared.by_name for tool in self.own)
+
+    def __iter__(self) -> Iterator[Tool]:
+        hidden = self.own.by_name
+        yield from (tool for tool in self.shared if tool.name not in hidden) if hidden else self.shared
+        yield from self.own
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the content of every tool, in order."""
+        if not self.own:
+            return self.shared.fingerprint
+        return hashlib.sha256(f"{self.shared.fingerprint}{self.own.fingerprint}".encode()).hexdigest()
+
+    @property
+    def namespaces(self) -> Mapping[str, int]:
+        """How many tools each namespace holds, in order of appearance."""
+        if not self.own:
+            return self.shared.namespaces
+        # Worked out by difference: what is shared is not looked through for each request.
+        counts = Counter(self.shared.namespaces)
+        for tool in self.own:
+            hidden = self.shared.by_name.get(tool.name)
+            if hidden is not None and hidden.namespace:
+                counts[hidden.namespace] -= 1
+            if tool.namespace:
+                counts[tool.namespace] += 1
+        return {namespace: number for namespace, number in counts.items() if number}
+
+    def get(self, name: str) -> Tool | None:
+        """Return the listed tool of this exact name."""
+        return self.own.by_name.get(name) or self.shared.by_name.get(name)
+
+    async def fetch(self, name: str) -> Tool | None:
+        """Return the tool of this exact name, if every transform with its own `get_tool` agrees."""
+        listed = self.get(name)
+        if listed is None or self._fetch is None or name in self._added:
+            return listed
+        return await self._fetch(name)
+
+    def pinned(self, names: Iterable[str] = ()) -> list[Tool]:
+        """Return the tools that are always listed: those that say so, then those of `names`."""
+        found = {tool.name: tool for tool in (*self._shared_only(self.shared.pinned), *self.own.pinned)}
+        found |= {name: tool for name in names if (tool := self.get(name)) is not None}
+        return list(found.values())
+
+    def near(self, name: str) -> list[Tool]:
+        """Return the tools whose name is the same but for case, separators and namespace."""
+        return [*self._shared_only(self.shared.near(name)), *self.own.near(name)]
+
+    def alike(self, name: str) -> Iterator[Tool]:
+        """Yield tools with a similar name, the request's own first, then the most similar."""
+        yield from self.own.alike(name)
+        yield from self._shared_only(self.shared.alike(name))
+
+    def with_own(self, tools: Iterable[Tool]) -> CatalogView:
+        """Return a view with more tools of this request, which hide those of the same name."""
+        more = {tool.name: tool for tool in tools}
+        if not more:
+            return self
+        own = ToolSet([*(tool for tool in self.own if tool.name not in more), *more.values()])
+        view = CatalogView(self.shared, own, indexes=self._indexes, fetch=self._fetch)
+        view._added = self._added | more.keys()
+        return view
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        tags: frozenset[str] = frozenset(),
+        without: frozenset[str] = frozenset(),
+    ) -> list[Hit]:
+        """Rank the tools for a query; see `IndexPool.search`."""
+        return await self._indexes.search(
+            query, shared=self.shared, own=self.own.tools, limit=limit, tags=tags, without=without
+        )
+
+    async def count(
+        self,
+        query: str,
+        *,
+        min_score: float = 0.0,
+        tags: frozenset[str] = frozenset(),
+        without: frozenset[str] = frozenset(),
+    ) -> int:
+        """Return how many tools match with at least `min_score`."""
+        return await self._indexes.count(
+            query, shared=self.shared, own=self.own.tools, min_score=min_score, tags=tags, without=without
+        )
+
+    def _shared_only(self, tools: Iterable[Tool]) -> Sequence[Tool] | Iterator[Tool]:
+        return (tool for tool in tools if tool.name not in self.own.by_name)

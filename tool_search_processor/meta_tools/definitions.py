@@ -1,0 +1,147 @@
+"""The meta-tools: their schemas and descriptions, with what answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tool_search_processor.meta_tools.names import MetaToolNames
+from tool_search_processor.meta_tools.reading import MAX_RESULTS, as_object
+from tool_search_processor.tools import Tool, ToolContext
+
+Handler = Callable[[Mapping[str, Any], ToolContext], Awaitable[Any]]
+Target = Callable[[Mapping[str, Any], ToolContext], Awaitable[tuple[Tool, Mapping[str, Any]] | None]]
+
+
+@dataclass(frozen=True)
+class MetaTool(Tool):
+    """A tool of the processor's own: what the model gets wrong is answered in words."""
+
+    __hash__ = Tool.__hash__
+
+    handler: Handler | None = field(default=None, repr=False, compare=False)
+    proxy: Target | None = field(default=None, repr=False, compare=False)
+
+    async def call(self, arguments: Any = None, context: ToolContext | None = None) -> Any:
+        """Answer a call; any arguments will do."""
+        return await self.handler(as_object(arguments), context or ToolContext())  # type: ignore[misc]
+
+    async def target(
+        self, arguments: Any, context: ToolContext | None = None
+    ) -> tuple[Tool, Mapping[str, Any]]:
+        """Return what a proxied call really runs, or this tool where it will answer itself."""
+        given = as_object(arguments)
+        found = await self.proxy(given, context or ToolContext()) if self.proxy else None
+        return found or (self, given)
+
+
+def search_tool(
+    names: MetaToolNames, *, inventory: str, takes_pattern: bool, default_limit: int, handler: Handler
+) -> MetaTool:
+    """Return the search tool.
+
+    Args:
+        names: What the meta-tools are called.
+        inventory: A sentence about what stands behind it, or nothing.
+        takes_pattern: Whether queries are regular expressions.
+        default_limit: Results of a query unless the model says otherwise.
+        handler: Answers a call.
+    """
+    what = {
+        "load": f"Then make tools callable with {names.load}.",
+        "auto_load": "The tools it returns become callable in your next step.",
+        "call": f"Then run a tool with {names.call}.",
+    }[names.mode]
+    query = (
+        "A case-insensitive regular expression over names, descriptions and parameters (RE2 syntax, at most "
+        "200 characters), such as 'issue|ticket'."
+        if takes_pattern
+        else "What you need to do, in a few words, such as 'create github issue'; or a tool's name."
+    )
+    text = {"type": "string"}
+    return MetaTool(
+        name=names.search,
+        description=" ".join(
+            part for part in ("Find tools that are available but not listed.", inventory, what) if part
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "query": {
+                    "anyOf": [text, {"type": "array", "items": text}],
+                    "description": f"{query} A list asks several things at once.",
+                },
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": MAX_RESULTS,
+                    "description": f"Most results for each query; {default_limit} by default.",
+                },
+                "tags": {
+                    "type": "array",
+                    "items": text,
+                    "description": "Only tools that bear any of these tags.",
+                },
+            },
+            "required": ["query"],
+        },
+        annotations={"readOnlyHint": True},
+        pinned=True,
+        handler=handler,
+    )
+
+
+def load_tool(names: MetaToolNames, *, handler: Handler) -> MetaTool:
+    """Return the tool that loads tools by name."""
+    return MetaTool(
+        name=names.load,
+        description=f"Load tools that {names.search} found, by name. They become callable in your next step.",
+        parameters=_names_schema("Names of the tools to load, as the search gave them."),
+        pinned=True,
+        handler=handler,
+    )
+
+
+def unload_tool(names: MetaToolNames, *, handler: Handler) -> MetaTool:
+    """Return the tool that unloads tools by name."""
+    return MetaTool(
+        name=names.unload,
+        description="Unload tools that you no longer need. They stay findable and can be loaded again.",
+        parameters=_names_schema("Names of the tools to unload."),
+        pinned=True,
+        handler=handler,
+    )
+
+
+def call_tool(names: MetaToolNames, *, handler: Handler, proxy: Target) -> MetaTool:
+    """Return the tool that runs another tool by name."""
+    return MetaTool(
+        name=names.call,
+        description=f"Run a tool that {names.search} found, with arguments that fit its parameters.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "The tool's name, as the search gave it."},
+                "arguments": {
+                    "type": "object",
+                    "description": "The tool's arguments, as its parameters describe them.",
+                    "additionalProperties": True,
+                },
+            },
+            "required": ["name"],
+        },
+        pinned=True,
+        handler=handler,
+        proxy=proxy,
+    )
+
+
+def _names_schema(description: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {
+            "tool_names": {"type": "array", "items": {"type": "string"}, "description": description}
+        },
+        "required": ["tool_names"],
+    }

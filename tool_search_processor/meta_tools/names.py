@@ -1,0 +1,35 @@
+"""What the meta-tools are called, and which of them there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Mode = Literal["load", "auto_load", "call"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetaToolNames:
+    """What the meta-tools are called, and which of them there are."""
+
+    mode: Mode
+    search: str
+    load: str
+    call: str
+    unload: str
+    allow_unload: bool
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """The names of the meta-tools that are listed, in their order."""
+        second = {"load": (self.load,), "auto_load": (), "call": (self.call,)}[self.mode]
+        return (self.search, *second, *((self.unload,) if self.allow_unload else ()))
+
+    @property
+    def loading(self) -> frozenset[str]:
+        """The names of the meta-tools whose results load."""
+        return {
+            "load": frozenset({self.load}),
+            "auto_load": frozenset({self.search}),
+            "call": frozenset[str](),
+        }[self.mode]

@@ -1,0 +1,83 @@
+"""What a model writes into a call of a meta-tool, however it encodes it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MAX_RESULTS = 20
+"""The most results of one query, and of one whole answer."""
+MAX_QUERIES = 10
+"""The most queries of one search that are answered."""
+MAX_NAMES = 100
+"""The most names of one load or unload that are looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCall:
+    """What a call of the search tool asks for."""
+
+    queries: tuple[str, ...]
+    limit: int
+    tags: frozenset[str]
+
+
+def as_object(arguments: Any) -> Mapping[str, Any]:
+    """Return the arguments as an object, however a model wrote them; what is none becomes empty."""
+    if isinstance(arguments, str):
+        arguments = _decoded(arguments)
+    return arguments if isinstance(arguments, Mapping) else {}
+
+
+def read_search(arguments: Mapping[str, Any], *, default_limit: int) -> SearchCall:
+    """Read a search call: one query or several, however a model encodes them."""
+    given = next((arguments[key] for key in ("query", "queries", "pattern", "q") if key in arguments), ())
+    queries = dict.fromkeys(query for text in _texts(given) if (query := text.strip()))
+    return SearchCall(
+        queries=tuple(queries)[:MAX_QUERIES],
+        limit=_limit(arguments.get("limit"), default_limit),
+        tags=frozenset(_texts(arguments.get("tags", ()))),
+    )
+
+
+def read_names(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Read the tool names of a load or unload: a list, one string, or a list as a JSON string."""
+    names: dict[str, None] = {}
+    for key in ("tool_names", "tool_name", "names", "name"):
+        for text in _texts(arguments.get(key, ())):
+            names |= dict.fromkeys(part for part in re.split(r"[,\s]+", text.strip()) if part)
+    return tuple(names)[:MAX_NAMES]
+
+
+def read_call(arguments: Mapping[str, Any]) -> tuple[str, Any]:
+    """Read a proxied call: the tool's name, and its arguments as they were written."""
+    name = next((arguments[key] for key in ("name", "tool_name", "tool") if key in arguments), "")
+    given = next((arguments[key] for key in ("arguments", "parameters", "args") if key in arguments), None)
+    return (name.strip() if isinstance(name, str) else ""), ({} if given is None else given)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in a string, a list, or a list that was encoded as a JSON string."""
+    if isinstance(value, str):
+        decoded = _decoded(value) if value.lstrip().startswith("[") else None
+        yield from _texts(decoded) if isinstance(decoded, list) else (value,)
+    elif isinstance(value, list | tuple):
+        yield from (item for item in value if isinstance(item, str))
+
+
+def _limit(value: Any, default: int) -> int:
+    try:
+        wanted = default if value is None or isinstance(value, bool) else int(value)
+    except (TypeError, ValueError, OverflowError):
+        wanted = default
+    return max(1, min(wanted, MAX_RESULTS))
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

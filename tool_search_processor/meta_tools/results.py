@@ -1,0 +1,106 @@
+"""The shapes of what the meta-tools answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from tool_search_processor.meta_tools.texts import cut
+from tool_search_processor.tools import Tool
+
+ResultDetail = Literal["brief", "signature", "schema"]
+
+_SIGNATURE_DEFAULT = 30
+
+
+def search_result(tool: Tool, *, score: float, loaded: bool, detail: ResultDetail) -> dict[str, Any]:
+    """Return one tool of a search's answer."""
+    result: dict[str, Any] = {
+        "name": tool.name,
+        "description": cut(tool.description),
+        "score": round(score, 3) or score,
+        "loaded": loaded,
+    }
+    if detail == "signature":
+        result["signature"] = signature(tool)
+    elif detail == "schema":
+        result["parameters"] = tool.wire_schema()
+    return result
+
+
+def search_answer(results: Sequence[Mapping[str, Any]], *, total: int | None, message: str) -> dict[str, Any]:
+    """Return the answer of a search; always this shape."""
+    return {"results": list(results), "total": total, "message": message}
+
+
+def load_answer(
+    *,
+    loaded: Sequence[str] = (),
+    already_loaded: Sequence[str] = (),
+    not_found: Sequence[Mapping[str, Any]] = (),
+    message: str,
+) -> dict[str, Any]:
+    """Return the answer of a load; always this shape."""
+    return {
+        "loaded": list(loaded),
+        "already_loaded": list(already_loaded),
+        "not_found": list(not_found),
+        "message": message,
+    }
+
+
+def unload_answer(
+    *, unloaded: Sequence[str] = (), not_loaded: Sequence[str] = (), message: str
+) -> dict[str, Any]:
+    """Return the answer of an unload; always this shape."""
+    return {"unloaded": list(unloaded), "not_loaded": list(not_loaded), "message": message}
+
+
+def receipt(names: Iterable[str], *, kind: Literal["loaded", "unloaded"] = "loaded") -> dict[str, Any]:
+    """Return the typed, versioned note by which a conversation tells what it has loaded."""
+    return {"type": f"tool-search/{kind}", "v": 1, "names": list(names)}
+
+
+def signature(tool: Tool) -> str:
+    """Return a compact parameter list: `name(a: string, b?: integer = 5)`."""
+    schema = tool.wire_schema()
+    required = set(schema.get("required", ()))
+    parts = [
+        f"{name}{'' if name in required else '?'}: {_type_word(part)}{_default(part)}"
+        for name, part in schema.get("properties", {}).items()
+    ]
+    return f"{tool.name}({', '.join(parts)})"
+
+
+def _type_word(schema: Any) -> str:
+    if not isinstance(schema, Mapping):
+        return "any"
+    if isinstance(schema.get("enum"), list):
+        return "|".join(json.dumps(value, ensure_ascii=False, default=str) for value in schema["enum"])
+    if "type" not in schema:
+        branches = schema.get("anyOf") or schema.get("oneOf") or ()
+        return "|".join(dict.fromkeys(map(_type_word, branches))) or (
+            str(schema["$ref"]).rpartition("/")[2] if "$ref" in schema else "any"
+        )
+    kind = schema["type"]
+    if kind == "array":
+        return f"{_type_word(schema.get('items', {}))}[]"
+    return "|".join(map(str, kind)) if isinstance(kind, list | tuple) else str(kind)
+
+
+def _default(schema: Any) -> str:
+    if not isinstance(schema, Mapping) or schema.get("default") is None:
+        return ""
+    text = json.dumps(schema["default"], ensure_ascii=False, default=str)
+    return f" = {text}" if len(text) <= _SIGNATURE_DEFAULT else " = …"
+
+
+def invalid_arguments_answer(tool: Tool, *, problem: str, loaded: bool) -> dict[str, Any]:
+    """Return the answer for a tool that was called before it was listed, with arguments that don't fit."""
+    more = " The tool is loaded now." if loaded else ""
+    return {
+        "error": problem,
+        "parameters": tool.wire_schema(),
+        "message": f"{tool.name} was not run.{more} Call it again with arguments that fit its parameters.",
+    }

@@ -1,0 +1,159 @@
+"""Every sentence that the model reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
+
+from tool_search_processor.meta_tools.names import MetaToolNames
+from tool_search_processor.tools import Tool
+
+DESCRIPTION_CHARACTERS = 150
+_ECHO_CHARACTERS = 80
+_MAX_NAMESPACES = 20
+_LAST_WORD = re.compile(r"\s+\S*\Z")
+
+EMPTY_QUERY = "The query is empty. Say in a few words what you need to do, such as 'create github issue'."
+NO_NAMES = "No tool was named. Give tool_names: a list of names as the search gave them."
+
+
+def instruction_text(names: MetaToolNames) -> str:
+    """Return the fixed instruction; it names the meta-tools that are present, and nothing else."""
+    use = {
+        "load": f"load what fits with {names.load}, and call it in your next step",
+        "auto_load": "and call what fits in your next step: what the search returns is loaded for you",
+        "call": f"and run what fits with {names.call}",
+    }[names.mode]
+    unload = f" Free what you no longer need with {names.unload}." if names.allow_unload else ""
+    return (
+        f"More tools are available than are listed. When no listed tool fits, search with {names.search}, "
+        f"{use}. Don't say that something can't be done before you have searched.{unload}"
+    )
+
+
+def catalog_text(lines: Sequence[str], names: MetaToolNames) -> str:
+    """Return the list of tools for the instruction."""
+    return (
+        f"Some of the tools that can be found (there may be more: search with {names.search}):\n"
+        + "\n".join(lines)
+    )
+
+
+def catalog_line(tool: Tool) -> str:
+    """Return a tool's line in the list."""
+    description = cut(one_line(tool.description))
+    return f"- {tool.name}: {description}" if description else f"- {tool.name}"
+
+
+def inventory_text(count: int, namespaces: Mapping[str, int]) -> str:
+    """Return the sentence that tells how many tools there are, and in which namespaces."""
+    if not namespaces:
+        return f"There are {count} of them."
+    shown = [f"{name} ({size})" for name, size in list(namespaces.items())[:_MAX_NAMESPACES]]
+    more = len(namespaces) - len(shown)
+    tail = f" and {more} more namespaces" if more else ""
+    return f"There are {count} of them, among others for: {', '.join(shown)}{tail}."
+
+
+def found_text(names: MetaToolNames, *, found: int, newly_loaded: Sequence[str], loaded: int) -> str:
+    """Return the sentence that goes with results."""
+    tools = "1 tool" if found == 1 else f"{found} tools"
+    if names.mode == "call":
+        return f"Found {tools}. Run one with {names.call}."
+    if names.mode == "load":
+        return f"Found {tools}. Load what you need with {names.load}; call it in your next step."
+    if newly_loaded:
+        return f"Found {tools}. Loaded: {', '.join(newly_loaded)}; callable from your next step."
+    if loaded:
+        return f"Found {tools}. They are loaded already: call them."
+    return f"Found {tools}, none of which can be loaded."
+
+
+def nothing_found_text(queries: Sequence[str], *, tags: Collection[str]) -> str:
+    """Return the sentence for a search without a match."""
+    asked = " or ".join(repr(clip(query)) for query in queries[:3])
+    narrowed = f" with a tag of {', '.join(sorted(map(clip, tags)))}" if tags else ""
+    return (
+        f"No tool matches {asked}{narrowed}. Try other words once, for the action and the thing it acts on; "
+        "if that finds nothing, no tool fits: stop searching and say so."
+    )
+
+
+def guard_text(kind: Literal["repeated", "fruitless"], *, loaded: Sequence[str], names: MetaToolNames) -> str:
+    """Return the sentence that tells a model to stop searching.
+
+    Args:
+        kind: Whether the same query came again, or many brought nothing new.
+        loaded: The tools that it can call.
+        names: What the meta-tools are called.
+    """
+    told = {
+        "repeated": "You have searched for this before, and the results are the same.",
+        "fruitless": "Your last searches have brought nothing new.",
+    }[kind]
+    have = f" Loaded and callable: {', '.join(loaded)}." if loaded else ""
+    use = {
+        "load": f"load one of the results with {names.load}",
+        "auto_load": "call one of the results",
+        "call": f"run one of the results with {names.call}",
+    }[names.mode]
+    return f"{told}{have} Stop searching: {use}, or say that no tool fits."
+
+
+def loaded_text(
+    *, loaded: Sequence[str], already: Sequence[str], missing: Sequence[str], full: Sequence[str], limit: int
+) -> str:
+    """Return the sentence that goes with a load."""
+    parts = []
+    if loaded:
+        parts.append(f"Loaded {', '.join(loaded)}: callable from your next step.")
+    if already:
+        parts.append(f"Already loaded: {', '.join(already)}.")
+    if missing:
+        parts.append(f"Not found: {', '.join(map(clip, missing))}. Search for tools by what they do.")
+    if full:
+        parts.append(
+            f"Not loaded, since {limit} tools are loaded, which is the most, and all are in use: "
+            f"{', '.join(full)}."
+        )
+    return " ".join(parts)
+
+
+def unloaded_text(*, unloaded: Sequence[str], missing: Sequence[str]) -> str:
+    """Return the sentence that goes with an unload."""
+    parts = []
+    if unloaded:
+        parts.append(f"Unloaded {', '.join(unloaded)}.")
+    if missing:
+        parts.append(f"Not loaded: {', '.join(map(clip, missing))}.")
+    return " ".join(parts)
+
+
+def missing_tool_text(name: str, *, suggestions: Sequence[str], names: MetaToolNames) -> str:
+    """Return the sentence for a call of a tool that is unknown or denied, which it does not tell apart."""
+    alike = f" Did you mean {', '.join(suggestions)}?" if suggestions else ""
+    return f"There is no tool {clip(name)!r} to call.{alike} Find tools with {names.search}."
+
+
+def meta_tool_refused_text(name: str, *, names: MetaToolNames) -> str:
+    """Return the sentence for a meta-tool that is called through the proxy."""
+    return f"{name} can't be run through {names.call}: call it directly."
+
+
+def one_line(text: str) -> str:
+    """Return a text with every run of white space as one blank."""
+    return " ".join(text.split())
+
+
+def cut(text: str, limit: int = DESCRIPTION_CHARACTERS) -> str:
+    """Return a text of at most `limit` characters, cut at a word where there is one."""
+    if len(text) <= limit:
+        return text
+    words = _LAST_WORD.sub("", text[:limit])
+    return f"{words if limit // 2 <= len(words) < limit else text[: limit - 1].rstrip()}…"
+
+
+def clip(text: str) -> str:
+    """Return what a model wrote, short enough to be repeated to it."""
+    return text if len(text) <= _ECHO_CHARACTERS else f"{text[: _ECHO_CHARACTERS - 1]}…"

@@ -1,0 +1,109 @@
+"""Ranking under policy: the best tools that a request may find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+from tool_search_processor.catalog.views import CatalogView
+from tool_search_processor.filters import Admission, Phase
+from tool_search_processor.search.base import Hit
+from tool_search_processor.tools import Tool
+
+Ranked = tuple[Hit, Tool]
+
+_DEEPER = 8
+_SPARE = 4
+_MAX_SUGGESTIONS = 3
+
+
+async def rank(
+    view: CatalogView,
+    query: str,
+    *,
+    admission: Admission,
+    limit: int,
+    phase: Phase = "search",
+    min_score: float = 0.0,
+    tags: frozenset[str] = frozenset(),
+    without: frozenset[str] = frozenset(),
+) -> list[Ranked]:
+    """Return the best tools for a query that a phase admits, best first.
+
+    The filter is asked after ranking and before the cut, so a denied tool takes no place: the list is
+    fetched deeper until enough are admitted.
+
+    Args:
+        view: Where to search.
+        query: What is looked for.
+        admission: Asks the filter.
+        limit: The most tools to return.
+        phase: What they are to be used for.
+        min_score: The least score of a result; it must be above 0 in any case.
+        tags: Only tools that bear any of these; empty asks nothing.
+        without: Names to leave out.
+    """
+    found: list[Ranked] = []
+    chosen: set[str] = set()
+    looked_at = 0
+    depth = limit if admission.is_open else limit * _SPARE
+    while True:
+        hits = await view.search(query, limit=depth, tags=tags, without=without)
+        # A deeper list begins with the one before. Only a catalog that changes meanwhile may shift it.
+        fresh, looked_at = hits[looked_at:], len(hits)
+        candidates = (
+            tool
+            for hit in fresh
+            if hit.score > 0
+            and hit.score >= min_score
+            and (tool := view.get(hit.name)) is not None
+            and hit.name not in chosen
+        )
+        admitted = {
+            tool.name: tool for tool in await admission.admit(candidates, phase, limit=limit - len(found))
+        }
+        if admitted:
+            found += [(hit, admitted[hit.name]) for hit in fresh if hit.name in admitted]
+            chosen |= admitted.keys()
+        if len(found) >= limit or len(hits) < depth or hits[-1].score < min_score:
+            return found[:limit]
+        depth *= _DEEPER
+
+
+def interleave(rankings: Sequence[Sequence[Ranked]], *, limit: int) -> list[Ranked]:
+    """Merge the results of several queries: each query's best first, then each second, no tool twice."""
+    merged: dict[str, Ranked] = {}
+    for row in zip_longest(*rankings):
+        for ranked in row:
+            if ranked is not None and len(merged) < limit:
+                merged.setdefault(ranked[1].name, ranked)
+    return list(merged.values())
+
+
+async def find_by_name(view: CatalogView, name: str, *, admission: Admission) -> Tool | None:
+    """Return the tool that a model means by a name, if phase `load` admits it.
+
+    The exact name first, then the one admitted tool whose name is the same but for case, separators and
+    namespace. A denied tool is passed over as if it were not there.
+    """
+    exact = await view.fetch(name)
+    if exact is not None and await admission.admits(exact, "load"):
+        return exact
+    near = await admission.admit((tool for tool in view.near(name) if tool.name != name), "load")
+    return await view.fetch(near[0].name) if len(near) == 1 else None
+
+
+async def suggest(view: CatalogView, name: str, *, admission: Admission) -> list[str]:
+    """Return up to three names that are like a name and admitted by phase `load`, the likest first."""
+    alike = (tool for tool in view.alike(name) if tool.name != name)
+    return [tool.name for tool in await admission.admit(alike, "load", limit=_MAX_SUGGESTIONS)]
+
+
+async def fetch_all(view: CatalogView, names: Iterable[str]) -> list[Tool]:
+    """Return the tools of these names that are in the catalog, in the names' order."""
+    return [tool for name in names if (tool := await view.fetch(name)) is not None]
+
+
+def tools_of(ranked: Iterable[Ranked]) -> Iterator[Tool]:
+    """Yield the tools of a ranking."""
+    return (tool for _, tool in ranked)

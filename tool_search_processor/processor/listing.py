@@ -1,0 +1,75 @@
+"""What a step lists and says beside the meta-tools."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from tool_search_processor.filters import Admission
+from tool_search_processor.guarded import GuardedTool
+from tool_search_processor.meta_tools import catalog_line, catalog_text, instruction_text, inventory_text
+from tool_search_processor.processor.meta_calls import StepCalls
+from tool_search_processor.tokens import DefinitionCounter, TextCounter
+from tool_search_processor.tools import Tool
+
+_BATCH = 50
+
+
+async def passthrough(
+    calls: StepCalls, admission: Admission, *, definitions: DefinitionCounter
+) -> list[GuardedTool] | None:
+    """Return every allowed tool, or None when their definitions cost more than `passthrough_tokens`."""
+    hidden = {tool.name for tool in calls.own}
+    left = calls.options.passthrough_tokens
+    everything: list[GuardedTool] = []
+    for batch in batched((tool for tool in calls.view if tool.name not in hidden), _BATCH):
+        loadable = await admission.admit(batch, "load")
+        for tool in await admission.admit(loadable, "active"):
+            left -= definitions.count((tool,))
+            if left < 0:
+                return None
+            everything.append(calls.guard(tool))
+    return everything
+
+
+async def instructions(calls: StepCalls, admission: Admission, *, counter: TextCounter) -> list[str]:
+    """Return the texts for the system prompt: the fixed one, and the list of tools where wanted."""
+    text = instruction_text(calls.names)
+    if not calls.options.catalog_in_prompt:
+        return [text]
+    lines = await _catalog_lines(calls, admission, counter)
+    return [text, catalog_text(lines, calls.names)] if lines else [text]
+
+
+async def _catalog_lines(calls: StepCalls, admission: Admission, counter: TextCounter) -> list[str]:
+    lines: list[str] = []
+    left = calls.options.catalog_token_limit - counter(catalog_text((), calls.names))
+    findable = (tool for tool in calls.view if tool.name not in calls.unsearched)
+    for batch in batched(findable, _BATCH):
+        for tool in await admission.admit(batch, "search"):
+            line = catalog_line(tool)
+            # One more for the line's end, so that the parts never sum up to less than the whole.
+            left -= counter(line) + 1
+            if left < 0:
+                return lines
+            lines.append(line)
+    return lines
+
+
+def inventory(calls: StepCalls) -> str:
+    """Return the sentence about what can be found; with a filter, it would tell what is hidden."""
+    if calls.options.filter is not None:
+        return ""
+    # What a step brings is left out: the text changes only when the catalog does.
+    pinned = calls.catalog.pinned(calls.options.pinned)
+    namespaces = Counter(calls.catalog.namespaces)
+    namespaces.subtract(tool.namespace for tool in pinned if tool.namespace)
+    return inventory_text(len(calls.catalog) - len(pinned), +namespaces)
+
+
+def batched(tools: Iterable[Tool], size: int) -> Iterator[list[Tool]]:
+    """Yield tools in lists of at most `size`."""
+    remaining = iter(tools)
+    while batch := list(islice(remaining, size)):
+        yield batch

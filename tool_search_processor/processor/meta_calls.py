@@ -1,0 +1,342 @@
+"""Answers to calls of the meta-tools, and to calls of tools that a step does not list."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tool_search_processor import meta_tools
+from tool_search_processor.catalog.views import CatalogView
+from tool_search_processor.errors import InvalidPatternError, ToolArgumentsError, ToolUnavailableError
+from tool_search_processor.filters import Admission
+from tool_search_processor.guarded import GuardedTool, guard
+from tool_search_processor.meta_tools import MetaTool, MetaToolNames, SearchCall
+from tool_search_processor.processor.discovery import (
+    Ranked,
+    fetch_all,
+    find_by_name,
+    interleave,
+    rank,
+    suggest,
+    tools_of,
+)
+from tool_search_processor.processor.loading import LoadedTools
+from tool_search_processor.processor.options import Options
+from tool_search_processor.steps import InputStep
+from tool_search_processor.tools import Tool, ToolContext
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class StepCalls:
+    """Answers the calls that a model makes after one step, with what that step could see."""
+
+    step: InputStep
+    catalog: CatalogView
+    view: CatalogView
+    """What can be found: the catalog, and the step's own tools where those are searched."""
+    own: Sequence[Tool]
+    """The step's own tools that it lists."""
+    pinned: Sequence[Tool]
+    """The catalog's tools that are listed at every step where phase `active` admits them."""
+    options: Options
+    loads: LoadedTools
+
+    @property
+    def names(self) -> MetaToolNames:
+        """What the meta-tools are called."""
+        return self.options.names
+
+    @cached_property
+    def unsearched(self) -> frozenset[str]:
+        """Names that searches leave out: what is listed anyway."""
+        return frozenset((*self.names.present, *(tool.name for tool in (*self.own, *self.pinned))))
+
+    @cached_property
+    def listed(self) -> dict[str, Tool]:
+        """The tools that this step lists whatever is loaded; pinned ones once they are admitted."""
+        return {tool.name: tool for tool in self.own}
+
+    async def list_pinned(self, admission: Admission) -> list[GuardedTool]:
+        """Return the pinned tools to list, less those that the step's own tools hide."""
+        visible = (tool for tool in self.pinned if tool.name not in self.listed)
+        pinned = [self.guard(tool) for tool in await admission.admit(visible, "active")]
+        self.listed.update((tool.name, tool) for tool in pinned)
+        return pinned
+
+    async def best(self, query: str, limit: int, admission: Admission) -> list[str]:
+        """Return the names of the best tools for a query that phase `load` admits."""
+        ranked: list[Ranked] = []
+        try:
+            ranked = await rank(
+                self.view,
+                query,
+                admission=admission,
+                limit=limit,
+                phase="load",
+                min_score=self.options.min_score,
+                without=self.unsearched,
+            )
+        except InvalidPatternError:
+            logger.debug("a user message is no pattern: nothing is preloaded")
+        except Exception:  # an index is anybody's code: a guess that fails must not end the run
+            logger.warning("the search for tools to preload failed", exc_info=True)
+        return [tool.name for tool in tools_of(ranked)]
+
+    def admission(self) -> Admission:
+        """Return a new request to the filter."""
+        return Admission(
+            self.options.filter,
+            context=self.step.context,
+            thread_id=self.step.thread_id,
+            timeout_seconds=self.options.filter_timeout_seconds,
+        )
+
+    def tools(self, inventory: str) -> list[MetaTool]:
+        """Return the meta-tools, bound to this step."""
+        names = self.names
+        found: dict[str, MetaTool] = {
+            names.search: meta_tools.search_tool(
+                names,
+                inventory=inventory,
+                takes_pattern=self.options.takes_pattern,
+                default_limit=self.options.top_k,
+                handler=self.search,
+            )
+        }
+        if names.load in names.present:
+            found[names.load] = meta_tools.load_tool(names, handler=self.load)
+        if names.call in names.present:
+            found[names.call] = meta_tools.call_tool(names, handler=self.call, proxy=self.proxied)
+        if names.allow_unload:
+            found[names.unload] = meta_tools.unload_tool(names, handler=self.unload)
+        return [found[name] for name in names.present]
+
+    # -- search
+
+    async def search(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
+        """Answer a call of the search tool."""
+        call = meta_tools.read_search(arguments, default_limit=self.options.top_k)
+        if not call.queries:
+            return meta_tools.search_answer((), total=self._total(0), message=meta_tools.EMPTY_QUERY)
+        with self.admission() as admission:
+            rankings, problem = await self._rank(call, admission)
+            ranked = interleave(rankings, limit=meta_tools.MAX_RESULTS)
+            newly = await self._auto_load(ranked, admission)
+            message = problem or await self._search_text(call, ranked, newly, admission=admission)
+        seen = self.loads.run(self.step).seen
+        results = [
+            meta_tools.search_result(
+                tool,
+                score=hit.score,
+                loaded=tool.name in seen,
+                detail=self.options.result_detail,
+            )
+            for hit, tool in ranked
+        ]
+        return meta_tools.search_answer(
+            results,
+            total=self._total(await self._count(call, rankings)),
+            message=message,
+        )
+
+    async def _rank(self, call: SearchCall, admission: Admission) -> tuple[list[list[Ranked]], str | None]:
+        """Rank each query; a pattern that does not compile finds nothing and leaves a sentence."""
+        rankings: list[list[Ranked]] = []
+        problem: str | None = None
+        for query in call.queries:
+            try:
+                ranked = await rank(
+                    self.view,
+                    query,
+                    admission=admission,
+                    limit=call.limit,
+                    min_score=self.options.min_score,
+                    tags=call.tags,
+                    without=self.unsearched,
+                )
+            except InvalidPatternError as exc:
+                ranked, problem = [], problem or str(exc)
+            rankings.append(ranked)
+        return rankings, problem
+
+    async def _auto_load(self, ranked: Sequence[Ranked], admission: Admission) -> tuple[str, ...]:
+        if self.names.mode != "auto_load":
+            return ()
+        loadable = await admission.admit(tools_of(ranked), "load")
+        outcome = await self.loads.add(self.step, [tool.name for tool in loadable])
+        return outcome.loaded
+
+    async def _count(self, call: SearchCall, rankings: Sequence[Sequence[Ranked]]) -> int:
+        """Return how many tools match any of the queries."""
+        if self.options.filter is not None:
+            return 0
+        if all(len(ranked) < call.limit for ranked in rankings):
+            return len({tool.name for ranked in rankings for tool in tools_of(ranked)})
+        if len(call.queries) == 1:
+            return await self.view.count(
+                call.queries[0],
+                min_score=self.options.min_score,
+                tags=call.tags,
+                without=self.unsearched,
+            )
+        whole = SearchCall(queries=call.queries, limit=len(self.view) or 1, tags=call.tags)
+        every, _ = await self._rank(whole, self.admission())
+        return len({tool.name for ranked in every for tool in tools_of(ranked)})
+
+    def _total(self, count: int) -> int | None:
+        # With a filter, a count would tell how much is hidden.
+        return count if self.options.filter is None else None
+
+    async def _search_text(
+        self, call: SearchCall, ranked: Sequence[Ranked], newly: Sequence[str], *, admission: Admission
+    ) -> str:
+        run = self.loads.run(self.step)
+        found = [tool.name for tool in tools_of(ranked)]
+        asked = tuple(sorted(query.casefold() for query in call.queries)), call.limit, call.tags
+        verdict = run.guard.judge(asked, found)
+        if verdict is not None:
+            loaded = await admission.admit(await fetch_all(self.view, tuple(run.seen)), "active")
+            return meta_tools.guard_text(verdict, loaded=[tool.name for tool in loaded], names=self.names)
+        if not found:
+            return meta_tools.nothing_found_text(call.queries, tags=call.tags)
+        known = sum(name in run.seen for name in found)
+        return meta_tools.found_text(self.names, found=len(found), newly_loaded=newly, loaded=known)
+
+    # -- load and unload
+
+    async def load(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
+        """Answer a call of the load tool."""
+        names = meta_tools.read_names(arguments)
+        if not names:
+            return meta_tools.load_answer(message=meta_tools.NO_NAMES)
+        with self.admission() as admission:
+            return await self.load_names(names, admission)
+
+    async def load_names(self, names: Sequence[str], admission: Admission) -> dict[str, Any]:
+        """Load tools by the names that somebody gave, and tell what came of it."""
+        wanted: dict[str, None] = {}
+        listed: list[str] = []
+        missing: list[dict[str, Any]] = []
+        for name in names:
+            if name in self.listed or name in self.names.present:
+                listed.append(name)
+            elif (tool := await find_by_name(self.view, name, admission=admission)) is not None:
+                wanted[tool.name] = None
+            else:
+                alike = await suggest(self.view, name, admission=admission)
+                missing.append({"name": meta_tools.clip(name), "suggestions": alike})
+        outcome = await self.loads.add(self.step, tuple(wanted))
+        if outcome.loaded:
+            self.loads.run(self.step).guard.used()
+        already = (*listed, *outcome.already_loaded)
+        return meta_tools.load_answer(
+            loaded=outcome.loaded,
+            already_loaded=already,
+            not_found=missing,
+            message=meta_tools.loaded_text(
+                loaded=outcome.loaded,
+                already=already,
+                missing=[item["name"] for item in missing],
+                full=outcome.refused,
+                limit=self.options.max_loaded or 0,
+            ),
+        )
+
+    async def unload(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
+        """Answer a call of the unload tool."""
+        names = meta_tools.read_names(arguments)
+        if not names:
+            return meta_tools.unload_answer(message=meta_tools.NO_NAMES)
+        unloaded = await self.loads.remove(self.step, names)
+        missing = [name for name in names if name not in unloaded]
+        return meta_tools.unload_answer(
+            unloaded=unloaded,
+            not_loaded=missing,
+            message=meta_tools.unloaded_text(unloaded=unloaded, missing=missing),
+        )
+
+    # -- calls
+
+    async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
+        """Answer a call of the call tool."""
+        name, given = meta_tools.read_call(arguments)
+        if self._is_meta_tool(name):
+            return f"Error: {meta_tools.meta_tool_refused_text(name, names=self.names)}"
+        tool = await self._callable(name)
+        if tool is None:
+            return f"Error: {await self.missing_text(name)}"
+        return await tool.call(given, context)
+
+    async def proxied(
+        self, arguments: Mapping[str, Any], _: ToolContext
+    ) -> tuple[Tool, Mapping[str, Any]] | None:
+        """Return the tool and the arguments that a call of the call tool really runs."""
+        name, given = meta_tools.read_call(arguments)
+        tool = None if self._is_meta_tool(name) else await self._callable(name)
+        return None if tool is None else (tool, given)
+
+    async def unlisted(self, name: str) -> GuardedTool | None:
+        """Return a tool that the step does not list, if phases `load` and `active` admit it."""
+        tool = await self.view.fetch(name)
+        if tool is None:
+            return None
+        with self.admission() as admission:
+            return self._unlisted(tool) if await admission.admits(tool, "load", "active") else None
+
+    def guard(self, tool: Tool) -> GuardedTool:
+        """Return a listed tool's copy, whose every call asks phase `active` again."""
+        return guard(tool, self._run)
+
+    async def missing_text(self, name: str) -> str:
+        """Return the sentence for a tool that is unknown or denied: the same for both."""
+        with self.admission() as admission:
+            alike = await suggest(self.view, name, admission=admission)
+        return meta_tools.missing_tool_text(name, suggestions=alike, names=self.names)
+
+    def _is_meta_tool(self, name: str) -> bool:
+        # Another searcher's too: a proxy behind a proxy would hide whose approval is needed.
+        return name in self.names.present or isinstance(self.listed.get(name), MetaTool)
+
+    async def _callable(self, name: str) -> Tool | None:
+        if name in self.listed:
+            return self.listed[name]
+        with self.admission() as admission:
+            tool = await find_by_name(self.view, name, admission=admission)
+            if tool is None or not await admission.admits(tool, "active"):
+                return None
+        return self._unlisted(tool)
+
+    def _unlisted(self, tool: Tool) -> GuardedTool:
+        return guard(tool, self._run_unlisted)
+
+    async def _run(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
+        """Run a listed tool, if the policy of this moment allows it."""
+        await self._check_active(tool)
+        await self.loads.called(self.step, tool.name)
+        return await tool.call(arguments, context or self._context())
+
+    async def _run_unlisted(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
+        """Run a tool whose parameters the model may not have seen, and list it from now on."""
+        await self._check_active(tool)
+        if self.names.mode != "call":
+            await self.loads.add(self.step, (tool.name,))
+        await self.loads.called(self.step, tool.name)
+        try:
+            return await tool.call(arguments, context or self._context())
+        except ToolArgumentsError as exc:
+            loaded = tool.name in self.loads.run(self.step).seen
+            return meta_tools.invalid_arguments_answer(tool, problem=str(exc), loaded=loaded)
+
+    async def _check_active(self, tool: Tool) -> None:
+        with self.admission() as admission:
+            if await admission.admits(tool, "active"):
+                return
+        raise ToolUnavailableError(await self.missing_text(tool.name))
+
+    def _context(self) -> ToolContext:
+        return ToolContext(thread_id=self.step.thread_id, run_id=self.step.run_id, context=self.step.context)

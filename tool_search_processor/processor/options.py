@@ -1,0 +1,91 @@
+"""A processor's options, checked as a whole before anything is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.filters import Filter
+from tool_search_processor.meta_tools import MAX_RESULTS, MetaToolNames, ResultDetail
+from tool_search_processor.tools.names import is_tool_name
+
+_MODES = ("load", "auto_load", "call")
+_DETAILS = ("brief", "signature", "schema")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a processor was asked to do; see `ToolSearchProcessor` for each option's meaning."""
+
+    names: MetaToolNames
+    top_k: int
+    min_score: float
+    max_loaded: int | None
+    filter: Filter | None
+    filter_timeout_seconds: float | None
+    pinned: tuple[str, ...]
+    include_step_tools: bool
+    catalog_in_prompt: bool
+    catalog_token_limit: int
+    preload: int
+    result_detail: ResultDetail
+    passthrough_tokens: int
+    takes_pattern: bool
+
+    def __post_init__(self) -> None:
+        """Refuse what can't work.
+
+        Raises:
+            ConfigurationError: Says what was found and what to do.
+        """
+        _one_of("mode", self.names.mode, _MODES)
+        _one_of("result_detail", self.result_detail, _DETAILS)
+        _whole("top_k", self.top_k, least=1, most=MAX_RESULTS)
+        _whole("preload", self.preload, least=0)
+        _whole("passthrough_tokens", self.passthrough_tokens, least=0)
+        _whole("catalog_token_limit", self.catalog_token_limit, least=1)
+        if self.max_loaded is not None:
+            _whole("max_loaded", self.max_loaded, least=1)
+        if not _is_number(self.min_score) or not 0 <= self.min_score <= 1:
+            raise ConfigurationError(f"min_score is from 0 to 1, found {self.min_score!r}")
+        if self.filter is not None and not callable(self.filter):
+            raise ConfigurationError(
+                f"filter is a function (request) -> bool, found {self.filter!r:.80}: pass the function itself"
+            )
+        timeout = self.filter_timeout_seconds
+        if timeout is not None and not (_is_number(timeout) and timeout > 0):
+            raise ConfigurationError(f"filter_timeout_seconds is above 0 or None, found {timeout!r}")
+        self._check_names()
+
+    def _check_names(self) -> None:
+        present = self.names.present
+        for name in present:
+            if not isinstance(name, str) or not is_tool_name(name):
+                raise ConfigurationError(
+                    f"a meta-tool can't be named {name!r}: use 1 to 64 of the characters A-Z a-z 0-9 _ -"
+                )
+        if len(set(present)) < len(present):
+            raise ConfigurationError(
+                f"the meta-tools need different names, found {present!r}: change search_tool_name, "
+                "load_tool_name, call_tool_name or unload_tool_name"
+            )
+
+
+def _one_of(option: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigurationError(f"{option} is one of {', '.join(map(repr, allowed))}, found {value!r}")
+
+
+def _whole(option: str, value: object, *, least: int, most: int | None = None) -> None:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int)
+        or value < least
+        or (most is not None and value > most)
+    ):
+        bound = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ConfigurationError(f"{option} is a whole number {bound}, found {value!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

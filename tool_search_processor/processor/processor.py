@@ -1,0 +1,393 @@
+"""The input processor: a few meta-tools and what is loaded, in place of the whole catalog."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from tool_search_processor.catalog import Catalog
+from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
+from tool_search_processor.filters import Admission, Filter
+from tool_search_processor.guarded import GuardedTool
+from tool_search_processor.messages import last_user_text
+from tool_search_processor.meta_tools import (
+    MetaTool,
+    MetaToolNames,
+    Mode,
+    ResultDetail,
+    unload_answer,
+    unloaded_text,
+)
+from tool_search_processor.processor.discovery import fetch_all, rank
+from tool_search_processor.processor.listing import instructions, inventory, passthrough
+from tool_search_processor.processor.loading import LoadedTools
+from tool_search_processor.processor.meta_calls import StepCalls
+from tool_search_processor.processor.options import Options
+from tool_search_processor.search.base import Hit
+from tool_search_processor.search.strategies import Strategy
+from tool_search_processor.session import ToolSession
+from tool_search_processor.steps import InputStep
+from tool_search_processor.stores.base import LoadedToolStore
+from tool_search_processor.stores.memory import MemoryStore
+from tool_search_processor.tokens import DefinitionCounter, TextCounter, estimate_tokens
+from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.base import Transform
+
+_TTL_SECONDS = 3600.0
+_ID = "tool-search"
+_SEARCH_TOOL_NAME = "search_tools"
+
+
+class ToolSearchProcessor:
+    """Gives a model meta-tools to find and load tools with, instead of every definition.
+
+    Add it to an agent's `input_processors`, before a token limiter. It is safe to share between any
+    number of agents, threads and event loops.
+    """
+
+    def __init__(
+        self,
+        tools: object = (),
+        *,
+        search: Strategy = "bm25",
+        top_k: int = 5,
+        min_score: float = 0.0,
+        mode: Mode = "load",
+        ttl_seconds: float | None = _TTL_SECONDS,
+        store: LoadedToolStore | None = None,
+        max_loaded: int | None = 100,
+        filter: Filter | None = None,  # noqa: A002 - the field's word for it
+        filter_timeout_seconds: float | None = None,
+        transforms: Iterable[Transform] = (),
+        pinned: Iterable[str] = (),
+        include_step_tools: bool = False,
+        catalog_in_prompt: bool = False,
+        catalog_token_limit: int = 4000,
+        preload: int = 0,
+        result_detail: ResultDetail | None = None,
+        allow_unload: bool = False,
+        passthrough_tokens: int = 0,
+        counter: TextCounter | None = None,
+        search_tool_name: str = _SEARCH_TOOL_NAME,
+        load_tool_name: str = "load_tool",
+        call_tool_name: str = "call_tool",
+        unload_tool_name: str = "unload_tool",
+        id: str = _ID,  # noqa: A002 - the name that the protocol fixes
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Build a processor; whatever can be checked without waiting is checked here.
+
+        Args:
+            tools: A list of tools, plain functions and providers, mixed freely; a mapping of names to
+                tools; or one function `(context) -> tools`, sync or async, asked for each request.
+            search: The strategy: "bm25", "regex", "fuzzy", "vector", "hybrid", an index, or a function
+                that makes one.
+            top_k: Results of a query unless the model asks for another number; 1 to 20.
+            min_score: The least score of a result, 0 to 1; a result's score is above 0 in any case.
+            mode: "load": search, then load. "auto_load": a search loads what it returns. "call": found
+                tools are run through a proxy, and the list of tools never changes.
+            ttl_seconds: Idle seconds after which a thread's loaded tools are forgotten; None keeps them
+                for ever. Shapes the default store only.
+            store: Keeps the loaded names; a MemoryStore by default.
+            max_loaded: The most loaded tools of a thread; the least recently called makes room. None
+                sets no bound.
+            filter: Asked at the phases search, load and active; what it raises is a denial.
+            filter_timeout_seconds: How long an async filter may take before it counts as a denial.
+            transforms: What the tools go through, the first one innermost.
+            pinned: Names of tools that are always listed, beside those that say so themselves.
+            include_step_tools: Make the tools that a step brings searchable, and withhold them until
+                they are loaded.
+            catalog_in_prompt: Put a list of allowed tools into the instruction.
+            catalog_token_limit: The most tokens of that list.
+            preload: How many tools to load at each user turn, the best ones for its message.
+            result_detail: What a search result tells of parameters: "brief" nothing, "signature" a
+                compact list, "schema" all. By default "schema" in mode "call", else "brief".
+            allow_unload: Give the model a tool to unload with.
+            passthrough_tokens: While all allowed definitions together cost at most this many tokens,
+                list them and no meta-tool; 0 never does.
+            counter: Counts the tokens of a text; an estimate from its characters by default.
+            search_tool_name: The name of the search tool.
+            load_tool_name: The name of the load tool.
+            call_tool_name: The name of the call tool.
+            unload_tool_name: The name of the unload tool.
+            id: Names this processor in `step.state`, in stores and in errors. The default gets the search
+                tool's name added where that was changed, so two searchers on one agent don't mix.
+            clock: Returns the time in seconds. Shapes the default store only.
+
+        Raises:
+            ConfigurationError: When an option can't work, two tools have one name
+                (`DuplicateToolError`), or a tool bears a meta-tool's name (`ReservedToolNameError`).
+        """
+        names = MetaToolNames(
+            mode=mode,
+            search=search_tool_name,
+            load=load_tool_name,
+            call=call_tool_name,
+            unload=unload_tool_name,
+            allow_unload=allow_unload,
+        )
+        self._options = Options(
+            names=names,
+            top_k=top_k,
+            min_score=min_score,
+            max_loaded=max_loaded,
+            filter=filter,
+            filter_timeout_seconds=filter_timeout_seconds,
+            pinned=_as_names(pinned, what="pinned"),
+            include_step_tools=include_step_tools,
+            catalog_in_prompt=catalog_in_prompt,
+            catalog_token_limit=catalog_token_limit,
+            preload=preload,
+            result_detail=("schema" if mode == "call" else "brief")
+            if result_detail is None
+            else result_detail,
+            passthrough_tokens=passthrough_tokens,
+            takes_pattern=search == "regex" or bool(getattr(search, "takes_pattern", False)),
+        )
+        if not isinstance(id, str) or not id:
+            raise ConfigurationError(f"id is a text that is not empty, found {id!r}")
+        if counter is not None and not callable(counter):
+            raise ConfigurationError(f"counter is a function (text) -> tokens, found {counter!r:.80}")
+        renamed = id == _ID and search_tool_name != _SEARCH_TOOL_NAME
+        self.id = f"{id}:{search_tool_name}" if renamed else id
+        self.reserved_names = frozenset(names.present)
+        self.catalog = Catalog(
+            tools, transforms=transforms, search=search, reserved_names=self.reserved_names
+        )
+        self._store = _checked_store(store, ttl_seconds, clock)
+        self._loads = LoadedTools(processor_id=self.id, store=self._store, names=names, max_loaded=max_loaded)
+        self._counter = counter or estimate_tokens
+        self._definitions = DefinitionCounter(self._counter)
+        # The shared tools' generation and what they cost: one value, so that threads never mix two.
+        self._cost = (0, 0)
+
+    # -- the pipeline
+
+    async def process_input_step(self, step: InputStep) -> InputStep:
+        """Return the step with the meta-tools, its own tools, the pinned and the loaded ones.
+
+        Raises:
+            ReservedToolNameError: When a tool of the step bears a meta-tool's name.
+        """
+        own = self._split(step)
+        calls = await self._calls(step, own=own)
+        with calls.admission() as admission:
+            if self._options.passthrough_tokens:
+                everything = await passthrough(calls, admission, definitions=self._definitions)
+                if everything is not None:
+                    await self._loads.names(step)  # which renews the thread's life
+                    return step.replace(tools=(*own, *everything))
+            await self._preload(calls, admission)
+            pinned = await calls.list_pinned(admission)
+            loaded = await self._loaded(calls, admission)
+            texts = await instructions(calls, admission, counter=self._counter)
+        tools = (*calls.tools(inventory(calls)), *own, *pinned, *loaded)
+        return step.replace(tools=tools, instructions=(*step.instructions, *texts))
+
+    async def resolve_call(self, step: InputStep, name: str) -> Tool | None:
+        """Return a catalog tool that the step does not list, if phases `load` and `active` admit it."""
+        if name in self.reserved_names:
+            return None
+        return await (await self._calls(step)).unlisted(name)
+
+    async def missing_tool_text(self, step: InputStep, name: str) -> str:
+        """Return the sentence for a call of a tool that is unknown or denied, the same for both."""
+        return f"Error: {await (await self._calls(step)).missing_text(name)}"
+
+    async def definition_tokens(self, step: InputStep) -> int:
+        """Return what sending every definition of the catalog at this step would cost, in tokens."""
+        view = await self.catalog.view(step.context)
+        generation, cost = self._cost
+        if generation != view.shared.generation:
+            cost = self._definitions.count(view.shared)
+            self._cost = (view.shared.generation, cost)
+        return cost + self._definitions.count(view.own)
+
+    async def end_run(self, step: InputStep) -> None:
+        """Drop what is kept for this run alone."""
+        await self._loads.end_run(step)
+
+    # -- for programs
+
+    async def search(
+        self,
+        query: str,
+        *,
+        context: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        tags: Iterable[str] = (),
+    ) -> list[Hit]:
+        """Rank the tools for a query as the model would get them: filtered, and cut.
+
+        Args:
+            query: What is looked for.
+            context: The request's own data, for the filter.
+            limit: The most hits, not clamped; `top_k` by default.
+            tags: Only tools that bear any of these, or this one; empty asks nothing.
+
+        Raises:
+            InvalidPatternError: When the strategy takes patterns and this is none.
+        """
+        calls = await self._calls(InputStep(messages=(), context=context or {}))
+        with calls.admission() as admission:
+            ranked = await rank(
+                calls.view,
+                query,
+                admission=admission,
+                limit=self._options.top_k if limit is None else max(limit, 0),
+                min_score=self._options.min_score,
+                tags=frozenset((tags,) if isinstance(tags, str) else tags),
+                without=calls.unsearched,
+            )
+        return [hit for hit, _ in ranked]
+
+    async def load(
+        self, names: str | Sequence[str], *, thread_id: str, context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Load tools for a thread, as if its model had asked for them; phase `load` is asked.
+
+        Returns:
+            The answer of the load tool: `loaded`, `already_loaded`, `not_found`, `message`.
+        """
+        calls = await self._calls(_thread_step(thread_id, context))
+        await self._loads.names(calls.step)
+        with calls.admission() as admission:
+            return await calls.load_names(_as_names(names), admission)
+
+    async def unload(self, names: str | Sequence[str], *, thread_id: str) -> dict[str, Any]:
+        """Unload tools of a thread.
+
+        Returns:
+            The answer of the unload tool: `unloaded`, `not_loaded`, `message`.
+        """
+        wanted = _as_names(names)
+        unloaded = await self._loads.remove(_thread_step(thread_id, None), wanted)
+        missing = [name for name in wanted if name not in unloaded]
+        return unload_answer(
+            unloaded=unloaded,
+            not_loaded=missing,
+            message=unloaded_text(unloaded=unloaded, missing=missing),
+        )
+
+    async def loaded(self, thread_id: str) -> list[str]:
+        """Return the names of a thread's loaded tools in load order; its life is not renewed."""
+        step = _thread_step(thread_id, None)
+        return list(await self._store.loaded(self._loads.scope(step.thread_id)))
+
+    async def clear(self, thread_id: str | None = None) -> None:
+        """Forget the loaded tools of a thread, or of all threads of this processor."""
+        if thread_id is not None:
+            thread_id = _thread_step(thread_id, None).thread_id
+        await self._store.clear(self._loads.scope(thread_id))
+
+    async def stats(self) -> dict[str, Any]:
+        """Return counts: `tools` that all requests share, `threads`, and `loaded` over all threads."""
+        return {"tools": len((await self.catalog.view()).shared), **await self._store.stats()}
+
+    def session(
+        self, *, thread_id: str | None = None, context: Mapping[str, Any] | None = None
+    ) -> ToolSession:
+        """Return a session for a loop of your own, with this processor alone."""
+        return ToolSession(self, thread_id=thread_id, context=context or {})
+
+    async def aclose(self) -> None:
+        """Let go of the store's and the providers' connections."""
+        await self._store.aclose()
+        await self.catalog.aclose()
+
+    # -- parts of a step
+
+    async def _calls(self, step: InputStep, *, own: Sequence[Tool] = ()) -> StepCalls:
+        """Put together what answers the calls that follow a step.
+
+        Args:
+            step: The step, before or after this processor.
+            own: The step's own tools that it lists.
+        """
+        catalog = await self.catalog.view(step.context)
+        view = catalog.with_own(self._loads.run(step).withheld)
+        return StepCalls(
+            step=step,
+            catalog=catalog,
+            view=view,
+            own=own,
+            pinned=view.pinned(self._options.pinned),
+            options=self._options,
+            loads=self._loads,
+        )
+
+    def _split(self, step: InputStep) -> list[Tool]:
+        """Return the step's tools that are listed, and remember those that have to be found first."""
+        for tool in step.tools:
+            if tool.name in self.reserved_names:
+                raise ReservedToolNameError(
+                    f"the step brings a tool named {tool.name!r}, which is the name of a meta-tool of "
+                    f"{self.id!r}: rename it, or give the meta-tool another name"
+                )
+        withheld = [tool for tool in step.tools if self._is_withheld(tool)]
+        self._loads.run(step).withheld = tuple(withheld)
+        names = {tool.name for tool in withheld}
+        return [tool for tool in step.tools if tool.name not in names]
+
+    def _is_withheld(self, tool: Tool) -> bool:
+        # What another searcher lists has been found already.
+        listed_by_searcher = isinstance(tool, MetaTool | GuardedTool)
+        return self._options.include_step_tools and not tool.pinned and not listed_by_searcher
+
+    async def _preload(self, calls: StepCalls, admission: Admission) -> None:
+        """Load the best tools for the last user message, once a user turn."""
+        if not self._options.preload:
+            return
+        messages = calls.step.messages
+        text = last_user_text(messages)
+        turn = (sum(message.get("role") == "user" for message in messages), text)
+        run = self._loads.run(calls.step)
+        if not text or run.turn == turn:
+            return
+        run.turn = turn
+        # What the thread has loaded comes first in the list, so it has to be seen first.
+        await self._loads.names(calls.step)
+        await self._loads.add(calls.step, await calls.best(text, self._options.preload, admission))
+
+    async def _loaded(self, calls: StepCalls, admission: Admission) -> list[GuardedTool]:
+        """Return the loaded tools that phase `active` admits, in load order."""
+        names = await self._loads.names(calls.step)
+        if self._options.names.mode == "call":
+            return []
+        wanted = [name for name in names if name not in calls.unsearched]
+        return [
+            calls.guard(tool) for tool in await admission.admit(await fetch_all(calls.view, wanted), "active")
+        ]
+
+
+def _as_names(names: str | Iterable[str], *, what: str = "names") -> tuple[str, ...]:
+    if isinstance(names, str):
+        return (names,)
+    found = tuple(names) if isinstance(names, Iterable) else (names,)
+    if not all(isinstance(name, str) for name in found):
+        raise ConfigurationError(f"{what} is a list of tools' names, found {names!r:.80}")
+    return tuple(dict.fromkeys(found))
+
+
+def _thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> InputStep:
+    step = InputStep(messages=(), thread_id=thread_id, context=context or {})
+    if step.thread_id is None:
+        raise ConfigurationError(
+            f"thread_id names a conversation, found {thread_id!r}: an anonymous run's tools are its own"
+        )
+    return step
+
+
+def _checked_store(
+    store: LoadedToolStore | None, ttl_seconds: float | None, clock: Callable[[], float]
+) -> LoadedToolStore:
+    if store is None:
+        return MemoryStore(ttl_seconds, clock=clock)
+    if ttl_seconds != _TTL_SECONDS or clock is not time.time:
+        raise ConfigurationError(
+            "ttl_seconds and clock shape the default store only: give them to the store that you pass"
+        )
+    if not isinstance(store, LoadedToolStore):
+        raise ConfigurationError(f"store needs the methods of LoadedToolStore, found {store!r:.80}")
+    return store

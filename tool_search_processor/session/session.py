@@ -1,0 +1,167 @@
+"""A loop of the user's own over any input processors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType, TracebackType
+from typing import Any, Self
+
+from tool_search_processor.call_requests import tool_calls_of
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.messages import to_openai_messages
+from tool_search_processor.session.calls import (
+    CallRunner,
+    PendingCall,
+    PreparedCall,
+    ToolOutcome,
+    refusal_text,
+)
+from tool_search_processor.session.checks import checked_processors, checked_tools, resolvers
+from tool_search_processor.steps import InputProcessor, InputStep, run_processors
+from tool_search_processor.tools import Tool
+
+_NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})
+
+
+class ToolSession:
+    """One conversation's tools for a loop of your own: list them for each model call, run its calls.
+
+    ```python
+    async with ToolSession(search, thread_id="t", context={"plan": "pro"}) as session:
+        tools = await session.openai_tools(messages)
+        reply = await client.chat.completions.create(messages=messages, tools=tools, model="...")
+        messages.append(reply.choices[0].message)
+        messages.extend(await session.execute(reply.choices[0].message))
+    ```
+
+    A session is one run: what was loaded stays loaded until it is left. It is not for several loops or
+    tasks at once.
+    """
+
+    def __init__(
+        self,
+        *processors: InputProcessor,
+        thread_id: str | None = None,
+        context: Mapping[str, Any] = _NO_CONTEXT,
+        tools: Iterable[Tool | Callable[..., Any]] = (),
+        tool_timeout_seconds: float | None = None,
+    ) -> None:
+        """Open a run of `processors`, in the order given.
+
+        Args:
+            processors: What an `Agent` would take as `input_processors`.
+            thread_id: The conversation; None is an anonymous run.
+            context: The request's own data, for filters and tools; never sent to a model.
+            tools: Tools that are always listed.
+            tool_timeout_seconds: Longest time one tool may take; None waits for ever.
+
+        Raises:
+            ConfigurationError: Names or ids clash.
+        """
+        self._tools = checked_tools(tools, owner="the session")
+        self._processors = checked_processors(processors, tools=self._tools)
+        self._runner = CallRunner(self._processors, timeout_seconds=tool_timeout_seconds)
+        self._base = InputStep(messages=(), tools=self._tools, context=context, thread_id=thread_id)
+        self._step: InputStep | None = None
+        self._number = 0
+        self._ended = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End the run: processors drop what they keep for it alone. A second call does nothing."""
+        if self._ended:
+            return
+        self._ended = True
+        for resolver in resolvers(self._processors):
+            await resolver.end_run(self._step or self._base)
+
+    @property
+    def run_id(self) -> str:
+        """The id of this run, as tools and processors see it."""
+        return self._base.run_id
+
+    @property
+    def instructions(self) -> tuple[str, ...]:
+        """Texts that the processors want in the system prompt of the step listed last."""
+        return tuple(self._step.instructions) if self._step is not None else ()
+
+    @property
+    def system(self) -> str:
+        """The same as one text; empty where there is none."""
+        return "\n\n".join(self.instructions)
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages of the step listed last in OpenAI shape, as the processors left them (cut, say)."""
+        return to_openai_messages(self._step.messages) if self._step is not None else []
+
+    async def tools(self, messages: Iterable[Any]) -> list[Tool]:
+        """Run the processors for one model call and return the tools to offer.
+
+        Args:
+            messages: The conversation so far: OpenAI chat messages or Anthropic messages, as dicts or as
+                the SDKs' objects.
+        """
+        if self._ended:
+            raise ConfigurationError("this session was left: open a new ToolSession")
+        step = self._base.replace(messages=to_openai_messages(messages), step_number=self._number)
+        self._step = await run_processors(self._processors, step)
+        self._number += 1
+        return list(self._step.tools)
+
+    async def openai_tools(self, messages: Iterable[Any]) -> list[dict[str, Any]]:
+        """Do the same and return the definitions in OpenAI chat shape."""
+        return [tool.to_openai() for tool in await self.tools(messages)]
+
+    async def anthropic_tools(self, messages: Iterable[Any]) -> list[dict[str, Any]]:
+        """Do the same and return the definitions in the shape of Anthropic's messages API."""
+        return [tool.to_anthropic() for tool in await self.tools(messages)]
+
+    async def approvals_needed(self, tool_calls: Any) -> list[PendingCall]:
+        """Return those of the calls that a person has to agree to, in order; nothing is run."""
+        prepared = await self._prepare(tool_calls)
+        return [call.pending() for call in prepared if call.needs_approval]
+
+    async def execute(
+        self, tool_calls: Any, *, approvals: Mapping[str, bool | str] = MappingProxyType({})
+    ) -> list[dict[str, Any]]:
+        """Run a model's tool calls at the same time and return their results, in the calls' order.
+
+        Args:
+            tool_calls: An assistant message, its OpenAI `tool_calls`, or its Anthropic content blocks, as
+                dicts or as the SDKs' objects.
+            approvals: For tools that need approval: call id → True, or False or a reason to refuse. Such
+                a call is not run without a True; the model is told so.
+
+        Returns:
+            For OpenAI calls: tool messages to append. For Anthropic calls: `tool_result` blocks, the
+            content of one user message.
+        """
+        prepared = await self._prepare(tool_calls)
+        refused: dict[str, ToolOutcome] = {}
+        for call in prepared:
+            answer = approvals.get(call.request.id)
+            if call.needs_approval and answer is not True:
+                refused[call.request.id] = call.answer(refusal_text(call.name, answer))
+        running = [call for call in prepared if call.request.id not in refused]
+        outcomes = iter(await self._runner.run(await self._listed(), running))
+        ordered = [refused.get(call.request.id) or next(outcomes) for call in prepared]
+        return [
+            outcome.to_block() if call.request.style == "anthropic" else outcome.to_message()
+            for call, outcome in zip(prepared, ordered, strict=True)
+        ]
+
+    async def _prepare(self, tool_calls: Any) -> list[PreparedCall]:
+        return await self._runner.prepare(await self._listed(), tool_calls_of(tool_calls))
+
+    async def _listed(self) -> InputStep:
+        if self._step is None:  # calls of an earlier process: policy is asked before they run
+            await self.tools(())
+        return self._step or self._base

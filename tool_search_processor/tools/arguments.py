@@ -1,0 +1,325 @@
+"""Arguments as models write them: reading, checking against a schema, and saying what is wrong."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.tools.schemas import LIST_KEYWORDS, MAP_KEYWORDS, Schema, edit_schemas, mend_schema
+from tool_search_processor.tools.wording import (
+    Path,
+    Problem,
+    choices_text,
+    expected_text,
+    found_text,
+    unknown_text,
+    value_text,
+)
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+
+_MAX_PROBLEMS = 5
+_MAX_DECODE_ROUNDS = 4
+
+_NOTHING_FITS: Schema = {"not": {}}
+
+_LIMITS: dict[str, str] = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "greater than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "a string of at least {} characters",
+    "maxLength": "a string of at most {} characters",
+    "pattern": "a string that matches the pattern {}",
+    "minItems": "an array of at least {} items",
+    "maxItems": "an array of at most {} items",
+    "minProperties": "an object with at least {} fields",
+    "maxProperties": "an object with at most {} fields",
+    "uniqueItems": "an array without repeated items",
+    "contains": "an array that holds what is asked for",
+    "minContains": "an array that holds what is asked for",
+    "maxContains": "an array that holds less of one kind",
+    "not": "something else",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found: the value to go on with, and the problems (none: it fits)."""
+
+    value: Any
+    problems: tuple[Problem, ...] = ()
+
+
+class ArgumentsCheck(Protocol):
+    """Checks arguments, and may turn them into richer values."""
+
+    def __call__(self, arguments: Any) -> Checked:
+        """Return the checked value, or the problems."""
+        ...
+
+
+def parse_arguments(arguments: Any) -> Any:
+    """Return arguments as a JSON value: text is decoded, and None and blank text are no arguments.
+
+    Raises:
+        ToolArgumentsError: If a text is not JSON; says where it breaks.
+    """
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, str | bytes | bytearray):
+        return dict(arguments) if isinstance(arguments, Mapping) else arguments
+    decoded = _decoded(arguments)
+    # Some models encode the whole object twice.
+    return _decoded(decoded) if isinstance(decoded, str) else decoded
+
+
+def _decoded(text: str | bytes | bytearray) -> Any:
+    try:
+        text = text if isinstance(text, str) else bytes(text).decode()
+        # Not strict: models put raw line breaks into strings.
+        return json.loads(text, strict=False) if text.strip() else {}
+    except json.JSONDecodeError as exc:
+        position = f"at line {exc.lineno}, column {exc.colno}"
+        raise ToolArgumentsError(f"The arguments are not valid JSON: {exc.msg} {position}.") from exc
+    except RecursionError as exc:
+        raise ToolArgumentsError("The arguments are nested too deeply.") from exc
+    except ValueError as exc:  # bytes that are no UTF-8, or a number of thousands of digits
+        raise ToolArgumentsError("The arguments are not valid JSON: a number or text is unreadable.") from exc
+
+
+def checked_arguments(arguments: Any, check: ArgumentsCheck, *, prefix: Path = ()) -> Any:
+    """Return the arguments as `check` gives them back.
+
+    Where they do not fit, objects and arrays that came encoded as JSON strings are decoded, if that makes
+    them fit.
+
+    Args:
+        arguments: What the model wrote, decoded.
+        check: Judges them.
+        prefix: Where the model sees them.
+
+    Raises:
+        ToolArgumentsError: If they do not fit; one sentence for each problem.
+    """
+    first = checked = check(arguments)
+    rounds = 0
+    while checked.problems:
+        decoded = functools.reduce(_decoded_at, (p.path for p in checked.problems), arguments)
+        if decoded is arguments or rounds == _MAX_DECODE_ROUNDS:
+            raise ToolArgumentsError(problems_text(first.problems, prefix))
+        arguments, rounds = decoded, rounds + 1
+        checked = check(arguments)
+    return checked.value
+
+
+def require_object(arguments: Any) -> None:
+    """Refuse arguments that are not a JSON object.
+
+    Raises:
+        ToolArgumentsError: If they are anything else.
+    """
+    if not isinstance(arguments, Mapping):
+        raise ToolArgumentsError(f"The arguments must be an object, found {found_text(arguments)}.")
+
+
+def problems_text(problems: Iterable[Problem], prefix: Path = ()) -> str:
+    """Return one sentence for each problem, the first five and the count of the rest."""
+    sentences = list(dict.fromkeys(problem.sentence(prefix) for problem in problems))
+    rest = len(sentences) - _MAX_PROBLEMS
+    return " ".join(sentences[:_MAX_PROBLEMS] + ([f"And {rest} more."] if rest > 0 else []))
+
+
+def _decoded_at(value: Any, path: Path) -> Any:
+    """Return `value` with the JSON string at `path`, or at the way there, decoded; else the same object."""
+    if isinstance(value, str):
+        return _decoded_container(value)
+    if not path:
+        return value
+    key, rest = path[0], path[1:]
+    if isinstance(value, Mapping) and key in value:
+        inner = _decoded_at(value[key], rest)  # type: ignore[index]  # a key that is in it
+        return value if inner is value[key] else {**value, key: inner}  # type: ignore[index,dict-item]
+    if isinstance(value, list) and isinstance(key, int) and key < len(value):
+        inner = _decoded_at(value[key], rest)
+        return value if inner is value[key] else [*value[:key], inner, *value[key + 1 :]]
+    return value
+
+
+def _decoded_container(text: str) -> Any:
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return text
+
+
+def schema_check(schema: Schema) -> ArgumentsCheck:
+    """Return a check of arguments against a JSON Schema (2020-12, or what `$schema` says).
+
+    A schema that is itself broken checks nothing: a tool with an odd schema stays callable. Formats are
+    not enforced, and nothing is fetched from the network.
+    """
+    schema = edit_schemas(mend_schema(schema), _without_false)
+    try:
+        validator = _compiled(schema)
+    except Exception:  # noqa: BLE001  # a foreign schema may be broken in any way
+        return Checked
+
+    def check(arguments: Any) -> Checked:
+        try:
+            errors = list(validator.iter_errors(arguments))
+        except Exception:  # noqa: BLE001  # as above: many a fault shows only when the schema is applied
+            return Checked(arguments)
+        return Checked(arguments, tuple(_problems(errors, schema)))
+
+    return check
+
+
+def both_checks(first: ArgumentsCheck, second: ArgumentsCheck) -> ArgumentsCheck:
+    """Return a check that asks `second` about what `first` lets through."""
+
+    def check(arguments: Any) -> Checked:
+        checked = first(arguments)
+        return checked if checked.problems else second(checked.value)
+
+    return check
+
+
+def _compiled(schema: Schema) -> Validator:
+    import jsonschema
+    from jsonschema_specifications import REGISTRY
+
+    base = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    # A registry of our own, since the default one would fetch references over the network.
+    return _tolerant(base)(schema, registry=REGISTRY)
+
+
+def _without_false(schema: Schema) -> Schema:
+    """Write the schema `false` as `{"not": {}}`: jsonschema tells no place for its errors otherwise."""
+    changes: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in MAP_KEYWORDS and isinstance(value, dict) and False in value.values():
+            changes[key] = {name: _NOTHING_FITS if v is False else v for name, v in value.items()}
+        elif key in LIST_KEYWORDS and isinstance(value, list) and False in value:
+            changes[key] = [_NOTHING_FITS if v is False else v for v in value]
+        elif key == "items" and value is False:
+            changes[key] = _NOTHING_FITS
+    return {**schema, **changes} if changes else schema
+
+
+@functools.cache
+def _tolerant(base: type[Validator]) -> type[Validator]:
+    """Return the validator with patterns that Python's `re` cannot read left unchecked."""
+    import re
+
+    from jsonschema import validators
+
+    original: Callable[..., Any] = base.VALIDATORS["pattern"]
+
+    def pattern(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        try:
+            yield from original(validator, value, instance, schema) or ()
+        except re.error:
+            return
+
+    return validators.extend(base, {"pattern": pattern})
+
+
+def _problems(errors: Iterable[ValidationError], root: Schema) -> Iterator[Problem]:
+    for error in errors:
+        path: Path = tuple(error.absolute_path)
+        if error.validator in ("anyOf", "oneOf") and error.context:
+            yield from _branch_problems(error, path, root)
+        elif _is_never(error):
+            yield Problem(path, "is not allowed here")
+        elif error.validator in _FIELD_TEXTS:
+            yield from _FIELD_TEXTS[error.validator](error, path)
+        else:
+            yield Problem(path, f"must be {_expected(error, root)}, found {found_text(error.instance)}")
+
+
+def _expected(error: ValidationError, root: Schema) -> str:
+    keyword, value = str(error.validator), error.validator_value
+    if keyword in _LIMITS:
+        return _LIMITS[keyword].format(value_text(value))
+    if keyword == "oneOf":
+        return "of one kind only"
+    if keyword in ("type", "enum", "const"):
+        return expected_text({keyword: value}, root)
+    return expected_text(error.schema, root)
+
+
+def _branch_problems(error: ValidationError, path: Path, root: Schema) -> Iterator[Problem]:
+    """Tell the problems of the branch that was meant; where that is open, what all branches want."""
+    branches: dict[Any, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(inner.schema_path[0], []).append(inner)
+    meant = [errors for errors in branches.values() if not any(_is_other_kind(e) for e in errors)]
+    tags = [e for errors in branches.values() for e in errors if _is_other_tag(e)]
+    if len(meant) == 1 or (meant and isinstance(error.instance, Mapping)):
+        yield from _problems(min(meant, key=len), root)
+    elif tags:
+        wanted = choices_text(tag.validator_value for tag in tags)
+        found = found_text(tags[0].instance)
+        yield Problem(tuple(tags[0].absolute_path), f"must be one of {wanted}, found {found}")
+    else:
+        values = [branch for branch in error.validator_value if branch != _NOTHING_FITS]
+        wanted = expected_text({error.validator: values}, root)
+        yield Problem(path, f"must be {wanted}, found {found_text(error.instance)}")
+
+
+def _is_other_kind(error: ValidationError) -> bool:
+    """Tell whether the branch of this error was not meant: another type or tag, or one that nothing fits."""
+    if error.relative_path:
+        return _is_other_tag(error)
+    return error.validator in ("type", "const") or _is_never(error)
+
+
+def _is_never(error: ValidationError) -> bool:
+    return error.validator == "not" and bool(error.validator_value == {})
+
+
+def _is_other_tag(error: ValidationError) -> bool:
+    return error.validator == "const" and len(error.relative_path) == 1
+
+
+def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
+    for name in error.validator_value:
+        if name not in error.instance:
+            yield Problem((*path, name), "is required but missing")
+
+
+def _dependent(error: ValidationError, path: Path) -> Iterator[Problem]:
+    for name, needed in error.validator_value.items():
+        for other in needed if name in error.instance and isinstance(needed, list) else ():
+            if other not in error.instance:
+                yield Problem((*path, other), f"is required where `{name}` is given, but missing")
+
+
+def _unknown(error: ValidationError, path: Path) -> Iterator[Problem]:
+    import re
+
+    schema = error.schema if isinstance(error.schema, Mapping) else {}
+    known: Sequence[str] = tuple(schema.get("properties", ()))
+    patterns = tuple(schema.get("patternProperties", ()))
+    missing = [name for name in known if name not in error.instance]
+    for name in error.instance:
+        if name not in known and not any(re.search(pattern, name) for pattern in patterns):
+            yield Problem((*path, name), unknown_text(name, missing or known))
+
+
+_FIELD_TEXTS: dict[str, Callable[[ValidationError, Path], Iterator[Problem]]] = {
+    "required": _required,
+    "dependentRequired": _dependent,
+    "additionalProperties": _unknown,
+    "unevaluatedProperties": _unknown,
+}

@@ -1,0 +1,139 @@
+"""Tool definitions of other systems, read: OpenAI, Anthropic, Model Context Protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypedDict
+
+from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.tools.frozen import freeze
+from tool_search_processor.tools.names import make_tool_name
+from tool_search_processor.tools.schemas import map_types
+
+Fields = dict[str, Any]
+"""Fields of a `Tool`, by name."""
+
+
+class ToolFields(TypedDict, total=False):
+    """What `@tool(...)`, `Tool.from_function` and the importers take; each stands over what they find."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    namespace: str | None
+    tags: Iterable[str]
+    keywords: Iterable[str]
+    pinned: bool
+    requires_approval: bool
+    tool_type: str
+    output_schema: Mapping[str, Any] | None
+    annotations: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+
+
+def named(original: object, metadata: Mapping[str, Any] | None = None) -> Fields:
+    """Return `name` and `metadata` for a foreign name; the original is kept where it differs."""
+    if not isinstance(original, str) or not original:
+        raise InvalidToolError(f"a tool's definition needs a name, found {original!r:.100}: add one")
+    name = make_tool_name(original)
+    kept = dict(metadata or {})
+    return {"name": name, "metadata": kept if name == original else {**kept, "original_name": original}}
+
+
+def merged(found: Mapping[str, Any], fields: Mapping[str, Any]) -> Fields:
+    """Return what was found with `fields` over it.
+
+    Metadata of both sides is kept, and the name that was found, when another is given.
+    """
+    metadata = {**found.get("metadata", {}), **(fields.get("metadata") or {})}
+    if fields.get("name", found.get("name")) != found.get("name") and "name" in found:
+        metadata.setdefault("original_name", found["name"])
+    return {**found, **fields, "metadata": metadata}
+
+
+def read_openai(definition: Mapping[str, Any]) -> Fields:
+    """Return the fields of an OpenAI definition in any of its shapes."""
+    _check_mapping(definition, "OpenAI")
+    function = definition.get("function", definition)
+    if definition.get("type", "function") != "function" or not isinstance(function, Mapping):
+        raise InvalidToolError(
+            f"only definitions of type 'function' are tools, found type {definition.get('type')!r}: "
+            "what the provider runs itself is passed to it beside the tools"
+        )
+    strict = function.get("strict", definition.get("strict"))
+    return {
+        **named(function.get("name"), {} if strict is None else {"strict": strict}),
+        "description": function.get("description") or "",
+        "parameters": _schema(function.get("parameters")),
+    }
+
+
+def read_anthropic(definition: Mapping[str, Any]) -> Fields:
+    """Return the fields of an Anthropic definition."""
+    _check_mapping(definition, "Anthropic")
+    if definition.get("type", "custom") != "custom":
+        raise InvalidToolError(
+            f"only definitions of type 'custom' are tools, found type {definition['type']!r}: "
+            "what the provider runs itself is passed to it beside the tools"
+        )
+    return {
+        **named(definition.get("name")),
+        "description": definition.get("description") or "",
+        "parameters": _schema(definition.get("input_schema")),
+    }
+
+
+def read_mcp(definition: object) -> Fields:
+    """Return the fields of an MCP tool, an object of the SDK or a dict."""
+    title, meta = _get(definition, "title"), _plain(_get(definition, "_meta", "meta"))
+    metadata = {"title": title} if title else {}
+    if meta:
+        metadata["_meta"] = meta
+    return {
+        **named(_get(definition, "name"), metadata),
+        "description": _get(definition, "description") or "",
+        "parameters": _schema(_get(definition, "inputSchema", "input_schema")),
+        "output_schema": _schema(_get(definition, "outputSchema", "output_schema")),
+        "annotations": _plain(_get(definition, "annotations")) or {},
+        "tags": _fastmcp_tags(meta),
+        "tool_type": "external_mcp",
+    }
+
+
+def _check_mapping(definition: object, kind: str) -> None:
+    if not isinstance(definition, Mapping):
+        raise InvalidToolError(f"an {kind} definition is a mapping, found {definition!r:.100}")
+
+
+def _schema(schema: Any) -> Any:
+    """Return a foreign schema with its type words mapped; what is no schema at all is left to `Tool`."""
+    try:
+        return map_types(freeze(_plain(schema), json_only=True))
+    except (RecursionError, TypeError):
+        return schema
+
+
+def _get(definition: object, *names: str) -> Any:
+    """Return the first of several keys or attributes that is there and not None."""
+    if isinstance(definition, Mapping):
+        return next((definition[name] for name in names if definition.get(name) is not None), None)
+    values = (getattr(definition, name, None) for name in names)
+    return next((value for value in values if value is not None), None)
+
+
+def _plain(value: Any) -> Any:
+    """Return a pydantic object as the dict it is on the wire; other values as they are."""
+    dump = getattr(value, "model_dump", None)
+    if dump is None or isinstance(value, type):
+        return value
+    return dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _fastmcp_tags(meta: Any) -> frozenset[str]:
+    """Return the tags that FastMCP servers put into `_meta`."""
+    for key in ("fastmcp", "_fastmcp"):
+        part = meta.get(key) if isinstance(meta, Mapping) else None
+        tags = part.get("tags") if isinstance(part, Mapping) else None
+        if isinstance(tags, list | tuple):
+            return frozenset(tag for tag in tags if isinstance(tag, str))
+    return frozenset()

@@ -1,0 +1,82 @@
+"""Annotations of a function, strings among them evaluated where the function was written."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import typing
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.tools.execution import ToolContext
+
+_EMPTY = inspect.Parameter.empty
+
+
+class Hints:
+    """Annotations of one function, strings among them evaluated where the function was written."""
+
+    def __init__(self, function: Callable[..., Any], label: str) -> None:
+        self.label = label
+        while isinstance(function, functools.partial):
+            function = function.func
+        function = inspect.unwrap(getattr(function, "__func__", function))
+        if not hasattr(function, "__code__"):
+            call: Any = getattr(function, "__call__", function)  # noqa: B004  # a callable object's method
+            function = getattr(call, "__func__", call)
+        self.function = function
+        self.globals: dict[str, Any] = getattr(function, "__globals__", {})
+
+    @property
+    def returned(self) -> Any:
+        """The return annotation, or None where there is none or it cannot be evaluated."""
+        annotation = getattr(self.function, "__annotations__", {}).get("return")
+        try:
+            return self.resolve(annotation, "return")
+        except InvalidToolError:
+            return None
+
+    def resolve(self, annotation: Any, name: str) -> Any:
+        """Return an annotation with the strings in it evaluated."""
+        if annotation is _EMPTY or annotation is None:
+            return annotation
+        holder = types.SimpleNamespace(__annotations__={name: annotation})
+        for namespace in (self._closure, self._frames):
+            try:
+                return typing.get_type_hints(
+                    holder, self.globals, typing.cast("dict[str, Any]", namespace()), include_extras=True
+                )[name]
+            except NameError as exc:
+                missing = exc
+            except (TypeError, SyntaxError, AttributeError) as exc:
+                raise InvalidToolError(
+                    f"parameter {name!r} of {self.label!r} has an annotation that cannot be read: {exc}"
+                ) from exc
+        raise InvalidToolError(
+            f"parameter {name!r} of {self.label!r} has the annotation {annotation!r}, but {missing}: "
+            "import or define that name before the function"
+        )
+
+    def _closure(self) -> Mapping[str, Any]:
+        names = getattr(getattr(self.function, "__code__", None), "co_freevars", ())
+        cells = getattr(self.function, "__closure__", None) or ()
+        values: dict[str, Any] = {}
+        for name, cell in zip(names, cells, strict=False):
+            try:
+                values[name] = cell.cell_contents
+            except ValueError:  # not filled yet
+                continue
+        return values
+
+    def _frames(self) -> Mapping[str, Any]:
+        """Return the local names of the module's running functions: where a local type is defined."""
+        scopes: list[Mapping[str, Any]] = [self._closure()]
+        frame = inspect.currentframe()
+        while frame is not None:
+            if frame.f_globals is self.globals:
+                scopes.append(frame.f_locals)
+            frame = frame.f_back
+        return ChainMap(*(dict(scope) for scope in scopes), self.globals, {"ToolContext": ToolContext})

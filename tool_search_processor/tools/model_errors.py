@@ -1,0 +1,96 @@
+"""Pydantic's errors in the words of JSON."""
+
+from __future__ import annotations
+
+import functools
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tool_search_processor.tools.schemas import resolve_pointer
+from tool_search_processor.tools.wording import Path, Problem, expected_text, found_text, unknown_text
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+
+def model_problems(
+    error: ValidationError, arguments: Any, *, by_schema: Sequence[Problem], schema: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Tell what a model found wrong, in the words of the JSON Schema, which is what the caller knows.
+
+    Args:
+        error: What the model raised.
+        arguments: What was checked.
+        by_schema: The problems that the JSON Schema alone finds: their words are taken where the two
+            agree on the place.
+        schema: That JSON Schema.
+    """
+    for detail in error.errors(include_url=False):
+        path, anchor = _places(detail, arguments)
+        own = _own_text(detail)
+        agreed = [p for p in by_schema if _is_prefix(p.path, anchor) or _is_prefix(anchor, p.path)]
+        if own is None and agreed:
+            yield from agreed
+        else:
+            yield Problem(path, own or _fallback_text(detail, path, schema))
+
+
+@functools.cache
+def _builtin_errors() -> frozenset[str]:
+    from pydantic_core import core_schema
+
+    return frozenset(typing.get_args(core_schema.ErrorType)) - {"value_error", "assertion_error"}
+
+
+def _own_text(detail: ErrorDetails) -> str | None:
+    """Return the text that the author of a type wrote for this error, if one did."""
+    if detail["type"] in _builtin_errors():
+        return None
+    cause = detail.get("ctx", {}).get("error")
+    text = str(cause) if isinstance(cause, Exception) else detail["msg"]
+    return f"is not valid: {text.strip().rstrip('.')}"
+
+
+def _fallback_text(detail: ErrorDetails, path: Path, root: Mapping[str, Any]) -> str:
+    if detail["type"] == "missing":
+        return "is required but missing"
+    if detail["type"] == "extra_forbidden":
+        return unknown_text(str(path[-1]), ())
+    if detail["loc"] and detail["loc"][-1] == "[key]":
+        return "has a name that does not fit here"
+    return f"must be {expected_text(_schema_at(root, path), root)}, found {found_text(detail['input'])}"
+
+
+def _places(detail: ErrorDetails, arguments: Any) -> tuple[Path, Path]:
+    """Return where an error stands, and the union above it: of those, locations name the branches too."""
+    path: list[str | int] = []
+    anchor: Path | None = None
+    value = arguments
+    for part in detail["loc"]:
+        is_item = isinstance(value, list | tuple) and isinstance(part, int) and part < len(value)
+        if is_item or (isinstance(value, Mapping) and part in value):
+            value = value[part]
+            path.append(part)
+        elif detail["type"] == "missing" and part == detail["loc"][-1]:
+            path.append(part)
+        elif anchor is None:
+            anchor = tuple(path)
+    return tuple(path), tuple(path) if anchor is None else anchor
+
+
+def _is_prefix(path: Path, other: Path) -> bool:
+    return other[: len(path)] == path
+
+
+def _schema_at(root: Mapping[str, Any], path: Path) -> Any:
+    """Return the schema of a field, or None where more than one could be meant."""
+    schema: Any = root
+    for part in path:
+        if isinstance(schema, Mapping) and "$ref" in schema:
+            schema = resolve_pointer(root, schema["$ref"])
+        if not isinstance(schema, Mapping):
+            return None
+        schema = schema.get("items") if isinstance(part, int) else schema.get("properties", {}).get(part)
+    return schema

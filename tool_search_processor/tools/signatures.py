@@ -1,0 +1,290 @@
+"""Functions as tools: a signature becomes a JSON Schema and a check of what a model wrote."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.tools.arguments import ArgumentsCheck, Checked, schema_check
+from tool_search_processor.tools.docstrings import read_docstring
+from tool_search_processor.tools.execution import CallPlan, is_context_annotation, keyword_plan
+from tool_search_processor.tools.frozen import FrozenDict, freeze
+from tool_search_processor.tools.hints import Hints
+from tool_search_processor.tools.model_errors import model_problems
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_EMPTY = inspect.Parameter.empty
+_Parameters = list[inspect.Parameter]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ToolFunction:
+    """A function that is run by a tool; calling it calls the function. Equal if the functions are."""
+
+    function: Callable[..., Any]
+    name: str | None
+    """The function's own name; None for a lambda."""
+    parameters: FrozenDict
+    """The JSON Schema made from the signature."""
+    description: str
+    """The docstring's text before its parameters."""
+    output_schema: FrozenDict | None
+    plan: CallPlan
+    model: type[BaseModel]
+    """What checks the arguments; its fields bear the parameters' names as aliases."""
+    names: Mapping[str, str]
+    """Parameter name by field name."""
+    always_passed: frozenset[str]
+    """Parameters whose value comes from the model even when it was not given."""
+    _schema_check: ArgumentsCheck
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function, unchecked."""
+        return self.function(*args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ToolFunction) and self.function == other.function
+
+    def __repr__(self) -> str:
+        return f"ToolFunction({self.function!r})"
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+    def check(self, arguments: Any) -> Checked:
+        """Return the arguments as the function's own types, by parameter name, or the problems."""
+        from pydantic import ValidationError
+
+        try:
+            values = self.model.model_validate(arguments)
+        except ValidationError as exc:
+            by_schema = self._schema_check(arguments).problems
+            problems = model_problems(exc, arguments, by_schema=by_schema, schema=self.parameters)
+            return Checked(arguments, tuple(problems))
+        given = {
+            name: getattr(values, field)
+            for field, name in self.names.items()
+            if field in values.model_fields_set or name in self.always_passed
+        }
+        return Checked({**given, **(values.model_extra or {})})
+
+
+def inspect_function(function: Callable[..., Any]) -> ToolFunction:
+    """Return what a tool needs to know of a function.
+
+    Raises:
+        InvalidToolError: If no schema can be made of its signature; says which parameter and why.
+    """
+    label = getattr(function, "__qualname__", None) or type(function).__qualname__
+    parameters = _parameters(function, label)
+    hints = Hints(function, label)
+    context = next((p.name for p in parameters if is_context_annotation(p.annotation)), None)
+    parameters = [
+        p if p.name == context else p.replace(annotation=hints.resolve(p.annotation, p.name))
+        for p in parameters
+    ]
+    # An alias of ToolContext shows only now.
+    context = next((p.name for p in parameters if is_context_annotation(p.annotation)), None)
+    own = [p for p in parameters if p.name != context]
+    names = {f"argument_{i}": p.name for i, p in enumerate(own) if p.kind is not p.VAR_KEYWORD}
+    model = _arguments_model(own, names, label)
+    description, texts = read_docstring(function)
+    schema = freeze(_described(_model_schema(model, label), texts, names, model))
+    return ToolFunction(
+        function=function,
+        name=_function_name(function),
+        parameters=schema,
+        description=description,
+        output_schema=_output_schema(hints),
+        plan=keyword_plan(parameters, context_keyword=context),
+        model=model,
+        names=names,
+        always_passed=frozenset(p.name for p in own if p.default is _EMPTY or _is_field_info(p.default)),
+        _schema_check=_lazy_check(schema),
+    )
+
+
+def _function_name(function: Callable[..., Any]) -> str | None:
+    while isinstance(function, functools.partial):
+        function = function.func
+    name = getattr(function, "__name__", None) or type(function).__name__
+    return None if name == "<lambda>" else name
+
+
+def _lazy_check(schema: FrozenDict) -> ArgumentsCheck:
+    """Compile the check when it is first needed: for the words of an error."""
+    compiled = functools.cache(lambda: schema_check(schema))
+
+    def check(arguments: Any) -> Checked:
+        return compiled()(arguments)
+
+    return check
+
+
+def _parameters(function: Callable[..., Any], label: str) -> _Parameters:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError) as exc:
+        raise InvalidToolError(
+            f"{label!r} has no readable signature: write a function with annotated parameters that calls it"
+        ) from exc
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise InvalidToolError(f"{label!r} is a generator: a tool returns its result whole, such as a list")
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            raise InvalidToolError(
+                f"{label!r} takes *{parameter.name}, but a model gives every argument by name: "
+                f"take one parameter `{parameter.name}: list[...]` in its place"
+            )
+    if parameters and parameters[0].name in ("self", "cls") and parameters[0].annotation is _EMPTY:
+        raise InvalidToolError(
+            f"{label!r} is a method without its object: use Tool.from_function(instance.method)"
+        )
+    return parameters
+
+
+def _is_field_info(default: Any) -> bool:
+    from pydantic.fields import FieldInfo
+
+    return isinstance(default, FieldInfo)
+
+
+def _arguments_model(parameters: _Parameters, names: Mapping[str, str], label: str) -> type[BaseModel]:
+    from pydantic import BaseModel, ConfigDict, create_model
+    from pydantic.errors import PydanticUserError
+
+    by_name = {p.name: p for p in parameters}
+    extra = next((p for p in parameters if p.kind is p.VAR_KEYWORD), None)
+    namespace: dict[str, Any] = {
+        "model_config": ConfigDict(extra="allow" if extra else "forbid", protected_namespaces=())
+    }
+    if extra is not None and extra.annotation is not _EMPTY:
+        if typing.get_origin(extra.annotation) is typing.Unpack:
+            raise InvalidToolError(
+                f"{label!r} takes **{extra.name}: Unpack[...]: name its parameters one by one"
+            )
+        namespace["__annotations__"] = {"__pydantic_extra__": dict[str, extra.annotation]}  # type: ignore[name-defined]  # at run time a type
+    try:
+        base = types.new_class("Base", (BaseModel,), {}, lambda ns: ns.update(namespace))
+        fields: dict[str, Any] = {field: _field(by_name[name]) for field, name in names.items()}
+        return create_model("Arguments", __base__=base, **fields)
+    except (PydanticUserError, TypeError) as exc:
+        raise _no_schema(label, parameters, exc) from exc
+
+
+def _field(parameter: inspect.Parameter) -> tuple[Any, Any]:
+    """Return annotation and default of the model's field, which bears the parameter's name as its alias."""
+    from pydantic import Field
+
+    annotation: Any = Any if parameter.annotation is _EMPTY else parameter.annotation
+    extras: Sequence[Any] = ()
+    if typing.get_origin(annotation) is Annotated:
+        annotation, *extras = typing.get_args(annotation)
+    if parameter.default is None and annotation is not Any:
+        annotation = Optional[annotation]  # noqa: UP045  # `x: str = None` is written often
+    # The alias stands first, so that one given by the user stands over it.
+    annotation = Annotated[(annotation, Field(alias=parameter.name), *extras)]
+    return annotation, ... if parameter.default is _EMPTY else parameter.default
+
+
+def _no_schema(label: str, parameters: _Parameters, cause: Exception) -> InvalidToolError:
+    from pydantic import TypeAdapter
+
+    for parameter in parameters:
+        try:
+            TypeAdapter(parameter.annotation).json_schema()
+        except Exception as exc:  # noqa: BLE001  # whatever it is, this is the one that fails
+            reason = str(getattr(exc, "message", exc)).rstrip(".")
+            return InvalidToolError(
+                f"parameter {parameter.name!r} of {label!r} has the type {parameter.annotation!r}, which "
+                "has no JSON Schema: take a type that JSON can carry, or ToolContext if it is the context "
+                f"({reason})"
+            )
+    return InvalidToolError(f"no schema can be made of the signature of {label!r}: {cause}")
+
+
+def _model_schema(model: type[BaseModel], label: str) -> dict[str, Any]:
+    from pydantic.errors import PydanticUserError
+
+    try:
+        schema = model.model_json_schema(schema_generator=_schema_generator())
+    except PydanticUserError as exc:
+        parameters = [
+            inspect.Parameter(str(info.alias), inspect.Parameter.KEYWORD_ONLY, annotation=info.annotation)
+            for info in model.model_fields.values()
+        ]
+        raise _no_schema(label, parameters, exc) from exc
+    schema = _without_titles(schema)
+    return {"type": "object", "properties": {}, **schema}
+
+
+@functools.cache
+def _schema_generator() -> type[Any]:
+    from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+
+    class Generator(GenerateJsonSchema):
+        ignored_warning_kinds: typing.ClassVar[set[JsonSchemaWarningKind]] = {
+            "skipped-choice",
+            "non-serializable-default",
+        }
+
+        def field_title_should_be_set(self, schema: Any) -> bool:
+            return False
+
+    return Generator
+
+
+def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:
+    """Drop the titles that only repeat a class name; titles that somebody wrote stay."""
+    definitions = {
+        key: {k: v for k, v in value.items() if not (k == "title" and key.endswith(str(v)))}
+        for key, value in schema.get("$defs", {}).items()
+    }
+    root = {key: value for key, value in schema.items() if key not in ("title", "$defs")}
+    return {**root, "$defs": definitions} if definitions else root
+
+
+def _described(
+    schema: dict[str, Any], texts: Mapping[str, str], names: Mapping[str, str], model: type[BaseModel]
+) -> dict[str, Any]:
+    """Put the docstring's texts to the parameters that have no description of their own."""
+    properties = dict(schema["properties"])
+    for field, info in model.model_fields.items():
+        text, alias = texts.get(names[field]), info.validation_alias or info.alias
+        if text and isinstance(alias, str) and alias in properties:
+            properties[alias] = {
+                **properties[alias],
+                "description": properties[alias].get("description", text),
+            }
+    return {**schema, "properties": properties}
+
+
+def _is_typed_dict(annotation: type) -> bool:
+    # `typing.is_typeddict` does not know those of typing_extensions.
+    return issubclass(annotation, dict) and hasattr(annotation, "__required_keys__")
+
+
+def _output_schema(hints: Hints) -> FrozenDict | None:
+    """Return the schema of what the function returns, if that is an object with named fields."""
+    returned = hints.returned
+    if not isinstance(returned, type):
+        return None
+    from pydantic import BaseModel, TypeAdapter
+    from pydantic.errors import PydanticUserError
+
+    if not (issubclass(returned, BaseModel) or is_dataclass(returned) or _is_typed_dict(returned)):
+        return None
+    try:
+        schema = TypeAdapter(returned).json_schema(mode="serialization", schema_generator=_schema_generator())
+    except PydanticUserError:
+        return None
+    frozen: FrozenDict = freeze(_without_titles(schema))
+    return frozen

@@ -1,0 +1,391 @@
+"""A tool: its definition, and what runs when it is called."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self, Unpack, overload
+
+from tool_search_processor.errors import InvalidToolError, ToolNotCallableError
+from tool_search_processor.tools import definitions
+from tool_search_processor.tools.arguments import (
+    ArgumentsCheck,
+    both_checks,
+    checked_arguments,
+    parse_arguments,
+    require_object,
+    schema_check,
+)
+from tool_search_processor.tools.definitions import ToolFields
+from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
+from tool_search_processor.tools.frozen import FrozenDict, freeze, thaw
+from tool_search_processor.tools.names import is_tool_name
+from tool_search_processor.tools.schemas import EMPTY_PARAMETERS, WireSchema, wire_schema
+from tool_search_processor.tools.signatures import ToolFunction, inspect_function
+
+__all__ = ["Tool", "ToolContext", "ToolFields", "tool"]
+
+_NOTHING: FrozenDict = freeze({})
+_DEFAULTS: dict[str, FrozenDict | None] = {
+    "parameters": EMPTY_PARAMETERS,
+    "annotations": _NOTHING,
+    "metadata": _NOTHING,
+    "output_schema": None,
+}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool's definition, and what runs when it is called.
+
+    `execute` is called with the arguments as keywords. If its first positional parameter is none of the
+    schema's properties and is named `arguments`, `args`, `params`, `input` or the like (or could not be
+    filled otherwise), it is called `execute(arguments)`, and `execute(arguments, context)` if it has a
+    second parameter. A parameter annotated `ToolContext` always gets the context. A sync callable runs in
+    a thread, an async one is awaited. A tool without `execute` is a definition only.
+
+    A tool does not change: its dicts are frozen copies of what was given. Equal if all fields are; hashed
+    by name and namespace.
+
+    Raises:
+        InvalidToolError: If a field cannot work; says what was found and what to do.
+    """
+
+    name: str
+    """1 to 64 characters of `A-Z a-z 0-9 _ -`; importers make such a name from a foreign one."""
+    description: str = field(default="", hash=False)
+    parameters: Mapping[str, Any] = field(default_factory=lambda: EMPTY_PARAMETERS, hash=False)
+    """A JSON Schema, kept as it was given; what a model gets is `wire_schema()`."""
+    execute: Callable[..., Any] | None = field(default=None, hash=False)
+    namespace: str | None = None
+    """The group or server it belongs to: a label, no part of the name."""
+    tags: frozenset[str] = field(default=frozenset(), hash=False)
+    keywords: tuple[str, ...] = field(default=(), hash=False)
+    """Words for search only: never sent to a model."""
+    pinned: bool = field(default=False, hash=False)
+    """Always listed, and never in results."""
+    requires_approval: bool = field(default=False, hash=False)
+    tool_type: str = field(default="custom", hash=False)
+    output_schema: Mapping[str, Any] | None = field(default=None, hash=False)
+    annotations: Mapping[str, Any] = field(default_factory=lambda: _NOTHING, hash=False)
+    """Hints of the Model Context Protocol: `readOnlyHint`, `destructiveHint` …"""
+    metadata: Mapping[str, Any] = field(default_factory=lambda: _NOTHING, hash=False)
+    """Anything else; `original_name` holds the foreign name where it differs."""
+
+    def __post_init__(self) -> None:
+        """Check the fields, and freeze the containers."""
+        name = self.name
+        if not isinstance(name, str) or not is_tool_name(name):
+            raise InvalidToolError(
+                f"a tool's name is 1 to 64 of the characters A-Z a-z 0-9 _ -, found {name!r:.100}: "
+                "take make_tool_name(...) of it, or one of Tool.from_openai, from_anthropic, from_mcp, "
+                "which do so and keep the original"
+            )
+        put = object.__setattr__
+        if self.description is None:
+            put(self, "description", "")  # type: ignore[unreachable]  # foreign definitions have it
+        if not isinstance(self.description, str):
+            raise _wrong_field(self, "description", "a text")
+        if self.namespace is not None and not isinstance(self.namespace, str):
+            raise _wrong_field(self, "namespace", "a text or None")
+        if self.execute is not None and not callable(self.execute):
+            raise _wrong_field(self, "execute", "a function or None")
+        if type(self.tags) is not frozenset or self.tags:
+            put(self, "tags", frozenset(_words(self, "tags")))
+        if type(self.keywords) is not tuple or self.keywords:
+            put(self, "keywords", tuple(_words(self, "keywords")))
+        for key in ("parameters", "annotations", "metadata", "output_schema"):
+            value = getattr(self, key)
+            if type(value) is not FrozenDict and not (value is None and key == "output_schema"):
+                put(self, key, _frozen_field(self, key, value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is computed: it holds compiled checks."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], /, **fields: Unpack[ToolFields]) -> Self:
+        """Make a tool of a function: schema from its annotations, texts from its docstring.
+
+        A parameter annotated `ToolContext` gets the context of the call and is not in the schema. An
+        object with named fields as return annotation (pydantic model, dataclass, TypedDict) becomes the
+        output schema.
+
+        Args:
+            function: Sync or async; a method of an object and a `functools.partial` do as well.
+            fields: Fields of `Tool`, over what the function says.
+
+        Raises:
+            InvalidToolError: If no schema can be made of the signature; says which parameter and why.
+        """
+        call = inspect_function(function)
+        found: definitions.Fields = {
+            "description": call.description,
+            "parameters": call.parameters,
+            "output_schema": call.output_schema,
+        }
+        if "name" not in fields:
+            if call.name is None:
+                raise InvalidToolError("a lambda has no name: give one, Tool.from_function(fn, name=...)")
+            found |= definitions.named(call.name)
+        return cls(**definitions.merged(found, fields), execute=call)
+
+    @classmethod
+    def from_openai(
+        cls,
+        definition: Mapping[str, Any],
+        *,
+        execute: Callable[..., Any] | None = None,
+        **fields: Unpack[ToolFields],
+    ) -> Self:
+        """Make a tool of an OpenAI definition.
+
+        Args:
+            definition: The chat shape `{"type": "function", "function": {…}}`, the flat one of Responses,
+                or the bare function.
+            execute: What runs; None for a definition only.
+            fields: Fields of `Tool`, over what the definition says.
+
+        Raises:
+            InvalidToolError: If it is no function or has no name.
+        """
+        return cls(**definitions.merged(definitions.read_openai(definition), fields), execute=execute)
+
+    @classmethod
+    def from_anthropic(
+        cls,
+        definition: Mapping[str, Any],
+        *,
+        execute: Callable[..., Any] | None = None,
+        **fields: Unpack[ToolFields],
+    ) -> Self:
+        """Make a tool of an Anthropic definition: `name`, `description`, `input_schema`.
+
+        Args:
+            definition: As it is sent to the Messages API.
+            execute: What runs; None for a definition only.
+            fields: Fields of `Tool`, over what the definition says.
+
+        Raises:
+            InvalidToolError: If it has no name, or is one of the tools that run at the provider.
+        """
+        return cls(**definitions.merged(definitions.read_anthropic(definition), fields), execute=execute)
+
+    @classmethod
+    def from_mcp(
+        cls, definition: object, *, execute: Callable[..., Any] | None = None, **fields: Unpack[ToolFields]
+    ) -> Self:
+        """Make a tool of an entry of an MCP `tools/list` result.
+
+        Args:
+            definition: An object of the SDK, or the dict: `name`, `title`, `description`, `inputSchema`,
+                `outputSchema`, `annotations`, `_meta`.
+            execute: What runs; None for a definition only.
+            fields: Fields of `Tool`, over what the definition says.
+
+        Raises:
+            InvalidToolError: If it has no name.
+        """
+        return cls(**definitions.merged(definitions.read_mcp(definition), fields), execute=execute)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of everything but `execute`, in hexadecimal; equal for equal content, in any process."""
+        content = {
+            f.name: getattr(self, f.name)
+            for f in dataclasses.fields(Tool)
+            if f.name not in ("execute", "tags")
+        }
+        content["tags"] = sorted(self.tags)
+        try:
+            text = json.dumps(content, sort_keys=True, default=_stable)
+        except TypeError:  # keys of several kinds, which have no order
+            text = json.dumps(content, default=_stable)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @functools.cached_property
+    def definition_json(self) -> str:
+        """`to_openai()` as compact JSON: the text whose tokens are counted."""
+        return json.dumps(self._openai(self._wire.schema), ensure_ascii=False, separators=(",", ":"))
+
+    def wire_schema(self) -> dict[str, Any]:
+        """Return the parameters as they are sent to a model: an object, whatever `parameters` is.
+
+        A root that providers refuse is wrapped as one property; `call` unwraps it.
+        """
+        schema: dict[str, Any] = thaw(self._wire.schema)
+        return schema
+
+    def to_openai(self) -> dict[str, Any]:
+        """Return the definition in OpenAI chat shape."""
+        return self._openai(self.wire_schema())
+
+    def to_anthropic(self) -> dict[str, Any]:
+        """Return the definition in the shape of Anthropic's Messages API."""
+        return {"name": self.name, "description": self.description, "input_schema": self.wire_schema()}
+
+    def to_mcp(self) -> dict[str, Any]:
+        """Return the definition as an entry of an MCP `tools/list` result."""
+        is_object = self.parameters.get("type") == "object"
+        schema = thaw(self.parameters) if is_object else self.wire_schema()
+        optional = {
+            "title": self.metadata.get("title"),
+            "outputSchema": self.output_schema,
+            "annotations": self.annotations,
+            "_meta": self.metadata.get("_meta"),
+        }
+        given = {key: thaw(value) for key, value in optional.items() if value}
+        return {"name": self.name, "description": self.description, "inputSchema": schema, **given}
+
+    def _openai(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        function: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": parameters,
+        }
+        if isinstance(self.metadata.get("strict"), bool):
+            function["strict"] = self.metadata["strict"]
+        return {"type": "function", "function": function}
+
+    async def target(
+        self, arguments: Mapping[str, Any], context: ToolContext | None = None
+    ) -> tuple[Tool, Mapping[str, Any]]:
+        """Return what a call of this tool really runs: itself, unless it is a proxy."""
+        return self, arguments
+
+    async def call(
+        self, arguments: Mapping[str, Any] | str | None = None, context: ToolContext | None = None
+    ) -> Any:
+        """Check the arguments, run the tool, and return what it returned.
+
+        Args:
+            arguments: An object, the JSON text of one, or None for no arguments.
+            context: What `ToolContext` parameters get; an empty one if None.
+
+        Raises:
+            ToolNotCallableError: If there is nothing to run.
+            ToolArgumentsError: If the arguments do not fit; its text is fit for the model.
+            Exception: Whatever the tool raises.
+        """
+        if self.execute is None:
+            raise ToolNotCallableError(
+                f"the tool {self.name!r} is a definition only: give it execute=..., "
+                "or let the one that defined it run it"
+            )
+        values = self.check_arguments(arguments)
+        args, kwargs = self._plan.bind(values, context or ToolContext())
+        run = self.execute.function if isinstance(self.execute, ToolFunction) else self.execute
+        return await run_callable(run, args, kwargs)
+
+    def check_arguments(self, arguments: Mapping[str, Any] | str | None = None) -> Any:
+        """Return the arguments as `call` gives them on: decoded, unwrapped, and in a function's own types.
+
+        Raises:
+            ToolArgumentsError: If they do not fit; one sentence for each problem, five at most.
+        """
+        value, prefix = self._wire.unwrap(parse_arguments(arguments))
+        if self._wire.wrapper is None:
+            require_object(value)
+        return checked_arguments(value, self._check, prefix=prefix)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function that the tool was made from, unchecked: as if it were not a tool.
+
+        Raises:
+            ToolNotCallableError: If the tool was not made from a function.
+        """
+        if not isinstance(self.execute, ToolFunction):
+            raise ToolNotCallableError(
+                f"the tool {self.name!r} was not made from a function: use `await tool.call({{...}})`"
+            )
+        return self.execute(*args, **kwargs)
+
+    @functools.cached_property
+    def _wire(self) -> WireSchema:
+        return wire_schema(self.parameters)
+
+    @functools.cached_property
+    def _plan(self) -> CallPlan:
+        if isinstance(self.execute, ToolFunction):
+            return self.execute.plan
+        return (
+            plan_call(self.execute, self.parameters.get("properties") or ()) if self.execute else CallPlan()
+        )
+
+    @functools.cached_property
+    def _check(self) -> ArgumentsCheck:
+        if not isinstance(self.execute, ToolFunction):
+            return schema_check(self.parameters)
+        if self.parameters == self.execute.parameters:
+            return self.execute.check
+        return both_checks(schema_check(self.parameters), self.execute.check)
+
+
+def _wrong_field(tool: Tool, name: str, wanted: str) -> InvalidToolError:
+    value = getattr(tool, name)
+    return InvalidToolError(f"{name} of the tool {tool.name!r} is {wanted}, found {value!r:.100}")
+
+
+def _words(tool: Tool, name: str) -> Iterable[str]:
+    words = getattr(tool, name)
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise _wrong_field(tool, name, "a collection of texts, such as {'github'}")
+    words = tuple(words)
+    if not all(isinstance(word, str) for word in words):
+        raise _wrong_field(tool, name, "a collection of texts only")
+    return words
+
+
+def _frozen_field(tool: Tool, name: str, value: object) -> FrozenDict | None:
+    if value is None or (isinstance(value, bool) and name == "parameters"):
+        return _DEFAULTS[name]
+    if not isinstance(value, Mapping):
+        raise _wrong_field(tool, name, "a mapping (for parameters: a JSON Schema object)")
+    try:
+        frozen: FrozenDict = freeze(value, json_only=name in ("parameters", "output_schema"))
+    except TypeError as exc:
+        raise InvalidToolError(f"{name} of the tool {tool.name!r} is a JSON Schema, but {exc}") from exc
+    except RecursionError as exc:
+        raise InvalidToolError(
+            f"{name} of the tool {tool.name!r} holds itself or is nested too deeply: use $ref and $defs"
+        ) from exc
+    return frozen
+
+
+def _stable(value: object) -> object:
+    return sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(**fields: Unpack[ToolFields]) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    function: Callable[..., Any] | None = None, /, **fields: Unpack[ToolFields]
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Make a tool of a function, as a decorator: `@tool`, or `@tool(tags={"github"})`.
+
+    The tool can still be called as the function; see `Tool.from_function`.
+
+    Raises:
+        InvalidToolError: If no schema can be made of the signature; says which parameter and why.
+    """
+    if function is None:
+        return lambda decorated: Tool.from_function(decorated, **fields)
+    if not callable(function):
+        raise InvalidToolError(f"@tool stands before a function, found {function!r:.100}")
+    return Tool.from_function(function, **fields)
