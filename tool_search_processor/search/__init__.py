@@ -1,0 +1,1 @@
+"""Search strategies over tool definitions."""
