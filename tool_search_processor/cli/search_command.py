@@ -45,21 +45,29 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError(f"--limit is at least 1, found {options.limit}")
     if not options.json:
         require_tables()
+    query = _typed(options.query)
     make_index = index_maker(options.search or "bm25", options)
     tools = load_tools(options.tools)
     check_unique(tools, label_of(options.tools))
     with Engine(make_index()) as engine:
         engine.fill(tools)
-        hits = engine.search(options.query, limit=options.limit)
+        hits = engine.search(query, limit=options.limit)
     by_name = {tool.name: tool for tool in tools}
     results = [_result(by_name[hit.name], hit) for hit in hits if hit.score >= options.min_score]
     if options.json:
-        show_json({"query": options.query, "tools": len(tools), "results": results})
+        show_json({"query": query, "tools": len(tools), "results": results})
     elif results:
         _show(results)
     else:
         show(f"None of {len(tools):,} tools fits.")
     return 0
+
+
+def _typed(text: str) -> str:
+    """Return what was typed: where the locale is plain ASCII, Python hands on UTF-8 in escapes."""
+    if not any("\udc80" <= character <= "\udcff" for character in text):
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _result(tool: Tool, hit: Hit) -> dict[str, Any]:
