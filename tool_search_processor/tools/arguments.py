@@ -21,13 +21,15 @@ from tool_search_processor.tools.wording import (
 )
 
 if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
 _MAX_PROBLEMS = 5
 _MAX_DECODE_ROUNDS = 4
 
 _NOTHING_FITS: Schema = {"not": {}}
+
+Failure = Any
+"""A jsonschema `ValidationError`; its stubs take every attribute for one that may be unset."""
 
 _LIMITS: dict[str, str] = {
     "minimum": "at least {}",
@@ -145,8 +147,8 @@ def _decoded_at(value: Any, path: Path) -> Any:
         return value
     key, rest = path[0], path[1:]
     if isinstance(value, Mapping) and key in value:
-        inner = _decoded_at(value[key], rest)  # type: ignore[index]  # a key that is in it
-        return value if inner is value[key] else {**value, key: inner}  # type: ignore[index,dict-item]
+        inner = _decoded_at(value[key], rest)
+        return value if inner is value[key] else {**value, key: inner}
     if isinstance(value, list) and isinstance(key, int) and key < len(value):
         inner = _decoded_at(value[key], rest)
         return value if inner is value[key] else [*value[:key], inner, *value[key + 1 :]]
@@ -172,7 +174,7 @@ def schema_check(schema: Schema) -> ArgumentsCheck:
     try:
         validator = _compiled(schema)
     except Exception:  # noqa: BLE001  # a foreign schema may be broken in any way
-        return Checked
+        return _unchecked
 
     def check(arguments: Any) -> Checked:
         try:
@@ -182,6 +184,10 @@ def schema_check(schema: Schema) -> ArgumentsCheck:
         return Checked(arguments, tuple(_problems(errors, schema)))
 
     return check
+
+
+def _unchecked(arguments: Any) -> Checked:
+    return Checked(arguments)
 
 
 def both_checks(first: ArgumentsCheck, second: ArgumentsCheck) -> ArgumentsCheck:
@@ -196,7 +202,7 @@ def both_checks(first: ArgumentsCheck, second: ArgumentsCheck) -> ArgumentsCheck
 
 def _compiled(schema: Schema) -> Validator:
     import jsonschema
-    from jsonschema_specifications import REGISTRY
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no stubs
 
     base = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     # A registry of our own, since the default one would fetch references over the network.
@@ -225,16 +231,17 @@ def _tolerant(base: type[Validator]) -> type[Validator]:
 
     original: Callable[..., Any] = base.VALIDATORS["pattern"]
 
-    def pattern(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    def pattern(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Failure]:
         try:
             yield from original(validator, value, instance, schema) or ()
         except re.error:
             return
 
-    return validators.extend(base, {"pattern": pattern})
+    tolerant: type[Validator] = validators.extend(base, {"pattern": pattern})  # type: ignore[no-untyped-call]  # its stubs leave it bare
+    return tolerant
 
 
-def _problems(errors: Iterable[ValidationError], root: Schema) -> Iterator[Problem]:
+def _problems(errors: Iterable[Failure], root: Schema) -> Iterator[Problem]:
     for error in errors:
         path: Path = tuple(error.absolute_path)
         if error.validator in ("anyOf", "oneOf") and error.context:
@@ -247,7 +254,7 @@ def _problems(errors: Iterable[ValidationError], root: Schema) -> Iterator[Probl
             yield Problem(path, f"must be {_expected(error, root)}, found {found_text(error.instance)}")
 
 
-def _expected(error: ValidationError, root: Schema) -> str:
+def _expected(error: Failure, root: Schema) -> str:
     keyword, value = str(error.validator), error.validator_value
     if keyword in _LIMITS:
         return _LIMITS[keyword].format(value_text(value))
@@ -258,15 +265,16 @@ def _expected(error: ValidationError, root: Schema) -> str:
     return expected_text(error.schema, root)
 
 
-def _branch_problems(error: ValidationError, path: Path, root: Schema) -> Iterator[Problem]:
+def _branch_problems(error: Failure, path: Path, root: Schema) -> Iterator[Problem]:
     """Tell the problems of the branch that was meant; where that is open, what all branches want."""
-    branches: dict[Any, list[ValidationError]] = {}
+    branches: dict[Any, list[Failure]] = {}
     for inner in error.context or ():
         branches.setdefault(inner.schema_path[0], []).append(inner)
     meant = [errors for errors in branches.values() if not any(_is_other_kind(e) for e in errors)]
     tags = [e for errors in branches.values() for e in errors if _is_other_tag(e)]
     if len(meant) == 1 or (meant and isinstance(error.instance, Mapping)):
-        yield from _problems(min(meant, key=len), root)
+        fewest: list[Failure] = min(meant, key=len)
+        yield from _problems(fewest, root)
     elif tags:
         wanted = choices_text(tag.validator_value for tag in tags)
         found = found_text(tags[0].instance)
@@ -277,35 +285,35 @@ def _branch_problems(error: ValidationError, path: Path, root: Schema) -> Iterat
         yield Problem(path, f"must be {wanted}, found {found_text(error.instance)}")
 
 
-def _is_other_kind(error: ValidationError) -> bool:
+def _is_other_kind(error: Failure) -> bool:
     """Tell whether the branch of this error was not meant: another type or tag, or one that nothing fits."""
     if error.relative_path:
         return _is_other_tag(error)
     return error.validator in ("type", "const") or _is_never(error)
 
 
-def _is_never(error: ValidationError) -> bool:
+def _is_never(error: Failure) -> bool:
     return error.validator == "not" and bool(error.validator_value == {})
 
 
-def _is_other_tag(error: ValidationError) -> bool:
+def _is_other_tag(error: Failure) -> bool:
     return error.validator == "const" and len(error.relative_path) == 1
 
 
-def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
+def _required(error: Failure, path: Path) -> Iterator[Problem]:
     for name in error.validator_value:
         if name not in error.instance:
             yield Problem((*path, name), "is required but missing")
 
 
-def _dependent(error: ValidationError, path: Path) -> Iterator[Problem]:
+def _dependent(error: Failure, path: Path) -> Iterator[Problem]:
     for name, needed in error.validator_value.items():
         for other in needed if name in error.instance and isinstance(needed, list) else ():
             if other not in error.instance:
                 yield Problem((*path, other), f"is required where `{name}` is given, but missing")
 
 
-def _unknown(error: ValidationError, path: Path) -> Iterator[Problem]:
+def _unknown(error: Failure, path: Path) -> Iterator[Problem]:
     import re
 
     schema = error.schema if isinstance(error.schema, Mapping) else {}
@@ -317,7 +325,7 @@ def _unknown(error: ValidationError, path: Path) -> Iterator[Problem]:
             yield Problem((*path, name), unknown_text(name, missing or known))
 
 
-_FIELD_TEXTS: dict[str, Callable[[ValidationError, Path], Iterator[Problem]]] = {
+_FIELD_TEXTS: dict[str, Callable[[Failure, Path], Iterator[Problem]]] = {
     "required": _required,
     "dependentRequired": _dependent,
     "additionalProperties": _unknown,

@@ -231,7 +231,7 @@ def _schema_generator() -> type[Any]:
     from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
     class Generator(GenerateJsonSchema):
-        ignored_warning_kinds: typing.ClassVar[set[JsonSchemaWarningKind]] = {
+        ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012 - as the base declares it
             "skipped-choice",
             "non-serializable-default",
         }
