@@ -14,6 +14,7 @@ from tool_search_processor.evaluation.report import DEPTH, METRICS
 from tool_search_processor.evaluation.summary import grouped, recall_curve, table_rows, united
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.regex import RegexIndex
 from tool_search_processor.tokens import estimate_tokens
 from tool_search_processor.tools import Tool
 
@@ -205,6 +206,11 @@ def test_the_real_index_finds_tools_by_what_they_say():
     tools = [Tool("create_issue", "Open a ticket."), Tool("send_mail", "Write to somebody.")]
     report = evaluate(BM25Index, tools, [query("open a ticket", "create_issue"), query("write", "send_mail")])
     assert report.metrics["recall@1"].value == 1.0
+
+
+def test_a_query_that_is_no_pattern_finds_nothing():
+    report = measured(query("(", "a"), query("^a$", "a"), index=RegexIndex)
+    assert report.metrics["recall@1"].value == 0.5
 
 
 def test_the_engine_measures_each_filling():

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import ConfigurationError, InvalidPatternError
 from tool_search_processor.evaluation.data import Dataset, Query, make_dataset
 from tool_search_processor.evaluation.report import DEPTH, Outcome, Report, make_report
 from tool_search_processor.search.base import Hit
@@ -58,9 +58,12 @@ class Engine:
         return hits
 
     def outcome(self, query: Query) -> Outcome:
-        """Answer a query, and take the time."""
+        """Answer a query, and take the time; one that is no pattern finds nothing where one is wanted."""
         started = time.process_time_ns()
-        hits = self.search(query.text)
+        try:
+            hits = self.search(query.text)
+        except InvalidPatternError:
+            hits = []
         spent = time.process_time_ns() - started
         return Outcome(
             query=query,
@@ -110,7 +113,7 @@ def evaluate(
     told = progress or _no_progress
     with Engine(index_factory()) as engine:
         engine.fill(dataset.tools)
-        engine.search(served[0].text)  # imports, tables and caches are not what a query costs
+        engine.outcome(served[0])  # imports, tables and caches are not what a query costs
         outcomes = [_told(engine.outcome(query), told) for query in served]
         unserved_scores = [_told(engine.outcome(query), told).best_score for query in unserved]
         build_seconds = engine.build_seconds
