@@ -19,6 +19,7 @@ UNMATCHED = -3.0
 # How much more likely a tool fits at one end of an embedder's `cosine_range` than at the other: exp(6).
 # Fitted over twelve public sets, their queries against their own tools and against unrelated ones.
 _STEEPNESS = 6.0
+_CERTAIN = 30.0
 
 
 def scores_of(words: Floats, meaning: Floats, *, weight: float) -> Floats:
@@ -35,7 +36,8 @@ def scores_of(words: Floats, meaning: Floats, *, weight: float) -> Floats:
         weight: How much the meaning counts, 1 for as much as measured best.
     """
     by_meaning = np.nan_to_num(meaning - 0.5) * (_STEEPNESS * weight)
-    scores = MOST_SCORE / (1 + np.exp(-(words + by_meaning)))
+    odds = np.clip(words + by_meaning, -_CERTAIN, _CERTAIN)
+    scores = MOST_SCORE / (1 + np.exp(-odds))
     return np.asarray(np.where(scores < LEAST_SCORE, 0.0, scores), np.float32)
 
 

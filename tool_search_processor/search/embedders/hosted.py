@@ -45,7 +45,8 @@ class LiteLLMEmbedder:
             max_batch_tokens: The most tokens of one call, estimated from characters.
             max_text_tokens: A longer text is cut, estimated from characters.
             max_retries: How often a call is tried again after a failure that may pass (rate limit, time
-                out, server error); waits double from half a second.
+                out, server error), beyond what the provider's own client does; waits double from half
+                a second.
             cosine_range: The cosines at which a tool certainly doesn't and certainly does fit; see
                 `Embedder`. The default suits OpenAI's models.
             sleep: Waits between tries.
@@ -117,7 +118,7 @@ class LiteLLMEmbedder:
         except ImportError as error:
             raise ImportError('LiteLLMEmbedder needs: pip install "tool-search-processor[agent]"') from error
 
-        settings = {"num_retries": 0, "max_retries": 0, **self._settings}
+        settings = {"num_retries": 0, **self._settings}
         for attempt in range(self._max_retries + 1):
             try:
                 return litellm.embedding(model=self.model, input=batch, **settings)

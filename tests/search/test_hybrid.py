@@ -1,0 +1,286 @@
+"""HybridIndex: both lists in one, worthless lists noticed, words alone until the vectors are there."""
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.search.fake_embedder import FakeEmbedder, vector_of
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.base import CountingIndex, Document, Hit, SearchIndex
+from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.hybrid import HybridIndex
+from tool_search_processor.search.vector import VectorIndex
+
+DOCUMENTS = (
+    Document(name="create_issue", description="Open a bug report in a repository."),
+    Document(name="send_mail", description="Write a message to a person."),
+    Document(name="get_forecast", description="Rain and sun of the coming days."),
+    Document(name="search_files", description="Look for text in the files of a folder."),
+)
+MEANING = {"zorblax": "get_forecast: Rain and sun of the coming days."}
+
+
+class Understanding(FakeEmbedder):
+    """Knows that zorblax, which no other knows, means rain and sun."""
+
+    def embed_query(self, text):
+        self.queries.append(text)
+        return vector_of(MEANING.get(text, text))
+
+
+def hybrid(embedder=None, documents=DOCUMENTS, **settings):
+    made = HybridIndex(vector=VectorIndex(embedder or Understanding()), **settings)
+    made.update(documents)
+    return made
+
+
+def names(hits):
+    return [hit.name for hit in hits]
+
+
+FUSIONS = pytest.mark.parametrize("fusion", ["score", "rrf"])
+
+
+def test_it_is_a_search_index_that_counts():
+    assert isinstance(hybrid(), SearchIndex)
+    assert isinstance(hybrid(), CountingIndex)
+
+
+@FUSIONS
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("zorblax", "get_forecast"),
+        ("bug report", "create_issue"),
+        ("write a message", "send_mail"),
+        ("text in files", "search_files"),
+    ],
+)
+def test_finds_by_words_and_by_meaning(fusion, query, first):
+    assert hybrid(fusion=fusion).search(query)[0].name == first
+
+
+@FUSIONS
+def test_hits_carry_both_ranks(fusion):
+    made = hybrid(fusion=fusion)
+    hit = made.search("bug report")[0]
+    assert (hit.text_rank, hit.vector_rank) == (1, 1)
+    by_meaning = made.search("zorblax")[0]
+    assert (by_meaning.text_rank, by_meaning.vector_rank) == (None, 1)
+
+
+@FUSIONS
+def test_a_name_is_first_and_scores_one(fusion):
+    hits = hybrid(fusion=fusion).search("get_forecast")
+    assert (hits[0].name, hits[0].score) == ("get_forecast", 1.0)
+    assert all(hit.score < 0.94 for hit in hits[1:])
+
+
+def test_matched_words_come_from_the_words():
+    assert "report" in hybrid().search("bug report")[0].matched
+
+
+def test_a_query_in_a_language_that_the_embedder_does_not_know_is_left_to_the_words():
+    misleading = FakeEmbedder(covered=0.0)
+    misleading.embed_query = lambda text: vector_of("send mail: Write a message to a person.")
+    lexical = BM25Index()
+    lexical.update(DOCUMENTS)
+    query = "bug report in a repository"
+    made = hybrid(misleading)
+    assert names(made.search(query))[: len(lexical.search(query))] == names(lexical.search(query))
+    assert made.search(query)[0].score == pytest.approx(lexical.search(query)[0].score, abs=1e-4)
+
+
+def test_a_vector_list_that_tells_nothing_apart_changes_no_order():
+    flat = FakeEmbedder()
+    flat.embed_documents = lambda texts: np.ones((len(texts), 64), np.float32)
+    flat.embed_query = lambda text: np.ones(64, np.float32)
+    lexical = BM25Index()
+    lexical.update(DOCUMENTS)
+    query = "text in the files of a repository"
+    assert names(hybrid(flat).search(query))[:2] == names(lexical.search(query))[:2]
+
+
+def test_a_query_without_any_word_in_common_is_left_to_the_meaning():
+    embedder = Understanding()
+    embedder.cosine_range = (-0.5, 0.5)
+    assert hybrid(embedder).search("zorblax")[0].name == "get_forecast"
+
+
+@FUSIONS
+@pytest.mark.parametrize("query", ["", "  "])
+def test_a_blank_query_finds_nothing(fusion, query):
+    assert hybrid(fusion=fusion).search(query) == []
+    assert hybrid(fusion=fusion, documents=()).search("bug") == []
+
+
+@FUSIONS
+def test_weight_decides_between_the_lists(fusion):
+    embedder = FakeEmbedder()
+    embedder.embed_query = lambda text: vector_of("send mail: Write a message to a person.")
+    assert hybrid(embedder, fusion=fusion, weight=0.0).search("bug report")[0].name == "create_issue"
+    assert hybrid(embedder, fusion=fusion, weight=1.0).search("bug report")[0].name == "send_mail"
+
+
+def test_reciprocal_rank_fusion_by_hand():
+    made = hybrid(fusion="rrf", k=60.0)
+    top = made.search("bug report")[0]
+    assert top.score == pytest.approx(0.93)
+
+
+@FUSIONS
+def test_a_smaller_limit_is_the_beginning_of_a_greater_one(fusion):
+    documents = [Document(name=f"tool_{n % 9}_{n}", description="open a bug report") for n in range(150)]
+    made = hybrid(documents=documents, fusion=fusion, depth=30)
+    whole = made.search("bug report 7")
+    for limit in (0, 1, 10, 29, 31, 500):
+        assert made.search("bug report 7", limit=limit) == whole[:limit]
+
+
+@FUSIONS
+def test_within_narrows_and_extra_comes_last_and_hides(fusion):
+    made = hybrid(fusion=fusion)
+    extra = (Document(name="send_mail", description="Paint a wall."), Document(name="paint_wall"))
+    assert names(made.search("bug report", within={"create_issue"})) == ["create_issue"]
+    assert names(made.search("paint a wall", within=frozenset(), extra=extra))[0] in (
+        "send_mail",
+        "paint_wall",
+    )
+    assert set(names(made.search("paint a wall", within=frozenset(), extra=extra))) == {
+        "send_mail",
+        "paint_wall",
+    }
+    assert names(made.search("write a message to a person", extra=extra)).count("send_mail") <= 1
+    assert made.search("send_mail", extra=extra)[0].score == 1.0
+    assert "paint_wall" not in names(made.search("paint a wall"))
+
+
+def test_count_counts_hits():
+    made = hybrid()
+    hits = made.search("bug report")
+    assert made.count("bug report") == len(hits)
+    assert made.count("bug report", min_score=hits[0].score) == 1
+
+
+def test_any_index_can_be_the_lexical_part():
+    class Fixed:
+        def update(self, documents):
+            self.documents = documents
+
+        def search(self, query, *, limit=None, within=None, extra=()):
+            return [Hit(name="send_mail", score=0.9), Hit(name="create_issue", score=0.2)][:limit]
+
+    flat = FakeEmbedder()
+    flat.embed_query = lambda text: np.zeros(64, np.float32)
+    assert names(hybrid(flat, lexical=Fixed()).search("anything"))[0] == "send_mail"
+
+
+class Held(FakeEmbedder):
+    """Embeds tools only when let go."""
+
+    def __init__(self):
+        super().__init__(blocking=True)
+        self.go = threading.Event()
+
+    def embed_documents(self, texts):
+        assert self.go.wait(10)
+        return super().embed_documents(texts)
+
+
+@FUSIONS
+def test_words_answer_while_vectors_are_being_built(fusion):
+    embedder = Held()
+    documents = [*DOCUMENTS, *(Document(name=f"other_{n}", description="something else") for n in range(60))]
+    made = HybridIndex(vector=VectorIndex(embedder, background=True), fusion=fusion)
+    made.update(documents)
+    assert not made.ready
+    hits = made.search("bug report")
+    assert hits[0].name == "create_issue"
+    assert hits[0].vector_rank is None
+    embedder.go.set()
+    assert made.wait(10)
+    assert made.ready
+    assert made.search("bug report")[0].vector_rank == 1
+
+
+def test_vectors_of_what_is_gone_are_not_used():
+    embedder = Held()
+    embedder.go.set()
+    made = HybridIndex(vector=VectorIndex(embedder, background=True))
+    made.update(DOCUMENTS)
+    embedder.go.clear()
+    newer = [
+        DOCUMENTS[2],
+        Document(name="create_issue", description="changed"),
+        *(Document(name=f"other_{n}", description="something else") for n in range(60)),
+    ]
+    made.update(newer)
+    assert not made.ready
+    assert {hit.name for hit in made.search("write a message to a person")} <= {d.name for d in newer}
+    assert made.search("rain and sun")[0].name == "get_forecast"
+    embedder.go.set()
+    assert made.wait(10)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"fusion": "sum"}, 'fusion must be "score" or "rrf"; found \'sum\''),
+        ({"weight": 1.5}, "0 to 1; found 1.5"),
+        ({"k": 0}, "k must be above 0"),
+        ({"depth": 0}, "depth at least 1"),
+    ],
+)
+def test_options_that_cannot_work_are_refused(options, said):
+    with pytest.raises(ConfigurationError, match=said):
+        HybridIndex(vector=VectorIndex(FakeEmbedder()), **options)
+
+
+@given(query=st.text(max_size=20), limit=st.integers(0, 3), fusion=st.sampled_from(["score", "rrf"]))
+def test_any_text_gives_scores_in_range_and_a_stable_beginning(query, limit, fusion):
+    made = hybrid(fusion=fusion)
+    hits = made.search(query)
+    assert all(0 < hit.score <= 1 for hit in hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert made.search(query, limit=limit) == hits[:limit]
+
+
+@FUSIONS
+def test_searches_see_the_content_of_before_or_of_after(fusion):
+    contents = [[Document(name=f"{word}_{n}", description="open a bug report") for n in range(n_tools)]
+                for word, n_tools in (("alpha", 30), ("beta", 45))]  # fmt: skip
+    made = hybrid(documents=contents[0], fusion=fusion)
+    seen: set[frozenset[str]] = set()
+    failed: list[BaseException] = []
+
+    def search():
+        for _ in range(30):
+            seen.add(frozenset(names(made.search("open a bug report"))))
+
+    def guarded():
+        try:
+            search()
+        except Exception as error:  # noqa: BLE001 - a thread's failure must fail the test
+            failed.append(error)
+
+    threads = [threading.Thread(target=guarded) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for turn in range(30):
+        made.update(contents[turn % 2])
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert seen <= {frozenset(document.name for document in content) for content in contents}
+
+
+def test_an_error_of_a_part_is_raised_as_it_is():
+    class Broken(FakeEmbedder):
+        def embed_query(self, text):
+            raise ValueError("the model is gone")
+
+    with pytest.raises(ValueError, match="the model is gone"):
+        hybrid(Broken()).search("bug")
