@@ -240,6 +240,14 @@ def test_misses_are_the_queries_that_lack_a_tool_the_worst_first():
     assert [outcome.query.text for outcome in report.misses(k=1)] == ["b", "a b"]
 
 
+def test_reports_can_be_compared_and_shown():
+    report = measured(query("a", "a"))
+    assert report == report.__class__(
+        **{name: getattr(report, name) for name in report.__dataclass_fields__} | {"samples": None}
+    )
+    assert len(repr(report)) < 1500
+
+
 def test_a_report_is_json():
     report = measured(query("a", "a", group="x"))
     read = json.loads(json.dumps(report.as_json()))

@@ -31,6 +31,14 @@ _ACTIONS = (
     "stop close disable end pause cancel",
     "upload import send push",
     "download export receive pull",
+    "encode",
+    "decode",
+    "encrypt",
+    "decrypt",
+    "lock",
+    "unlock",
+    "subscribe follow",
+    "unsubscribe unfollow",
 )
 _ACTION_OF = {stem(word): f"action {place}" for place, row in enumerate(_ACTIONS) for word in row.split()}
 

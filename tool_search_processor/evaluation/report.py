@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -85,9 +85,9 @@ class Report:
     """Estimated tokens of the definitions of the first five hits, mean."""
     tokens_all: float
     """Estimated tokens of all definitions."""
-    samples: NDArray[np.float64]
+    samples: NDArray[np.float64] = field(compare=False, repr=False)
     """Bootstrap means, (1000, n_metrics), from which intervals of averages are made."""
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[Outcome, ...] = field(default=(), repr=False)
     """Of every query that a tool serves, in order; none in an average."""
 
     def groups(self) -> dict[str, dict[str, float]]:
