@@ -58,7 +58,7 @@ def test_it_is_a_search_index():
 def test_weights_of_one_document_by_hand():
     weights = analyze(tool("zeta_omega", "zeta zeta kappa"))
     name = FORMS["name"].weight / (2 / FORMS["name"].pivot)
-    description = FORMS["description"].weight / (0.5 + 0.5 * 3 / FORMS["description"].pivot)
+    description = FORMS["description"].weight / (0.4 + 0.6 * 3 / FORMS["description"].pivot)
     assert weights == pytest.approx(
         {
             "zeta": (name + 2 * description) / (name + 2 * description + SATURATION),

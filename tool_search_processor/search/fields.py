@@ -33,7 +33,7 @@ class FieldForm:
 FORMS: Mapping[str, FieldForm] = {
     "name": FieldForm(weight=4.0, normalization=1.0, pivot=3.0, stop_words=True),
     "namespace": FieldForm(weight=0.5, normalization=0.0, pivot=2.0, stop_words=True),
-    "description": FieldForm(weight=1.0, normalization=0.5, pivot=8.0),
+    "description": FieldForm(weight=1.0, normalization=0.6, pivot=8.0),
     "tags": FieldForm(weight=0.5, normalization=0.5, pivot=2.0, stop_words=True),
     "keywords": FieldForm(weight=2.0, normalization=0.0, pivot=5.0, stop_words=True),
     "parameter_names": FieldForm(weight=0.5, normalization=0.5, pivot=5.0),
