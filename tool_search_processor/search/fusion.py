@@ -35,10 +35,12 @@ def scores_of(words: Floats, meaning: Floats, *, weight: float) -> Floats:
             not known.
         weight: How much the meaning counts, 1 for as much as measured best.
     """
-    by_meaning = np.nan_to_num(meaning - 0.5) * (_STEEPNESS * weight)
-    odds = np.clip(words + by_meaning, -_CERTAIN, _CERTAIN)
-    scores = MOST_SCORE / (1 + np.exp(-odds))
-    return np.asarray(np.where(scores < LEAST_SCORE, 0.0, scores), np.float32)
+    by_meaning = (meaning - np.float32(0.5)) * np.float32(_STEEPNESS * weight)
+    by_meaning[np.isnan(by_meaning)] = 0.0
+    odds = np.clip(words + by_meaning, -_CERTAIN, _CERTAIN, dtype=np.float32)
+    scores = np.float32(MOST_SCORE) / (1 + np.exp(-odds))
+    scores[scores < LEAST_SCORE] = 0.0
+    return np.asarray(scores, np.float32)
 
 
 def log_odds_of(score: float) -> float:

@@ -21,7 +21,7 @@ from tool_search_processor.search.fusion import (
     reciprocal_ranks,
     scores_of,
 )
-from tool_search_processor.search.vector import VectorIndex
+from tool_search_processor.search.vector import VectorIndex, places_of
 from tool_search_processor.search.views import Views, best_places
 
 Fusion = Literal["score", "rrf"]
@@ -77,7 +77,7 @@ class HybridIndex:
         fusion: Fusion = "score",
         weight: float = 0.5,
         k: float = 60.0,
-        depth: int = 100,
+        depth: int = 50,
     ) -> None:
         """Choose the two parts and how they are put together.
 
@@ -168,7 +168,7 @@ class HybridIndex:
         held = self._snapshot
         lists = self._lists(held, query, within, extra)
         scores = self._by_ranks(held, lists) if self._fusion == "rrf" else self._by_odds(held, lists, query)
-        scores[~lists.seen] = 0.0
+        scores *= lists.seen
         for hit in lists.words:
             if hit.score >= NAMED_SCORE:
                 scores[_place(held, lists, hit.name)] = hit.score
@@ -212,7 +212,8 @@ class HybridIndex:
             seen=seen,
             cosines=cosines,
             words=tuple(self.lexical.search(query, limit=self._depth, within=within, extra=extra)),
-            meaning=tuple(best_places(np.where(seen, np.nan_to_num(cosines), 0.0), self._depth)),
+            # A comparison with NaN is false: what isn't known is no match.
+            meaning=tuple(best_places(cosines if mask is None else cosines * seen, self._depth)),
         )
 
     def _cosines(self, held: _Snapshot, query: str, extra: tuple[Document, ...]) -> Floats:
@@ -222,8 +223,7 @@ class HybridIndex:
             return np.concatenate([found.stored, found.extra])
         alignment = self._alignment
         if alignment is None or alignment[0] is not held or alignment[1] is not found.documents:
-            there = {document: place for place, document in enumerate(found.documents)}
-            rows = np.array([there.get(document, -1) for document in held.documents], np.int64)
+            rows = places_of(held.documents, found.documents, found.views)
             alignment = self._alignment = held, found.documents, rows
         known = np.append(found.stored, np.float32(np.nan))  # -1 is the last
         return np.concatenate([known[alignment[2]], found.extra])

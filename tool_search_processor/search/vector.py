@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import Document, Hit
@@ -50,9 +51,12 @@ _SEPARATORS = re.compile(r"[_\-./:\s]+")
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
     documents: tuple[Document, ...] = ()
-    rows: Mapping[Document, int] = field(default_factory=dict)
     views: Views = field(default_factory=lambda: Views(()))
     vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+    def rows_of(self, documents: Sequence[Document]) -> NDArray[np.int64]:
+        """Return where the vector of each document is, -1 for one that isn't here."""
+        return places_of(documents, self.documents, self.views)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,8 @@ class Cosines:
 
     documents: tuple[Document, ...]
     """The stored documents."""
+    views: Views
+    """Their names."""
     stored: Floats
     """Their cosines, in order."""
     extra: Floats
@@ -180,6 +186,7 @@ class VectorIndex:
             vectors = np.stack([self.embedder.query(part) for part in (asked, *clauses(asked))])
         return Cosines(
             documents=snapshot.documents,
+            views=snapshot.views,
             stored=_nearest(snapshot.vectors, vectors, len(snapshot.documents)),
             extra=_nearest(own, vectors, len(extra)),
         )
@@ -189,8 +196,7 @@ class VectorIndex:
         return np.asarray(np.clip((cosines - self._low) / self._span, 0.0, _BEST), np.float32)
 
     def _missing(self, documents: Sequence[Document]) -> int:
-        rows = self._snapshot.rows
-        return sum(document not in rows for document in documents)
+        return int(np.count_nonzero(self._snapshot.rows_of(documents) < 0))
 
     def _build_wanted(self) -> None:
         """Build in the background until nothing newer is wanted."""
@@ -214,25 +220,34 @@ class VectorIndex:
         old = self._snapshot
         if documents == old.documents:
             return old
-        missing = [place for place, document in enumerate(documents) if document not in old.rows]
-        kept = [place for place, document in enumerate(documents) if document in old.rows]
-        fresh = self.embedder.documents([document_text(documents[place]) for place in missing])
-        dimensions = {rows.shape[1] for rows in (fresh, old.vectors[: len(kept)]) if len(rows)}
+        rows = old.rows_of(documents)
+        missing = np.flatnonzero(rows < 0)
+        fresh = self.embedder.documents([document_text(documents[place]) for place in missing.tolist()])
+        kept = old.vectors if len(missing) < len(documents) else fresh
+        dimensions = {vectors.shape[1] for vectors in (fresh, kept) if len(vectors)}
         if len(dimensions) > 1:
             raise ConfigurationError(
                 f"the embedder made vectors of {sorted(dimensions)} dimensions for one index"
             )
-        vectors = np.zeros((len(documents), max(dimensions, default=0)), np.float32)
-        if kept:
-            vectors[kept] = old.vectors[[old.rows[documents[place]] for place in kept]]
-        if missing:
+        # Missing ones take any row first: -1 is the last.
+        vectors = kept[rows] if len(missing) < len(documents) else fresh
+        if len(missing) < len(documents) and len(missing):
             vectors[missing] = fresh
         return _Snapshot(
             documents,
-            {document: slot for slot, document in enumerate(documents)},
             Views([document.name for document in documents]),
             vectors,
         )
+
+
+def places_of(documents: Sequence[Document], there: Sequence[Document], views: Views) -> NDArray[np.int64]:
+    """Return where each document is among others, -1 for one that isn't: by name first, which is quick."""
+    found = np.full(len(documents), -1, np.int64)
+    for place, document in enumerate(documents):
+        slot = views.slots.get(document.name, -1)
+        if slot >= 0 and (there[slot] is document or there[slot] == document):
+            found[place] = slot
+    return found
 
 
 def document_text(document: Document) -> str:
