@@ -410,3 +410,16 @@ async def test_programs_have_to_name_a_thread(method, thread_id):
     arguments = ["send_mail"] if method != "loaded" else []
     with pytest.raises(ConfigurationError, match="thread_id names a conversation"):
         await getattr(processor, method)(*arguments, thread_id=thread_id)
+
+
+async def test_names_beyond_the_most_are_told_to_be_left():
+    run = Run(ToolSearchProcessor(make(f"tool_{number}") for number in range(103)))
+    answer = await run.call("load_tool", tool_names=[f"tool_{number}" for number in range(103)])
+    assert len(answer["loaded"]) == 100
+    assert answer["message"].endswith("3 more names were left: give at most 100 at a time.")
+
+
+async def test_a_name_written_as_words_is_found():
+    run = Run(ToolSearchProcessor([make("create_issue"), make("send_mail")]))
+    answer = await run.call("load_tool", tool_names="Create Issue, send mail")
+    assert answer["loaded"] == ["create_issue", "send_mail"]

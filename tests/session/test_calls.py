@@ -7,6 +7,7 @@ import logging
 
 import pytest
 
+from tool_search_processor import ToolSearchProcessor, ToolSession
 from tool_search_processor.call_requests import CallRequest
 from tool_search_processor.errors import ToolUnavailableError
 from tool_search_processor.session.calls import (
@@ -335,3 +336,24 @@ def test_an_outcome_in_both_styles():
     assert good.to_message() == {"role": "tool", "tool_call_id": "c", "name": "f", "content": "r"}
     assert good.to_block() == {"type": "tool_result", "tool_use_id": "c", "content": "r"}
     assert bad.to_block() == {**good.to_block(), "is_error": True}
+
+
+async def test_a_misspelled_listed_tool_is_suggested_beside_what_the_searchers_say():
+    searchers = [
+        ToolSearchProcessor([Tool("send_mail")]),
+        ToolSearchProcessor([Tool("fetch_page")], search_tool_name="find", load_tool_name="get"),
+    ]
+    async with ToolSession(*searchers, tools=[Tool("current_user")]) as session:
+        call = {"id": "1", "type": "function", "function": {"name": "curent_user", "arguments": "{}"}}
+        (answer,) = await session.execute([call])
+    assert answer["content"] == (
+        "Error: There is no tool 'curent_user' to call. Find tools with search_tools.\n"
+        "Error: There is no tool 'curent_user' to call. Find tools with find. Did you mean current_user?"
+    )
+
+
+async def test_a_step_that_lists_everything_names_no_search():
+    async with ToolSearchProcessor([Tool("send_mail")], passthrough_tokens=1000).session() as session:
+        call = {"id": "1", "type": "function", "function": {"name": "send_male", "arguments": "{}"}}
+        (answer,) = await session.execute([call])
+    assert answer["content"] == "Error: There is no tool 'send_male' to call. Did you mean send_mail?"

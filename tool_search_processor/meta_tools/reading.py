@@ -13,7 +13,7 @@ MAX_RESULTS = 20
 MAX_QUERIES = 10
 """The most queries of one search that are answered."""
 MAX_NAMES = 100
-"""The most names of one load or unload that are looked at."""
+"""The most names of one load or unload that are looked at; the rest is told to be left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +48,8 @@ def read_names(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for key in ("tool_names", "tool_name", "names", "name"):
         for text in _texts(arguments.get(key, ())):
-            names |= dict.fromkeys(part for part in re.split(r"[,\s]+", text.strip()) if part)
-    return tuple(names)[:MAX_NAMES]
+            names |= dict.fromkeys(part.strip() for part in re.split(r"[,\n]", text) if part.strip())
+    return tuple(names)
 
 
 def read_call(arguments: Mapping[str, Any]) -> tuple[str, Any]:

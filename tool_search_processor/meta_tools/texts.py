@@ -130,10 +130,22 @@ def unloaded_text(*, unloaded: Sequence[str], missing: Sequence[str]) -> str:
     return " ".join(parts)
 
 
-def missing_tool_text(name: str, *, suggestions: Sequence[str], names: MetaToolNames) -> str:
-    """Return the sentence for a call of a tool that is unknown or denied, which it does not tell apart."""
+def left_text(count: int, *, limit: int) -> str:
+    """Return the sentence for names beyond the most that one call may give."""
+    return f" {count} more names were left: give at most {limit} at a time." if count > 0 else ""
+
+
+def missing_tool_text(name: str, *, suggestions: Sequence[str], search: str | None) -> str:
+    """Return the sentence for a call of a tool that is unknown or denied, which it does not tell apart.
+
+    Args:
+        name: What was called.
+        suggestions: Names that are like it.
+        search: The search tool's name; None where it is not listed.
+    """
     alike = f" Did you mean {', '.join(suggestions)}?" if suggestions else ""
-    return f"There is no tool {clip(name)!r} to call.{alike} Find tools with {names.search}."
+    find = f" Find tools with {search}." if search else ""
+    return f"There is no tool {clip(name)!r} to call.{alike}{find}"
 
 
 def meta_tool_refused_text(name: str, *, names: MetaToolNames) -> str:

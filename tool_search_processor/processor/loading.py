@@ -26,6 +26,8 @@ class RunState:
     guard: LoopGuard = field(default_factory=LoopGuard)
     withheld: tuple[Tool, ...] = ()
     """Tools that the last step brought and that have to be found first."""
+    passed_through: bool = False
+    """Whether the last step listed everything and no meta-tool."""
     turn: tuple[int, str] | None = None
     """The user turn that tools were preloaded for."""
 

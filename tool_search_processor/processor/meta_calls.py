@@ -214,8 +214,11 @@ class StepCalls:
         names = meta_tools.read_names(arguments)
         if not names:
             return meta_tools.load_answer(message=meta_tools.NO_NAMES)
+        most = meta_tools.MAX_NAMES
         with self.admission() as admission:
-            return await self.load_names(names, admission)
+            answer = await self.load_names(names[:most], admission)
+        left = meta_tools.left_text(len(names) - most, limit=most)
+        return {**answer, "message": f"{answer['message']}{left}"}
 
     async def load_names(self, names: Sequence[str], admission: Admission) -> dict[str, Any]:
         """Load tools by the names that somebody gave, and tell what came of it."""
@@ -296,7 +299,8 @@ class StepCalls:
         """Return the sentence for a tool that is unknown or denied: the same for both."""
         with self.admission() as admission:
             alike = await suggest(self.view, name, admission=admission)
-        return meta_tools.missing_tool_text(name, suggestions=alike, names=self.names)
+        search = None if self.loads.run(self.step).passed_through else self.names.search
+        return meta_tools.missing_tool_text(name, suggestions=alike, search=search)
 
     def _is_meta_tool(self, name: str) -> bool:
         # Another searcher's too: a proxy behind a proxy would hide whose approval is needed.

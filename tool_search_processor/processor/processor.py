@@ -175,6 +175,7 @@ class ToolSearchProcessor:
         with calls.admission() as admission:
             if self._options.passthrough_tokens:
                 everything = await passthrough(calls, admission, definitions=self._definitions)
+                self._loads.run(step).passed_through = everything is not None
                 if everything is not None:
                     await self._loads.names(step)  # which renews the thread's life
                     return step.replace(tools=(*own, *everything))

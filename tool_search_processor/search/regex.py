@@ -39,6 +39,9 @@ class RegexIndex:
     look-around nor back-references and never backtracks.
     """
 
+    takes_pattern = True
+    """Tells the processor to describe queries as patterns."""
+
     def __init__(self) -> None:
         self._snapshot = _Snapshot()
         self._update_lock = threading.Lock()

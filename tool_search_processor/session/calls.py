@@ -25,7 +25,7 @@ from tool_search_processor.tools.arguments import parse_arguments
 logger = logging.getLogger(__name__)
 
 _NEAR_NAMES = 3
-_NEAR_ENOUGH = 60
+_NEAR_ENOUGH = 0.6
 _QUOTED_CHARACTERS = 200
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_LENGTH = 64
@@ -218,15 +218,18 @@ class CallRunner:
         return None
 
     async def _missing_text(self, step: InputStep, name: str) -> str:
+        """Return what the resolvers say of a tool that nobody knows, and listed names that are like it."""
+        texts: list[str] = []
         for resolver in self._resolvers:
             hook = getattr(resolver, "missing_tool_text", None)
             text = hook(step, name) if hook is not None else None
             text = await text if inspect.isawaitable(text) else text
             if text:
-                return str(text)
-        near = _near_names(name, [tool.name for tool in step.tools])
+                texts.append(str(text))
+        said = "\n".join(texts) or f"Error: there is no tool named {name[:_NAME_LENGTH]!r}."
+        near = [tool for tool in _near_names(name, [tool.name for tool in step.tools]) if tool not in said]
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        return clean_text(f"Error: there is no tool named {name[:_NAME_LENGTH]!r}.{hint}")
+        return clean_text(f"{said}{hint}")
 
     async def _run(self, step: InputStep, call: PreparedCall) -> ToolOutcome:
         if call.tool is None:
@@ -302,8 +305,10 @@ def _mistake(step: InputStep, tool: Tool, arguments: Mapping[str, Any]) -> str |
 
 def _near_names(name: str, names: Sequence[str]) -> list[str]:
     from rapidfuzz import process
+    from rapidfuzz.distance import OSA
 
-    found = process.extract(name, names, limit=_NEAR_NAMES, score_cutoff=_NEAR_ENOUGH)
+    similarity = OSA.normalized_similarity
+    found = process.extract(name, names, scorer=similarity, limit=_NEAR_NAMES, score_cutoff=_NEAR_ENOUGH)
     return [match for match, _, _ in found]
 
 
