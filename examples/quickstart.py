@@ -17,7 +17,7 @@ import standard_library
 from models import choose_model, find_load_call
 
 from tool_search_processor import Agent, TokenLimiter, ToolSearchProcessor
-from tool_search_processor.agent.runs import Done, StepEnd, StepStart, ToolCallEvent, ToolResultEvent
+from tool_search_processor.agent import Done, StepEnd, StepStart, ToolCallEvent, ToolResultEvent
 
 QUESTION = "Can people read grey text (#767676) on a white page? What is its contrast?"
 

@@ -14,7 +14,7 @@ import standard_library
 from models import choose_model, find_load_call
 
 from tool_search_processor import Agent, ToolSearchProcessor
-from tool_search_processor.agent.runs import Done, TextDelta, ToolCallEvent
+from tool_search_processor.agent import Done, TextDelta, ToolCallEvent
 
 
 async def main() -> None:
