@@ -35,7 +35,7 @@ class NameTable:
         self._names = names
         self._hashes: NDArray[np.int64] = unsorted[order]
         self._numbers: NDArray[np.int32] = np.array(numbers, np.int32)[order]
-        marks = np.zeros(1 << (8 * len(hashes)).bit_length(), np.bool_)
+        marks = np.zeros(1 << (2 * len(hashes)).bit_length(), np.bool_)
         marks[unsorted & (len(marks) - 1)] = True
         self._marks = marks.tobytes()
 
