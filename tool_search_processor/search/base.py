@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Document:
     """The searchable text of one tool, field by field."""
 
@@ -23,7 +23,7 @@ class Document:
     """Descriptions, titles and enum values of the parameters, nested and `$ref` ones included."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One ranked tool."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LoadScope:
     """Whose loaded tools are meant: one processor's, in one thread."""
 
@@ -22,13 +22,25 @@ class LoadScope:
     unload_tool_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class AddResult:
     """What an add changed."""
 
     added: tuple[str, ...] = ()
     """New in the scope; what was there already, or found no place, is not among them."""
     evicted: tuple[str, ...] = ()
+    unavailable: bool = False
+    """The store could not be reached, so nothing was added."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What a conversation says of its loaded tools."""
+
+    names: tuple[str, ...] = ()
+    """Loaded now, in load order."""
+    by_use: tuple[str, ...] = ()
+    """The same names, the least recently called or loaded first."""
 
 
 @runtime_checkable
@@ -76,4 +88,43 @@ class LoadedToolStore(Protocol):
 
     async def aclose(self) -> None:
         """Let go of connections; a store in memory has none."""
+        ...
+
+
+@runtime_checkable
+class ConversationStore(LoadedToolStore, Protocol):
+    """A store that keeps nothing itself: what is loaded stands in the conversation, as receipts.
+
+    A processor adds receipts to its answers for such a store, keeps what happens in a run until the run
+    ends, and asks phase `load` again about every name that is read back.
+    """
+
+    def replay(self, scope: LoadScope) -> Replay:
+        """Read `scope.messages`; must be quick, since every step asks."""
+        ...
+
+
+@runtime_checkable
+class RenewingStore(LoadedToolStore, Protocol):
+    """A store that reads and renews in one go, where each costs a round trip."""
+
+    async def renew(self, scope: LoadScope) -> Sequence[str]:
+        """Return the names as `loaded` does, and renew the thread's life as `touch` does."""
+        ...
+
+
+@runtime_checkable
+class ClaimingStore(LoadedToolStore, Protocol):
+    """A store by which all processes agree on who may run an approved call."""
+
+    async def claim(self, scope: LoadScope, call_id: str) -> bool:
+        """Return True to the first who asks for a call of the scope's thread and run, else False.
+
+        Raises:
+            StoreError: When the store can't tell: the call must not run then.
+        """
+        ...
+
+    async def release(self, scope: LoadScope, call_id: str) -> None:
+        """Give a claim back whose call was not run."""
         ...
