@@ -100,3 +100,10 @@ def test_a_hash_may_be_reserved_too():
     register = NameRegister(taken={}, reserved={name})
     assert names(register.enter([imported("a.b"), imported("a/b")], origin="x")) == ["a_b"]
     assert register.refused[0].name == name
+
+
+def test_a_tool_that_is_told_apart_keeps_its_own_name_as_the_original():
+    register = NameRegister(taken={})
+    register.enter([imported("a/b")], origin="one")
+    (native,) = register.enter([Tool("a_b")], origin="two")
+    assert native.metadata["original_name"] == "a_b"

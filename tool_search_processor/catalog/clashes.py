@@ -71,7 +71,8 @@ class NameRegister:
         original = _original(tool)
         if holder is None or original == _original(holder[0]):
             return tool
-        return tool.replace(name=hashed_tool_name(tool.name, original))
+        metadata = {**tool.metadata, "original_name": original}
+        return tool.replace(name=hashed_tool_name(tool.name, original), metadata=metadata)
 
     def _holder(self, name: str) -> tuple[Tool, str] | None:
         """Return the tool that has a name, and where it came from."""
