@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.call_requests import openai_call, read_call
@@ -56,6 +56,14 @@ def call_ids(messages: Iterable[Mapping[str, Any]]) -> set[str]:
         for call in message.get("tool_calls") or ()
         if message.get("role") == "assistant"
     }
+
+
+def calls_made(messages: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield name and arguments, as they were written, of each call that an assistant made."""
+    for message in messages:
+        for call in (message.get("tool_calls") or ()) if message.get("role") == "assistant" else ():
+            function = field_of(call, "function")
+            yield str(field_of(function, "name")), field_of(function, "arguments")
 
 
 def open_calls(messages: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:

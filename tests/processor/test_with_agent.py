@@ -88,7 +88,7 @@ async def test_an_anonymous_run_leaves_nothing_in_the_processor():
     agent, _ = agent_with(DISCOVER, processor)
     await agent.run("File a bug")
     assert (await processor.stats())["threads"] == 0
-    assert (await processor._loads._anonymous.stats())["threads"] == 0
+    assert (await processor._loads._runs.stats())["threads"] == 0
 
 
 async def test_a_filter_by_plan():

@@ -1,6 +1,7 @@
 """What every store of loaded tools promises: one suite, run over each implementation.
 
-To add a store, give it a place in `STORES`: a function `(clock, ttl_seconds, max_threads)` that makes it.
+To add a store, give it a place in `STORES`: what makes it, `(clock, ttl_seconds, max_threads)`, and a
+clock that moves its time on, both from the fixtures of a test.
 """
 
 import asyncio
@@ -9,27 +10,45 @@ from unicodedata import normalize
 
 import pytest
 
-from tool_search_processor.stores import AddResult, LoadedToolStore, LoadScope, MemoryStore
+from tests.stores.servers import ServerClock
+from tool_search_processor.stores import AddResult, LoadedToolStore, LoadScope, MemoryStore, RedisStore
 from tool_search_processor.testing import ManualClock
 
 TTL = 60.0
 
 
-def memory(clock, *, ttl_seconds=TTL, max_threads=10_000):
-    return MemoryStore(ttl_seconds, max_threads=max_threads, clock=clock)
+def memory(_):
+    def make(clock, *, ttl_seconds=TTL):
+        return MemoryStore(ttl_seconds, clock=clock)
+
+    return make, ManualClock(1_000_000.0)
 
 
-STORES = {"memory": memory}
+def redis(request):
+    server = request.getfixturevalue("redis_server")
+
+    def make(_, *, ttl_seconds=TTL):
+        return RedisStore(server.url, ttl_seconds=ttl_seconds, on_error="raise", timeout_seconds=30)
+
+    return make, ServerClock(server)
 
 
-@pytest.fixture
-def clock():
-    return ManualClock(1_000_000.0)
+STORES = {"memory": memory, "redis": redis}
 
 
 @pytest.fixture(params=STORES.values(), ids=STORES.keys())
-def make_store(request):
-    return request.param
+def kind(request):
+    return request.param(request)
+
+
+@pytest.fixture
+def make_store(kind):
+    return kind[0]
+
+
+@pytest.fixture
+def clock(kind):
+    return kind[1]
 
 
 @pytest.fixture
@@ -110,6 +129,33 @@ async def test_what_loaded_returned_does_not_change_afterwards(store):
     before = await store.loaded(SCOPE)
     await store.add(SCOPE, ["b"])
     assert list(before) == ["a"]
+
+
+ODD_NAMES = [
+    "",
+    " ",
+    "#",
+    "+",
+    "+a",
+    "a",
+    "a b",
+    "\x00",
+    "{a}",
+    "\u65e5\u672c\u8a9e",
+    "e\u0301",
+    "\u00e9",
+    "\ud800",
+]
+
+
+async def test_odd_names_are_told_apart(store):
+    assert (await store.add(SCOPE, ODD_NAMES)).added == tuple(ODD_NAMES)
+    await store.touch(SCOPE, ODD_NAMES)
+    assert await loaded(store) == ODD_NAMES
+    result = await store.add(SCOPE, ["b"], max_loaded=len(ODD_NAMES), keep=ODD_NAMES[1:])
+    assert result == AddResult(added=("b",), evicted=("",))
+    assert list(await store.remove(SCOPE, ODD_NAMES)) == ODD_NAMES[1:]
+    assert await loaded(store) == ["b"]
 
 
 async def test_ten_thousand_names(store):
@@ -431,6 +477,22 @@ def test_adds_from_many_threads_are_atomic(make_store, clock):
     left = asyncio.run(loaded(store))
     assert len(left) == 20
     assert sorted([*evicted, *left]) == sorted(added)
+
+
+async def test_an_add_that_is_cancelled_is_whole_or_not_there(store):
+    added = 0
+    for turns in range(12):
+        task = asyncio.create_task(store.add(scope(f"t-{turns}"), ["a", "b", "c"]))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        left = await loaded(store, scope(f"t-{turns}"))
+        assert left in ([], ["a", "b", "c"])
+        added += bool(left)
+        await store.add(scope(f"u-{turns}"), ["x"])
+        assert await loaded(store, scope(f"u-{turns}")) == ["x"], "no answer is taken for another"
+    assert added
 
 
 async def test_closing_twice_does_no_harm(make_store, clock):

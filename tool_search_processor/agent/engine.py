@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from itertools import product
 from types import MappingProxyType
 
 from tool_search_processor.agent.completions import Completion, Reply, complete
@@ -181,7 +182,7 @@ class Engine:
                 run.add_result(call.answer(_CHANGED.format(name=call.name)))
             else:
                 ready.append(call)
-        await self._claim(run, [call for call in ready if call.request.id in decisions])
+        await self._claim(run, pause, [call for call in ready if call.request.id in decisions])
         run.decided = True
         async with aclosing(self._outcomes(run, step, ready)) as events:
             async for event in events:
@@ -190,11 +191,23 @@ class Engine:
         if waiting:
             run.finish("pending", pending=waiting)
 
-    async def _claim(self, run: RunState, calls: Sequence[PreparedCall]) -> None:
-        for call in calls:
-            for claimer in self._claimers:
-                if not await claimer.claim_call(run.base, call.request.id):
+    async def _claim(self, run: RunState, pause: PausedRun, calls: Sequence[PreparedCall]) -> None:
+        """Claim the calls over all processes, all or none.
+
+        Raises:
+            ResumeError: One was decided before.
+        """
+        held: list[tuple[CallClaimer, InputStep, str]] = []
+        try:
+            for call, claimer, run_id in product(calls, self._claimers, pause.claim_ids):
+                step = run.base.replace(run_id=run_id)
+                if not await claimer.claim_call(step, call.request.id):
                     raise ResumeError(f"the call {call.request.id!r} was decided before, in another process")
+                held.append((claimer, step, call.request.id))
+        except BaseException:
+            for holder, step, call_id in held:
+                await _release(holder, step, call_id)
+            raise
 
     async def _processed(self, run: RunState, number: int) -> InputStep:
         return await run_processors(self._processors, run.step(number, instructions=self._instructions))
@@ -234,6 +247,15 @@ async def last_result(events: AsyncGenerator[Event]) -> RunResult:
             if isinstance(event, Done):
                 return event.result
     raise RuntimeError("the events of a run end with Done")  # pragma: no cover - drive() sees to it
+
+
+async def _release(claimer: CallClaimer, step: InputStep, call_id: str) -> None:
+    hook = getattr(claimer, "release_call", None)
+    try:
+        if hook is not None:
+            await hook(step, call_id)
+    except Exception:  # what went wrong first is what the caller has to hear
+        logger.warning("a claim of the call %r could not be given back", call_id, exc_info=True)
 
 
 def _still_paused(run: RunState, pause: PausedRun | None) -> bool:

@@ -7,6 +7,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -23,14 +24,20 @@ ClaimKey: TypeAlias = tuple[str, ...]
 
 @runtime_checkable
 class CallClaimer(Protocol):
-    """A processor that can say, over all processes, who may run an approved call."""
+    """A processor that can say, over all processes, who may run an approved call.
+
+    It may also have `async release_call(step, call_id)`, which takes a claim back whose call was not run.
+    """
 
     async def claim_call(self, step: InputStep, call_id: str) -> bool:
-        """Return True to the first who asks for a call of `step`'s thread or run, False to all others."""
+        """Return True to the first who asks for a call of `step`'s run, False to all others.
+
+        The run of bare messages, which have no id, is named after their content.
+        """
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PausedRun:
     """A run that waits for approval, whatever form it was kept in."""
 
@@ -92,6 +99,23 @@ class PausedRun:
             steps=result.steps,
             usage=result.usage,
         )
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 of the conversation up to the open calls."""
+        head = json.dumps(self.messages[: self.index + 1], sort_keys=True, default=str)
+        return hashlib.sha256(head.encode()).hexdigest()
+
+    @property
+    def claim_ids(self) -> tuple[str, ...]:
+        """The names of this run under which its calls are claimed over all processes.
+
+        A run is told apart by its id. Bare messages have none, so they are told apart by their content;
+        for a run without a thread that is not asked for, since two anonymous runs may be alike.
+        """
+        if self.run_id is None:
+            return (self.content_hash,)
+        return (self.run_id, self.content_hash) if self.thread_id else (self.run_id,)
 
     def shown(self, call: PreparedCall) -> PendingCall | None:
         """Return what a person was shown of this call; None where it was not kept."""
@@ -159,8 +183,7 @@ def _keys(pause: PausedRun, call_id: str) -> tuple[list[ClaimKey], list[ClaimKey
     A run is told apart by its id. Bare messages have none, so they are told apart by their content; for a
     run without a thread that content is held but not asked for, since two anonymous runs may be alike.
     """
-    head = json.dumps(pause.messages[: pause.index + 1], sort_keys=True, default=str)
-    content = ("content", pause.thread_id or "", hashlib.sha256(head.encode()).hexdigest(), call_id)
+    content = ("content", pause.thread_id or "", pause.content_hash, call_id)
     if pause.run_id is None:
         return [content], [content]
     run = ("run", pause.run_id, call_id)

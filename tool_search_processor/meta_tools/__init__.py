@@ -23,11 +23,11 @@ from tool_search_processor.meta_tools.reading import (
     read_names,
     read_search,
 )
+from tool_search_processor.meta_tools.receipts import Receipt, ReceiptKind, read_receipt, receipt
 from tool_search_processor.meta_tools.results import (
     ResultDetail,
     invalid_arguments_answer,
     load_answer,
-    receipt,
     search_answer,
     search_result,
     signature,
@@ -65,6 +65,8 @@ __all__ = [
     "MetaTool",
     "MetaToolNames",
     "Mode",
+    "Receipt",
+    "ReceiptKind",
     "ResultDetail",
     "SearchCall",
     "Target",
@@ -89,6 +91,7 @@ __all__ = [
     "one_line",
     "read_call",
     "read_names",
+    "read_receipt",
     "read_search",
     "receipt",
     "search_answer",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from tool_search_processor.meta_tools.texts import cut
@@ -29,9 +29,15 @@ def search_result(tool: Tool, *, score: float, loaded: bool, detail: ResultDetai
     return result
 
 
-def search_answer(results: Sequence[Mapping[str, Any]], *, total: int | None, message: str) -> dict[str, Any]:
-    """Return the answer of a search; always this shape."""
-    return {"results": list(results), "total": total, "message": message}
+def search_answer(
+    results: Sequence[Mapping[str, Any]],
+    *,
+    total: int | None,
+    message: str,
+    receipt: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the answer of a search; always this shape, with a receipt where there is one."""
+    return _with_receipt({"results": list(results), "total": total, "message": message}, receipt)
 
 
 def load_answer(
@@ -40,26 +46,32 @@ def load_answer(
     already_loaded: Sequence[str] = (),
     not_found: Sequence[Mapping[str, Any]] = (),
     message: str,
+    receipt: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the answer of a load; always this shape."""
-    return {
+    """Return the answer of a load; always this shape, with a receipt where there is one."""
+    answer = {
         "loaded": list(loaded),
         "already_loaded": list(already_loaded),
         "not_found": list(not_found),
         "message": message,
     }
+    return _with_receipt(answer, receipt)
 
 
 def unload_answer(
-    *, unloaded: Sequence[str] = (), not_loaded: Sequence[str] = (), message: str
+    *,
+    unloaded: Sequence[str] = (),
+    not_loaded: Sequence[str] = (),
+    message: str,
+    receipt: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the answer of an unload; always this shape."""
-    return {"unloaded": list(unloaded), "not_loaded": list(not_loaded), "message": message}
+    """Return the answer of an unload; always this shape, with a receipt where there is one."""
+    answer = {"unloaded": list(unloaded), "not_loaded": list(not_loaded), "message": message}
+    return _with_receipt(answer, receipt)
 
 
-def receipt(names: Iterable[str], *, kind: Literal["loaded", "unloaded"] = "loaded") -> dict[str, Any]:
-    """Return the typed, versioned note by which a conversation tells what it has loaded."""
-    return {"type": f"tool-search/{kind}", "v": 1, "names": list(names)}
+def _with_receipt(answer: dict[str, Any], receipt: Mapping[str, Any] | None) -> dict[str, Any]:
+    return answer if receipt is None else {**answer, "receipt": dict(receipt)}
 
 
 def signature(tool: Tool) -> str:

@@ -56,18 +56,43 @@ def inventory_text(count: int, namespaces: Mapping[str, int]) -> str:
     return f"There are {count} of them, among others for: {', '.join(shown)}{tail}."
 
 
-def found_text(names: MetaToolNames, *, found: int, newly_loaded: Sequence[str], loaded: int) -> str:
-    """Return the sentence that goes with results."""
+def found_text(
+    names: MetaToolNames,
+    *,
+    found: int,
+    newly_loaded: Sequence[str],
+    loaded: int,
+    before: Sequence[str] = (),
+    unavailable: bool = False,
+) -> str:
+    """Return the sentence that goes with results.
+
+    Args:
+        names: What the meta-tools are called.
+        found: How many results there are.
+        newly_loaded: Those that this search loaded.
+        loaded: How many of them are loaded now.
+        before: Those that were loaded once and aren't any more.
+        unavailable: Whether loading was tried and did not work.
+    """
     tools = "1 tool" if found == 1 else f"{found} tools"
     if names.mode == "call":
         return f"Found {tools}. Run one with {names.call}."
     if names.mode == "load":
-        return f"Found {tools}. Load what you need with {names.load}; call it in your next step."
+        use = f"Load what you need with {names.load}; call it in your next step."
+        return f"Found {tools}. {use}{_before(before)}"
     if newly_loaded:
         return f"Found {tools}. Loaded: {', '.join(newly_loaded)}; callable from your next step."
     if loaded:
         return f"Found {tools}. They are loaded already: call them."
-    return f"Found {tools}, none of which can be loaded."
+    now = " right now" if unavailable else ""
+    return f"Found {tools}, none of which can be loaded{now}."
+
+
+def _before(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    return f" Loaded before, and to be loaded again before you call it: {', '.join(names)}."
 
 
 def nothing_found_text(queries: Sequence[str], *, tags: Collection[str]) -> str:
@@ -102,12 +127,31 @@ def guard_text(kind: Literal["repeated", "fruitless"], *, loaded: Sequence[str],
 
 
 def loaded_text(
-    *, loaded: Sequence[str], already: Sequence[str], missing: Sequence[str], full: Sequence[str], limit: int
+    *,
+    loaded: Sequence[str],
+    already: Sequence[str],
+    missing: Sequence[str],
+    full: Sequence[str],
+    limit: int,
+    evicted: Sequence[str] = (),
+    unavailable: Sequence[str] = (),
 ) -> str:
-    """Return the sentence that goes with a load."""
+    """Return the sentence that goes with a load.
+
+    Args:
+        loaded: What is loaded now and was not before.
+        already: What was loaded or listed before.
+        missing: What is unknown or denied.
+        full: What found no place.
+        limit: The most tools that may be loaded.
+        evicted: What made room.
+        unavailable: What could not be loaded, since the store was out of reach.
+    """
     parts = []
     if loaded:
         parts.append(f"Loaded {', '.join(loaded)}: callable from your next step.")
+    if evicted:
+        parts.append(f"No longer loaded, to make room: {', '.join(evicted)}.")
     if already:
         parts.append(f"Already loaded: {', '.join(already)}.")
     if missing:
@@ -116,6 +160,11 @@ def loaded_text(
         parts.append(
             f"Not loaded, since {limit} tools are loaded, which is the most, and all are in use: "
             f"{', '.join(full)}."
+        )
+    if unavailable:
+        parts.append(
+            f"Loading does not work right now, so these were not loaded: {', '.join(unavailable)}. Try once "
+            "more later in this conversation."
         )
     return " ".join(parts)
 

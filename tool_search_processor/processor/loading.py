@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from tool_search_processor.meta_tools import MetaToolNames
+from tool_search_processor.errors import StoreError
+from tool_search_processor.messages import calls_made
+from tool_search_processor.meta_tools import MetaToolNames, as_object, read_names, receipt
 from tool_search_processor.processor.loop_guard import LoopGuard
 from tool_search_processor.steps import InputStep
-from tool_search_processor.stores.base import LoadedToolStore, LoadScope
+from tool_search_processor.stores.base import (
+    ClaimingStore,
+    ConversationStore,
+    LoadedToolStore,
+    LoadScope,
+    RenewingStore,
+)
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.tools import Tool
 
-_MAX_ANONYMOUS_RUNS = 10_000
+_MAX_RUNS = 10_000
 
 
 @dataclass(slots=True)
@@ -23,6 +32,8 @@ class RunState:
     """Loaded tools in load order: they stay until the run ends, whatever expires meanwhile."""
     in_use: set[str] = field(default_factory=set)
     """Loaded or called in this run: never evicted by it."""
+    left: set[str] = field(default_factory=set)
+    """Evicted or unloaded in this run, and not loaded again since."""
     guard: LoopGuard = field(default_factory=LoopGuard)
     withheld: tuple[Tool, ...] = ()
     """Tools that the last step brought and that have to be found first."""
@@ -40,6 +51,15 @@ class LoadOutcome:
     already_loaded: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     """Found no place: as many tools as may be are loaded, and all are in use."""
+    unavailable: tuple[str, ...] = ()
+    """Not loaded, since the store could not be reached."""
+    evicted: tuple[str, ...] = ()
+    """Made room."""
+
+    def receipt(self, names: Sequence[str]) -> dict[str, Any] | None:
+        """Return a receipt for those of the names asked for that are loaded now; None where none is."""
+        there = [name for name in names if name in self.loaded or name in self.already_loaded]
+        return receipt(there, evicted=self.evicted) if there else None
 
 
 class LoadedTools:
@@ -52,15 +72,17 @@ class LoadedTools:
 
         Args:
             processor_id: Whose they are.
-            store: Keeps the threads; anonymous runs are kept here, each for itself.
+            store: Keeps the threads. Anonymous runs are kept here, each for itself, and so is what
+                happens in a run whose store only reads its conversation.
             names: What the meta-tools are called.
             max_loaded: The most loaded tools of a thread; None sets no bound.
         """
         self._processor_id = processor_id
         self._store = store
+        self._conversations = store if isinstance(store, ConversationStore) else None
         self._names = names
         self._max_loaded = max_loaded
-        self._anonymous = MemoryStore(None, max_threads=_MAX_ANONYMOUS_RUNS)
+        self._runs = MemoryStore(None, max_threads=_MAX_RUNS)
 
     def run(self, step: InputStep) -> RunState:
         """Return what this step's run has seen."""
@@ -71,9 +93,59 @@ class LoadedTools:
         """Return the loaded names in load order, and renew the thread's life."""
         store, scope = self._locate(step)
         seen = self.run(step).seen
-        seen.update(dict.fromkeys(await store.loaded(scope)))
-        await store.touch(scope)
+        if isinstance(store, RenewingStore):
+            names = await store.renew(scope)
+        else:
+            names = await store.loaded(scope)
+            await store.touch(scope)
+        seen.update(dict.fromkeys(names))
         return tuple(seen)
+
+    @property
+    def writes_receipts(self) -> bool:
+        """Whether answers need receipts, since the conversation is what tells the loaded tools."""
+        return self._conversations is not None
+
+    def check_kept(self) -> None:
+        """See to it that what is loaded is kept somewhere, so that it can be told and changed at any time.
+
+        Raises:
+            StoreError: It stands in conversations, which are not here.
+        """
+        if self._conversations is not None:
+            raise StoreError(
+                f"a {type(self._store).__name__} keeps nothing outside a run: what is loaded stands in the "
+                "conversation's own messages. Let the model call the meta-tools and pass its messages on, "
+                "or give the processor a MemoryStore or a RedisStore"
+            )
+
+    def unread(self, step: InputStep) -> tuple[str, ...]:
+        """Return what the conversation says is loaded, and this run has not loaded or unloaded since."""
+        if self._conversations is None:
+            return ()
+        run = self.run(step)
+        names = self._conversations.replay(self._scope(step, step.run_id)).names
+        return tuple(name for name in names if name not in run.seen and name not in run.left)
+
+    async def replay(self, step: InputStep, names: Sequence[str]) -> None:
+        """Load what `unread` returned, or those of it that may be loaded, for this step's run."""
+        if self._conversations is None or not names:
+            return
+        store, scope = self._locate(step)
+        by_use = [name for name in self._conversations.replay(scope).by_use if name in names]
+        if self._max_loaded is not None:
+            room = max(self._max_loaded - len(self.run(step).seen), 0)
+            by_use = by_use[len(by_use) - min(room, len(by_use)) :]
+        await store.add(scope, [name for name in names if name in by_use])
+        await store.touch(scope, by_use)
+
+    def had_before(self, step: InputStep, names: Sequence[str]) -> list[str]:
+        """Return those of the names that were loaded or called in the conversation, and aren't any more."""
+        run = self.run(step)
+        once = set(run.left)
+        for name, arguments in calls_made(step.messages):
+            once.update(read_names(as_object(arguments)) if name == self._names.load else (name,))
+        return [name for name in names if name in once and name not in run.seen]
 
     async def add(self, step: InputStep, names: Sequence[str]) -> LoadOutcome:
         """Load tools for a step's thread, or for its run where there is no thread."""
@@ -82,8 +154,14 @@ class LoadedTools:
         store, scope = self._locate(step)
         run = self.run(step)
         result = await store.add(scope, names, max_loaded=self._max_loaded, keep=run.in_use)
+        if result.unavailable:
+            return LoadOutcome(
+                already_loaded=tuple(name for name in names if name in run.seen),
+                unavailable=tuple(name for name in names if name not in run.seen),
+            )
         for name in result.evicted:
             run.seen.pop(name, None)
+        run.left.update(result.evicted)
         there = {*run.seen, *result.added}
         if not there.issuperset(names):
             # Neither new nor known to this run: loaded by another run of the thread, or refused.
@@ -92,8 +170,10 @@ class LoadedTools:
             loaded=tuple(name for name in names if name in there and name not in run.seen),
             already_loaded=tuple(name for name in names if name in run.seen),
             refused=tuple(name for name in names if name not in there),
+            evicted=result.evicted,
         )
         run.seen.update(dict.fromkeys(outcome.loaded))
+        run.left.difference_update(outcome.loaded)
         run.in_use.update(name for name in names if name in there)
         return outcome
 
@@ -114,12 +194,24 @@ class LoadedTools:
         for name in removed:
             run.seen.pop(name, None)
             run.in_use.discard(name)
+        run.left |= removed
         return tuple(name for name in names if name in removed)
 
     async def end_run(self, step: InputStep) -> None:
         """Drop what was kept for this run alone."""
         step.state.pop(self._processor_id, None)
-        await self._anonymous.clear(self._scope(step, step.run_id))
+        await self._runs.clear(self._scope(step, step.run_id))
+
+    async def claim(self, step: InputStep, call_id: str) -> bool:
+        """Return whether a call may run that others may have been given too; True where nobody can tell."""
+        if not isinstance(self._store, ClaimingStore):
+            return True
+        return await self._store.claim(self._scope(step, step.thread_id), call_id)
+
+    async def release(self, step: InputStep, call_id: str) -> None:
+        """Give a claim back whose call was not run."""
+        if isinstance(self._store, ClaimingStore):
+            await self._store.release(self._scope(step, step.thread_id), call_id)
 
     def scope(self, thread_id: str | None) -> LoadScope:
         """Return the scope of a thread, or of all threads, outside any step."""
@@ -131,11 +223,11 @@ class LoadedTools:
         )
 
     def _locate(self, step: InputStep) -> tuple[LoadedToolStore, LoadScope]:
-        if step.thread_id is None:
-            return self._anonymous, self._scope(step, step.run_id)
+        if step.thread_id is None or self._conversations is not None:
+            return self._runs, self._scope(step, step.run_id)
         return self._store, self._scope(step, step.thread_id)
 
-    def _scope(self, step: InputStep, thread_id: str) -> LoadScope:
+    def _scope(self, step: InputStep, thread_id: str | None) -> LoadScope:
         return LoadScope(
             processor_id=self._processor_id,
             thread_id=thread_id,

@@ -23,7 +23,7 @@ from tool_search_processor.processor.discovery import (
     suggest,
     tools_of,
 )
-from tool_search_processor.processor.loading import LoadedTools
+from tool_search_processor.processor.loading import LoadedTools, LoadOutcome
 from tool_search_processor.processor.options import Options
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool, ToolContext
@@ -126,8 +126,8 @@ class StepCalls:
         with self.admission() as admission:
             rankings, problem = await self._rank(call, admission)
             ranked = interleave(rankings, limit=meta_tools.MAX_RESULTS)
-            newly = await self._auto_load(ranked, admission)
-            message = problem or await self._search_text(call, ranked, newly, admission=admission)
+            tried, outcome = await self._auto_load(ranked, admission)
+            message = problem or await self._search_text(call, ranked, outcome, admission=admission)
         seen = self.loads.run(self.step).seen
         results = [
             meta_tools.search_result(
@@ -142,6 +142,7 @@ class StepCalls:
             results,
             total=self._total(await self._count(call, rankings)),
             message=message,
+            receipt=self._receipt(outcome, tried),
         )
 
     async def _rank(self, call: SearchCall, admission: Admission) -> tuple[list[list[Ranked]], str | None]:
@@ -164,12 +165,17 @@ class StepCalls:
             rankings.append(ranked)
         return rankings, problem
 
-    async def _auto_load(self, ranked: Sequence[Ranked], admission: Admission) -> tuple[str, ...]:
+    async def _auto_load(
+        self, ranked: Sequence[Ranked], admission: Admission
+    ) -> tuple[list[str], LoadOutcome]:
+        """Load what was found, where a search does so; returns the names tried, and what came of it."""
         if self.names.mode != "auto_load":
-            return ()
-        loadable = await admission.admit(tools_of(ranked), "load")
-        outcome = await self.loads.add(self.step, [tool.name for tool in loadable])
-        return outcome.loaded
+            return [], LoadOutcome()
+        loadable = [tool.name for tool in await admission.admit(tools_of(ranked), "load")]
+        return loadable, await self.loads.add(self.step, loadable)
+
+    def _receipt(self, outcome: LoadOutcome, names: Sequence[str]) -> dict[str, Any] | None:
+        return outcome.receipt(names) if self.loads.writes_receipts else None
 
     async def _count(self, call: SearchCall, rankings: Sequence[Sequence[Ranked]]) -> int:
         """Return how many tools match any of the queries."""
@@ -193,7 +199,7 @@ class StepCalls:
         return count if self.options.filter is None else None
 
     async def _search_text(
-        self, call: SearchCall, ranked: Sequence[Ranked], newly: Sequence[str], *, admission: Admission
+        self, call: SearchCall, ranked: Sequence[Ranked], outcome: LoadOutcome, *, admission: Admission
     ) -> str:
         run = self.loads.run(self.step)
         found = [tool.name for tool in tools_of(ranked)]
@@ -204,8 +210,14 @@ class StepCalls:
             return meta_tools.guard_text(verdict, loaded=[tool.name for tool in loaded], names=self.names)
         if not found:
             return meta_tools.nothing_found_text(call.queries, tags=call.tags)
-        known = sum(name in run.seen for name in found)
-        return meta_tools.found_text(self.names, found=len(found), newly_loaded=newly, loaded=known)
+        return meta_tools.found_text(
+            self.names,
+            found=len(found),
+            newly_loaded=outcome.loaded,
+            loaded=sum(name in run.seen for name in found),
+            before=self.loads.had_before(self.step, found),
+            unavailable=bool(outcome.unavailable),
+        )
 
     # -- load and unload
 
@@ -247,7 +259,10 @@ class StepCalls:
                 missing=[item["name"] for item in missing],
                 full=outcome.refused,
                 limit=self.options.max_loaded or 0,
+                evicted=outcome.evicted,
+                unavailable=outcome.unavailable,
             ),
+            receipt=self._receipt(outcome, tuple(wanted)),
         )
 
     async def unload(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
@@ -261,6 +276,9 @@ class StepCalls:
             unloaded=unloaded,
             not_loaded=missing,
             message=meta_tools.unloaded_text(unloaded=unloaded, missing=missing),
+            receipt=meta_tools.receipt(unloaded, kind="unloaded")
+            if unloaded and self.loads.writes_receipts
+            else None,
         )
 
     # -- calls

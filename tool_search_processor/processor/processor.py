@@ -179,6 +179,7 @@ class ToolSearchProcessor:
                 if everything is not None:
                     await self._loads.names(step)  # which renews the thread's life
                     return step.replace(tools=(*own, *everything))
+            await self._replay(calls, admission)
             await self._preload(calls, admission)
             pinned = await calls.list_pinned(admission)
             loaded = await self._loaded(calls, admission)
@@ -208,6 +209,18 @@ class ToolSearchProcessor:
     async def end_run(self, step: InputStep) -> None:
         """Drop what is kept for this run alone."""
         await self._loads.end_run(step)
+
+    async def claim_call(self, step: InputStep, call_id: str) -> bool:
+        """Return True to the first process that asks to run an approved call, where the store can tell.
+
+        Raises:
+            StoreError: When the store can't be reached: the call must not run then.
+        """
+        return await self._loads.claim(step, call_id)
+
+    async def release_call(self, step: InputStep, call_id: str) -> None:
+        """Give a claim back whose call was not run after all."""
+        await self._loads.release(step, call_id)
 
     # -- for programs
 
@@ -250,7 +263,11 @@ class ToolSearchProcessor:
 
         Returns:
             The answer of the load tool: `loaded`, `already_loaded`, `not_found`, `message`.
+
+        Raises:
+            StoreError: When the store only reads conversations.
         """
+        self._loads.check_kept()
         calls = await self._calls(_thread_step(thread_id, context))
         await self._loads.names(calls.step)
         with calls.admission() as admission:
@@ -261,7 +278,11 @@ class ToolSearchProcessor:
 
         Returns:
             The answer of the unload tool: `unloaded`, `not_loaded`, `message`.
+
+        Raises:
+            StoreError: When the store only reads conversations.
         """
+        self._loads.check_kept()
         wanted = _as_names(names)
         unloaded = await self._loads.remove(_thread_step(thread_id, None), wanted)
         missing = [name for name in wanted if name not in unloaded]
@@ -272,12 +293,22 @@ class ToolSearchProcessor:
         )
 
     async def loaded(self, thread_id: str) -> list[str]:
-        """Return the names of a thread's loaded tools in load order; its life is not renewed."""
+        """Return the names of a thread's loaded tools in load order; its life is not renewed.
+
+        Raises:
+            StoreError: When the store only reads conversations.
+        """
+        self._loads.check_kept()
         step = _thread_step(thread_id, None)
         return list(await self._store.loaded(self._loads.scope(step.thread_id)))
 
     async def clear(self, thread_id: str | None = None) -> None:
-        """Forget the loaded tools of a thread, or of all threads of this processor."""
+        """Forget the loaded tools of a thread, or of all threads of this processor.
+
+        Raises:
+            StoreError: When the store only reads conversations, or can't be reached.
+        """
+        self._loads.check_kept()
         if thread_id is not None:
             thread_id = _thread_step(thread_id, None).thread_id
         await self._store.clear(self._loads.scope(thread_id))
@@ -335,6 +366,12 @@ class ToolSearchProcessor:
         # What another searcher lists has been found already.
         listed_by_searcher = isinstance(tool, MetaTool | GuardedTool)
         return self._options.include_step_tools and not tool.pinned and not listed_by_searcher
+
+    async def _replay(self, calls: StepCalls, admission: Admission) -> None:
+        """Load for this run what its conversation says was loaded, where phase `load` still admits it."""
+        unread = await fetch_all(calls.view, self._loads.unread(calls.step))
+        admitted = await admission.admit(unread, "load")
+        await self._loads.replay(calls.step, [tool.name for tool in admitted])
 
     async def _preload(self, calls: StepCalls, admission: Admission) -> None:
         """Load the best tools for the last user message, once a user turn."""

@@ -1,6 +1,25 @@
 """Stores: where the names of loaded tools are kept."""
 
+from typing import TYPE_CHECKING, Any
+
 from tool_search_processor.stores.base import AddResult, LoadedToolStore, LoadScope
 from tool_search_processor.stores.memory import MemoryStore
 
-__all__ = ["AddResult", "LoadScope", "LoadedToolStore", "MemoryStore"]
+if TYPE_CHECKING:
+    from tool_search_processor.stores.history import HistoryStore
+    from tool_search_processor.stores.redis import RedisStore
+
+__all__ = ["AddResult", "HistoryStore", "LoadScope", "LoadedToolStore", "MemoryStore", "RedisStore"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the other stores when they are asked for: most programs use one."""
+    if name == "HistoryStore":
+        from tool_search_processor.stores.history import HistoryStore
+
+        return HistoryStore
+    if name == "RedisStore":
+        from tool_search_processor.stores.redis import RedisStore
+
+        return RedisStore
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

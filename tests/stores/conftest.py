@@ -1,0 +1,28 @@
+"""Redis for the tests of stores: one server for all of them, emptied before each."""
+
+import pytest
+
+from tests.stores import servers
+
+
+@pytest.fixture(scope="session")
+def shared_redis(tmp_path_factory):
+    if servers.PROGRAM is None:
+        pytest.skip(servers.MISSING)
+    with servers.running(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture
+def redis_server(shared_redis):
+    with shared_redis.client() as client:
+        client.flushall()
+    return shared_redis
+
+
+@pytest.fixture(scope="session")
+def redis_cluster_port(tmp_path_factory):
+    if servers.PROGRAM is None:
+        pytest.skip(servers.MISSING)
+    with servers.cluster(tmp_path_factory.mktemp("cluster")) as port:
+        yield port

@@ -1,0 +1,52 @@
+"""Receipts: the typed, versioned notes by which a conversation tells what it has loaded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ReceiptKind = Literal["loaded", "unloaded"]
+
+_FAMILY = "tool-search/"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What an answer of a meta-tool says that it has loaded or unloaded."""
+
+    kind: ReceiptKind
+    names: tuple[str, ...]
+    """In the order in which they were asked for, those that were loaded already included."""
+    evicted: tuple[str, ...] = ()
+    """What made room for them."""
+
+
+def receipt(
+    names: Iterable[str], *, kind: ReceiptKind = "loaded", evicted: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return a receipt as the JSON data that goes into an answer, under the key `receipt`."""
+    gone = list(evicted)
+    note = {"type": f"{_FAMILY}{kind}", "v": _VERSION, "names": list(names)}
+    return {**note, "evicted": gone} if gone else note
+
+
+def read_receipt(answer: str) -> Receipt | None:
+    """Return the receipt in an answer's JSON text; None where there is none that this version reads."""
+    if _FAMILY not in answer:  # most answers of other tools end here, however long they are
+        return None
+    try:
+        note = json.loads(answer)["receipt"]
+        kind = {f"{_FAMILY}loaded": "loaded", f"{_FAMILY}unloaded": "unloaded"}[note["type"]]
+        version, names, evicted = note["v"], note["names"], note.get("evicted", [])
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    if type(version) is not int or version != _VERSION or not (_is_names(names) and _is_names(evicted)):
+        return None
+    return Receipt(kind=kind, names=tuple(names), evicted=tuple(evicted))  # type: ignore[arg-type]  # of the dict above
+
+
+def _is_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)

@@ -1,0 +1,192 @@
+"""Loaded tools that live in the conversation itself: nothing else is needed to know them again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Never
+
+from tool_search_processor.errors import StoreError
+from tool_search_processor.meta_tools import Receipt, read_receipt
+from tool_search_processor.plain import plain, text_of
+from tool_search_processor.stores.base import AddResult, LoadScope, Replay
+
+_Style = Literal["openai", "anthropic"]
+
+_REMEMBERED_ANSWERS = 10_000
+
+
+class HistoryStore:
+    """Reads what is loaded out of the conversation's own results of the meta-tools.
+
+    It keeps nothing, so it needs no server and survives every restart, for anonymous callers too: pass
+    the messages of the turns before. What is no longer in the messages is no longer loaded. Call ids
+    have to be unique in a conversation: only the first answer to the first call with an id counts.
+
+    Safe to use from any number of threads and event loops.
+    """
+
+    def __init__(self) -> None:
+        """Make the store; there is nothing to set."""
+        self._receipts: dict[tuple[int, int], Receipt | None] = {}
+
+    def replay(self, scope: LoadScope) -> Replay:
+        """Read the conversation of a scope.
+
+        A name counts when a result that answers an assistant's call of a loading meta-tool, by call id,
+        has a receipt for it. What users and assistants write never counts, nor what other tools answer.
+        """
+        conversation = _Conversation(scope)
+        for name, text in _answers(scope.messages):
+            if name is None:
+                conversation.begin_step()
+            elif name in scope.load_tool_names or name == scope.unload_tool_name:
+                conversation.apply(name, self._receipt(text_of(text)))
+            else:
+                conversation.use(name)
+        return conversation.replay()
+
+    async def loaded(self, scope: LoadScope) -> Sequence[str]:
+        """Return the names in load order, as far as `scope.messages` tell."""
+        return self.replay(scope).names
+
+    async def add(
+        self,
+        scope: LoadScope,
+        names: Sequence[str],
+        *,
+        max_loaded: int | None = None,
+        keep: Collection[str] = frozenset(),
+    ) -> AddResult:
+        """Raise: only a call in the conversation loads."""
+        _refuse("load into")
+
+    async def touch(self, scope: LoadScope, names: Collection[str] = ()) -> None:
+        """Do nothing: the conversation tells what was called, and it lives as long as its messages."""
+
+    async def remove(self, scope: LoadScope, names: Collection[str]) -> Sequence[str]:
+        """Raise: only a call in the conversation unloads."""
+        _refuse("unload from")
+
+    async def clear(self, scope: LoadScope) -> None:
+        """Raise: what is loaded is forgotten with its messages."""
+        _refuse("clear")
+
+    async def stats(self) -> Mapping[str, Any]:
+        """Return zeros: it keeps nothing."""
+        return {"threads": 0, "loaded": 0}
+
+    async def aclose(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+    def _receipt(self, text: str) -> Receipt | None:
+        # A conversation is read at every step. The hash is kept with the text, and holds nothing alive.
+        key = hash(text), len(text)
+        try:
+            return self._receipts[key]
+        except KeyError:
+            if len(self._receipts) >= _REMEMBERED_ANSWERS:
+                self._receipts = {}
+            return self._receipts.setdefault(key, read_receipt(text))
+
+
+class _Conversation:
+    """What is loaded while a conversation is read from its beginning."""
+
+    def __init__(self, scope: LoadScope) -> None:
+        self._unload = scope.unload_tool_name
+        self._loaded: dict[str, None] = {}
+        self._by_use: dict[str, None] = {}
+        self._fresh: set[str] = set()
+
+    def begin_step(self) -> None:
+        """Take note that the model answered."""
+        self._fresh.clear()
+
+    def use(self, name: str) -> None:
+        """Take note of a call."""
+        if name in self._loaded:
+            self._by_use.pop(name)
+            self._by_use[name] = None
+
+    def apply(self, tool_name: str, found: Receipt | None) -> None:
+        """Load or unload what a receipt says, if it is of the kind that its tool gives."""
+        if found is None or (found.kind == "unloaded") is not (tool_name == self._unload):
+            return
+        if found.kind == "unloaded":
+            self._drop(found.names)
+            return
+        # Calls of one step are answered in the calls' order, whichever ran first; what one of them
+        # loads, no other evicts.
+        self._drop(name for name in found.evicted if name not in self._fresh)
+        for name in found.names:
+            self._loaded.setdefault(name)
+            self._by_use.pop(name, None)
+            self._by_use[name] = None
+        self._fresh.update(found.names)
+
+    def replay(self) -> Replay:
+        """Return where the conversation stands."""
+        return Replay(names=tuple(self._loaded), by_use=tuple(self._by_use))
+
+    def _drop(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._loaded.pop(name, None)
+            self._by_use.pop(name, None)
+
+
+def _answers(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str | None, Any]]:
+    """Yield the tool's name and the content of each first answer; None and None for each new step."""
+    calls: dict[str, tuple[str, _Style | None]] = {}
+    for message in _dicts(messages):
+        role = message.get("role")
+        if role == "assistant":
+            yield None, None
+            for call_id, call in _calls(message):
+                calls.setdefault(call_id, call)
+        elif role in {"tool", "user"}:
+            for call_id, content, style in _results(message, role):
+                name, asked = calls.get(call_id, ("", None))
+                if style == asked:
+                    calls[call_id] = name, None  # answered: no style fits any more
+                    yield name, content
+
+
+def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, _Style]]]:
+    """Yield id, name and style of an assistant's calls; what has not the shape of one is passed over."""
+    for call in _dicts(message.get("tool_calls")):
+        function = call.get("function")
+        if isinstance(function, dict) and isinstance(call.get("id"), str):
+            yield call["id"], (str(function.get("name")), "openai")
+    for block in _dicts(message.get("content")):
+        if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
+            yield block["id"], (str(block.get("name")), "anthropic")
+
+
+def _results(message: Mapping[str, Any], role: str) -> Iterator[tuple[str, Any, _Style]]:
+    """Yield call id, content and style of the results in a message.
+
+    An Anthropic result is a block of a user message: it answers a call of that style only, so that no
+    user's text gets between an OpenAI call and its result.
+    """
+    if role == "tool":
+        if isinstance(message.get("tool_call_id"), str):
+            yield message["tool_call_id"], message.get("content"), "openai"
+        return
+    for block in _dicts(message.get("content")):
+        if block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
+            yield block["tool_use_id"], block.get("content"), "anthropic"
+
+
+def _dicts(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the items of a list that are dicts, or objects of an SDK that can be read as such."""
+    for item in value if isinstance(value, list | tuple) else ():
+        found = item if isinstance(item, dict) else plain(item)
+        if isinstance(found, dict):
+            yield found
+
+
+def _refuse(doing: str) -> Never:
+    raise StoreError(
+        f"can't {doing} a HistoryStore: what is loaded stands in the conversation's own messages, by the "
+        "receipts in results of the meta-tools. Use a MemoryStore or a RedisStore to change it from outside"
+    )

@@ -1,0 +1,262 @@
+"""Loaded tools in a Redis server or cluster, shared by any number of workers."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from tool_search_processor.errors import ConfigurationError, StoreError
+from tool_search_processor.stores.base import AddResult, LoadScope
+from tool_search_processor.stores.redis_clients import RedisClients
+from tool_search_processor.stores.redis_scripts import (
+    ADD,
+    REMOVE,
+    RENEW,
+    TOUCH,
+    Script,
+    decode,
+    encode,
+    names_of,
+)
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis, RedisCluster
+
+logger = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+_FORMAT = "1"
+_FOR_EVER = 0
+_SCAN_COUNT = 1000
+_CLAIM_SECONDS = 7 * 24 * 3600.0
+_GLOB = str.maketrans({char: f"\\{char}" for char in "*?[]\\"})
+
+
+class RedisStore:
+    """Keeps loaded names in Redis: many workers share them, and they outlive every process.
+
+    Each operation is one atomic step on one key of the thread, so it works on Redis Cluster too. Made
+    from a URL it is safe to use from any number of threads and event loops.
+    """
+
+    def __init__(
+        self,
+        redis: str | Redis | RedisCluster,
+        *,
+        prefix: str = "tool-search",
+        ttl_seconds: float | None = 3600.0,
+        on_error: Literal["empty", "raise"] = "empty",
+        timeout_seconds: float = 1.0,
+        claim_seconds: float = _CLAIM_SECONDS,
+    ) -> None:
+        """Make a store; nothing is connected yet.
+
+        Args:
+            redis: A URL (`redis://`, `rediss://`, `unix://`), or a client of `redis.asyncio`, also a
+                `RedisCluster`. A client of your own stays yours: use it from its own event loop, and
+                close it yourself.
+            prefix: What the store's keys begin with.
+            ttl_seconds: Idle seconds after which the server forgets a thread; every step and load begins
+                them anew. None keeps threads for ever.
+            on_error: What a step gets when the server is down or slow. "empty": nothing is loaded, and a
+                warning is logged once until it answers again. "raise": StoreError.
+            timeout_seconds: The longest that one operation may take.
+            claim_seconds: How long an approved call is remembered, so that it runs once.
+
+        Raises:
+            ConfigurationError: When an option can't work.
+            ImportError: When redis-py is not installed.
+        """
+        for option, value in (("timeout_seconds", timeout_seconds), ("claim_seconds", claim_seconds)):
+            _check_seconds(option, value)
+        if ttl_seconds is not None:
+            _check_seconds("ttl_seconds", ttl_seconds, hint=": use None to keep for ever")
+        if on_error not in ("empty", "raise"):
+            raise ConfigurationError(f"on_error is 'empty' or 'raise', found {on_error!r}")
+        if not isinstance(prefix, str) or not prefix:
+            raise ConfigurationError(f"prefix is a text that is not empty, found {prefix!r}")
+        self._clients = RedisClients(redis, timeout_seconds=timeout_seconds)
+        self._prefix = f"{prefix}:{_FORMAT}"
+        self._ttl = _FOR_EVER if ttl_seconds is None else _milliseconds(ttl_seconds)
+        self._claim_ttl = _milliseconds(claim_seconds)
+        self._raises = on_error == "raise"
+        self._timeout_seconds = timeout_seconds
+        self._down = False
+
+    async def loaded(self, scope: LoadScope) -> Sequence[str]:
+        """Return the names in load order."""
+        key = self._key(scope)
+        found = await self._try(lambda client: client.hgetall(key), otherwise={})
+        return names_of(found)
+
+    async def renew(self, scope: LoadScope) -> Sequence[str]:
+        """Return the names in load order, and renew the thread's life, in one round trip."""
+        return names_of(await self._run(RENEW, scope, (self._ttl,), otherwise=()))
+
+    async def add(
+        self,
+        scope: LoadScope,
+        names: Sequence[str],
+        *,
+        max_loaded: int | None = None,
+        keep: Collection[str] = frozenset(),
+    ) -> AddResult:
+        """Add names at the end, in one atomic step; see `LoadedToolStore.add`."""
+        if not names:
+            return AddResult()
+        most = -1 if max_loaded is None else max_loaded
+        arguments = (self._ttl, most, len(keep), *map(encode, keep), *map(encode, names))
+        answer = await self._run(ADD, scope, arguments, otherwise=None)
+        if answer is None:
+            return AddResult(unavailable=True)
+        added, evicted = answer
+        return AddResult(added=tuple(map(decode, added)), evicted=tuple(map(decode, evicted)))
+
+    async def touch(self, scope: LoadScope, names: Collection[str] = ()) -> None:
+        """Renew the thread's life, and mark `names` as called just now."""
+        await self._run(TOUCH, scope, (self._ttl, *map(encode, names)), otherwise=None)
+
+    async def remove(self, scope: LoadScope, names: Collection[str]) -> Sequence[str]:
+        """Take names out, and return those that were there."""
+        removed = await self._run(REMOVE, scope, (self._ttl, *map(encode, names)), otherwise=())
+        return tuple(map(decode, removed))
+
+    async def clear(self, scope: LoadScope) -> None:
+        """Forget a thread, or all threads of the processor where `thread_id` is None.
+
+        All threads are found by a scan of the whole key space, so that is not for every request.
+
+        Raises:
+            StoreError: When the server can't be reached, whatever `on_error` says: nobody may believe
+                that something is forgotten which is still there.
+        """
+        if scope.thread_id is not None:
+            key = self._key(scope)
+            await self._ask(lambda client: client.unlink(key))
+            return
+        await self._each_key(f"{self._pattern(scope.processor_id)}:*", lambda key, client: client.unlink(key))
+
+    async def stats(self) -> Mapping[str, Any]:
+        """Return `threads` and `loaded`, counted by a scan of the whole key space.
+
+        Raises:
+            StoreError: When the server can't be reached.
+        """
+        pattern = f"{self._prefix.translate(_GLOB)}:threads:*"
+        sizes = await self._each_key(pattern, lambda key, client: client.hlen(key))
+        # One field of each thread is the counter; a thread that expired meanwhile has none.
+        alive = [size - 1 for size in sizes if size]
+        return {"threads": len(alive), "loaded": sum(alive)}
+
+    async def claim(self, scope: LoadScope, call_id: str) -> bool:
+        """Return True to the first who asks for a call of the scope's thread and run, else False.
+
+        Raises:
+            StoreError: When the server can't be reached, whatever `on_error` says: a call that nobody can
+                vouch for must not run.
+        """
+        key = self._claim_key(scope, call_id)
+        return bool(await self._ask(lambda client: client.set(key, "1", nx=True, px=self._claim_ttl)))
+
+    async def release(self, scope: LoadScope, call_id: str) -> None:
+        """Give a claim back whose call was not run.
+
+        Raises:
+            StoreError: When the server can't be reached.
+        """
+        key = self._claim_key(scope, call_id)
+        await self._ask(lambda client: client.unlink(key))
+
+    async def aclose(self) -> None:
+        """Close the connections that the store made; it may be used again."""
+        await self._clients.aclose()
+
+    # -- asking the server
+
+    async def _run(self, script: Script, scope: LoadScope, arguments: Sequence[Any], *, otherwise: _T) -> Any:
+        key = self._key(scope)
+        return await self._try(lambda client: script.run(client, key, arguments), otherwise=otherwise)
+
+    async def _try(self, ask: Callable[[Any], Awaitable[Any]], *, otherwise: _T) -> Any:
+        """Return the server's answer; where it has none, `otherwise`, or raise, as `on_error` says."""
+        try:
+            return await self._ask(ask)
+        except StoreError as exc:
+            if self._raises:
+                raise
+            level = logging.DEBUG if self._down else logging.WARNING
+            self._down = True
+            logger.log(level, "nothing is loaded until Redis answers again: %s", exc)
+            return otherwise
+
+    async def _ask(self, ask: Callable[[Any], Awaitable[Any]]) -> Any:
+        from redis.exceptions import RedisClusterException, RedisError
+
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                answer = await ask(await self._clients.get())
+        except TimeoutError as exc:
+            raise StoreError(f"Redis did not answer within {self._timeout_seconds:g} seconds") from exc
+        except (RedisError, RedisClusterException, OSError) as exc:
+            raise StoreError(f"Redis failed: {type(exc).__name__}: {exc}") from exc
+        if self._down:
+            self._down = False
+            logger.info("Redis answers again")
+        return answer
+
+    async def _each_key(self, pattern: str, ask: Callable[[Any, Any], Awaitable[Any]]) -> list[Any]:
+        """Ask something of every key that fits a pattern, on every node; each answer has its own timeout."""
+        client = await self._clients.get()
+        answers: list[Any] = []
+        keys = client.scan_iter(match=pattern, count=_SCAN_COUNT)
+        while batch := await self._ask(lambda _: _next(keys, _SCAN_COUNT)):
+            answers += [await self._ask(partial(ask, key)) for key in batch]
+        return answers
+
+    # -- keys
+
+    def _key(self, scope: LoadScope) -> str:
+        if scope.thread_id is None:
+            raise ConfigurationError("this scope names no thread; only clear() takes one without")
+        slot = _digest(scope.processor_id, scope.thread_id)
+        return f"{self._prefix}:threads:{_digest(scope.processor_id)}:{{{slot}}}"
+
+    def _pattern(self, processor_id: str) -> str:
+        return f"{self._prefix.translate(_GLOB)}:threads:{_digest(processor_id)}"
+
+    def _claim_key(self, scope: LoadScope, call_id: str) -> str:
+        whose = _digest(scope.processor_id, scope.thread_id or "", scope.run_id, call_id)
+        return f"{self._prefix}:claims:{{{whose}}}"
+
+
+async def _next(keys: Any, count: int) -> list[Any]:
+    found = []
+    async for key in keys:
+        found.append(key)
+        if len(found) >= count:
+            break
+    return found
+
+
+def _digest(*parts: str) -> str:
+    """Return a text of 32 hexadecimal digits that no other parts have: ids may hold any character."""
+    whole = hashlib.sha256()
+    for part in parts:
+        data = encode(part)
+        whole.update(b"%d:" % len(data) + data)
+    return whole.hexdigest()[:32]
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, round(seconds * 1000))
+
+
+def _check_seconds(option: str, value: object, *, hint: str = "") -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and 0 < value < float("inf")):  # type: ignore[operator]  # a number
+        raise ConfigurationError(f"{option} must be a number above 0, found {value!r}{hint}")

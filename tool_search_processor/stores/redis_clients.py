@@ -1,0 +1,106 @@
+"""Clients of redis-py, one an event loop: a connection can't leave the loop that opened it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
+
+from tool_search_processor.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis, RedisCluster
+
+_SCHEMES = ("redis://", "rediss://", "unix://")
+_MAX_CONNECTIONS = 32
+_NEEDED = ("register_script", "scan_iter", "hgetall", "set", "unlink")
+
+
+class RedisClients:
+    """Gives the client of the running event loop: one of its own for a URL, else the user's."""
+
+    def __init__(self, redis: str | Redis | RedisCluster, *, timeout_seconds: float) -> None:
+        """Check what was given; nothing is connected yet.
+
+        Raises:
+            ConfigurationError: It is neither a URL nor a client of `redis.asyncio`.
+            ImportError: redis-py is not installed.
+        """
+        if isinstance(redis, str):
+            if not redis.startswith(_SCHEMES):
+                raise ConfigurationError(
+                    f"a Redis URL begins with {', '.join(_SCHEMES)}, found {redis!r:.80}"
+                )
+        elif not all(hasattr(redis, method) for method in _NEEDED) or not _is_async(redis):
+            raise ConfigurationError(f"redis is a URL or a client of redis.asyncio, found {redis!r:.80}")
+        _check_installed()
+        self._url = redis if isinstance(redis, str) else None
+        self._own = None if isinstance(redis, str) else redis
+        self._timeout_seconds = timeout_seconds
+        self._lock = threading.Lock()
+        self._opened: dict[asyncio.AbstractEventLoop, tuple[Any, AsyncGenerator[Any]]] = {}
+
+    async def get(self) -> Any:
+        """Return the client to use in the running loop."""
+        if self._own is not None:
+            return self._own
+        loop = asyncio.get_running_loop()
+        opened = self._opened.get(loop)
+        if opened is not None:
+            return opened[0]
+        lifetime = self._lifetime(loop)
+        client = await anext(lifetime)
+        with self._lock:
+            for closed in [other for other in self._opened if other.is_closed()]:
+                del self._opened[closed]
+            # Nothing was awaited for long: no other task of this loop has opened one meanwhile.
+            return self._opened.setdefault(loop, (client, lifetime))[0]
+
+    async def aclose(self) -> None:
+        """Close the clients that were opened here, those of other running loops too."""
+        here = asyncio.get_running_loop()
+        with self._lock:
+            opened = dict(self._opened)
+            self._opened.clear()
+        for loop, (_, lifetime) in opened.items():
+            if loop is here:
+                await lifetime.aclose()
+            elif loop.is_running():
+                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(lifetime.aclose(), loop))
+
+    async def _lifetime(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[Any]:
+        """Yield a client, and close it when the loop ends.
+
+        `asyncio.run` and its kin close a loop's asynchronous generators before the loop, which is the one
+        moment at which a client that nobody closed can still be closed.
+        """
+        from redis.asyncio import BlockingConnectionPool, Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
+
+        pool = BlockingConnectionPool.from_url(
+            str(self._url),
+            max_connections=_MAX_CONNECTIONS,
+            timeout=self._timeout_seconds,
+            socket_timeout=self._timeout_seconds,
+            socket_connect_timeout=self._timeout_seconds,
+            retry=Retry(NoBackoff(), 1),  # for a connection that a restart of the server has left dead
+        )
+        client: Any = Redis.from_pool(pool)
+        try:
+            yield client
+        finally:
+            self._opened.pop(loop, None)
+            await client.aclose()
+
+
+def _is_async(client: object) -> bool:
+    return any(base.__module__.startswith("redis.asyncio") for base in type(client).__mro__)
+
+
+def _check_installed() -> None:
+    try:
+        import redis.asyncio  # noqa: F401
+    except ImportError as exc:
+        raise ImportError('RedisStore needs redis-py: pip install "tool-search-processor[redis]"') from exc
