@@ -355,3 +355,10 @@ async def test_an_update_that_fails_is_tried_again():
     with pytest.raises(ConnectionError):
         await pool.search("read", shared=SHARED)
     assert names(await pool.search("read", shared=SHARED)) == ["read_file"]
+
+
+@pytest.mark.parametrize("strategy", ["vector", "hybrid"])
+def test_a_missing_extra_is_told_at_construction(strategy, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r'pip install "tool-search-processor\[embeddings\]"'):
+        IndexPool(strategy)

@@ -14,7 +14,7 @@ from cachetools import LRUCache
 
 from tool_search_processor.catalog.toolsets import ToolSet, bears_any
 from tool_search_processor.search.base import CountingIndex, Document, Hit
-from tool_search_processor.search.strategies import AnyIndex, Strategy, index_factory, is_index
+from tool_search_processor.search.strategies import AnyIndex, Strategy, index_factory, is_index, needs_an_extra
 from tool_search_processor.tools import Tool
 
 MAX_EXTRA = 256
@@ -27,13 +27,19 @@ class IndexPool:
     """Finds, for a view, the index that holds it, and searches it."""
 
     def __init__(self, strategy: Strategy) -> None:
-        """Take a strategy; its index is made when it is first needed."""
+        """Take a strategy; its index is made when it is first needed.
+
+        Raises:
+            ImportError: When the strategy needs an extra that is not installed.
+        """
         self._factory: Callable[[], AnyIndex] = index_factory(strategy)
         # An instance that was handed over can't be made twice: it holds the shared tools alone.
         self._can_make_more = isinstance(strategy, str | type) or not is_index(strategy)
         self._shared: _Holder | None = None
         self._own: LRUCache[str, _Holder] = LRUCache(_OWN_INDEXES)
         self._lock = threading.Lock()
+        if needs_an_extra(strategy):
+            self._shared_holder()
 
     async def search(
         self,

@@ -41,6 +41,11 @@ def index_factory(strategy: Strategy) -> Callable[[], AnyIndex]:
     )
 
 
+def needs_an_extra(strategy: Strategy) -> bool:
+    """Tell whether a strategy's index raises an ImportError where an extra is not installed."""
+    return isinstance(strategy, str) and strategy in ("vector", "hybrid")
+
+
 def is_index(value: object) -> bool:
     """Tell whether a value is an index rather than a name or a factory."""
     return callable(getattr(value, "search", None)) and callable(getattr(value, "update", None))
