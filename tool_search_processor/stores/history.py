@@ -143,7 +143,7 @@ def _answers(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str | None
             yield None, None
             for call_id, call in _calls(message):
                 calls.setdefault(call_id, call)
-        elif role in {"tool", "user"}:
+        elif role in ("tool", "user"):  # of any type, in messages of any origin
             for call_id, content, style in _results(message, role):
                 name, asked = calls.get(call_id, ("", None))
                 if style == asked:
