@@ -1,5 +1,7 @@
 """Reading what models write, and the sentences about what is wrong with it."""
 
+import functools
+import time
 from types import MappingProxyType
 
 import pytest
@@ -303,3 +305,162 @@ def test_near_names_ignore_case_and_separators():
     assert near_name("repoName", ["repo_name", "name"]) == "repo_name"
     assert near_name("zzz", ["repo_name", "name"]) is None
     assert near_name("a", []) is None
+
+
+# -- foreign schemas and long arguments never stall whoever checks
+
+
+def checked_quickly(schema, arguments, *, seconds=2.0):
+    """Return the refusal, or None, of a check that would take minutes if its cost were not bounded."""
+    begun = time.process_time()
+    try:
+        check(schema, arguments)
+    except ToolArgumentsError as exc:
+        return str(exc)
+    finally:
+        assert time.process_time() - begun < seconds
+    return None
+
+
+EVIL = "^(a+)+$"
+LONG = "a" * 50_000 + "!"
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "refused"),
+    [
+        (fields(a={"type": "string", "pattern": EVIL}), {"a": LONG}, "`a` must be a string that matches"),
+        ({"type": "object", "patternProperties": {EVIL: False}}, {LONG: 1}, None),
+        (
+            {"type": "object", "patternProperties": {EVIL: {}}, "additionalProperties": False},
+            {LONG: 1},
+            "is not a known field",
+        ),
+        ({"type": "object", "propertyNames": {"pattern": EVIL}}, {LONG: 1}, "matches the pattern"),
+        (
+            {"type": "object", "patternProperties": {EVIL: {}}, "unevaluatedProperties": False},
+            {LONG: 1},
+            None,
+        ),
+    ],
+    ids=["pattern", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties"],
+)
+def test_patterns_run_in_linear_time(schema, arguments, refused):
+    said = checked_quickly(schema, arguments)
+    assert said is None if refused is None else refused in said
+    assert said is None or len(said) < 500
+
+
+@pytest.mark.parametrize("pattern", [r"^(?!x)", r"(a)\1", "(((a{99}){99}){99})", "[", 5, "\ud800"])
+def test_a_pattern_that_cannot_be_run_in_linear_time_is_left_unchecked(pattern):
+    schema = fields(a={"type": "string", "pattern": pattern}, b={"type": "integer"})
+    assert check(schema, {"a": "aab", "b": 1}) == {"a": "aab", "b": 1}
+    assert "`b` must be an integer" in refusal(schema, {"a": "aab", "b": "c"})
+
+
+def test_half_a_character_fits_any_pattern():
+    assert check(fields(a={"pattern": "^x$"}), {"a": "\ud800"}) == {"a": "\ud800"}
+
+
+def test_pattern_properties_are_checked_and_known():
+    schema = {
+        "type": "object",
+        "patternProperties": {"^n_": {"type": "integer"}},
+        "additionalProperties": {"type": "string"},
+    }
+    assert check(schema, {"n_1": 1, "other": "x"}) == {"n_1": 1, "other": "x"}
+    assert refusal(schema, {"n_1": "x"}) == '`n_1` must be an integer, found the string "x".'
+    assert refusal(schema, {"other": 1}) == "`other` must be a string, found the number 1."
+
+
+MANY = [f"field_{i}" for i in range(10_000)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "refused"),
+    [
+        (fields(required=MANY), {}, "`field_0` is required but missing."),
+        ({"type": "object", "dependentRequired": {"a": MANY}}, {"a": 1}, "is required where `a` is given"),
+        (
+            {**fields(**{name: {} for name in MANY}), "additionalProperties": False},
+            {f"other_{i}": 1 for i in range(10_000)},
+            "`other_0` is not a known field",
+        ),
+        (
+            fields(a={"type": "array", "items": {"type": "string"}}),
+            {"a": list(range(20_000))},
+            "`a[0]` must be a string",
+        ),
+        (
+            fields(a={"type": "array", "uniqueItems": True}),
+            {"a": [{"n": i} for i in range(10_000)]},
+            None,
+        ),
+    ],
+    ids=["required", "dependentRequired", "unknown", "items", "uniqueItems"],
+)
+def test_thousands_of_problems_cost_little(schema, arguments, refused):
+    said = checked_quickly(schema, arguments)
+    assert said is None if refused is None else refused in said
+    assert said is None or len(said) < 2_000
+
+
+@pytest.mark.parametrize("items", [[1, 1.0], [{"a": [1]}, {"a": [1]}], ["x", "x"], [None, None]])
+def test_repeated_items_are_refused(items):
+    assert "without repeated items" in refusal(fields(a={"uniqueItems": True}), {"a": items})
+
+
+@pytest.mark.parametrize(
+    "items", [[1, True, "1", None, 0, False], [[1], {"1": 1}, [[1]]], [{"a": 1}, {"a": True}]]
+)
+def test_items_of_different_kinds_are_not_repeated(items):
+    assert check(fields(a={"uniqueItems": True}), {"a": items}) == {"a": items}
+
+
+def references(keyword, *, depth=30, **more):
+    """Return a schema of `depth` definitions, each of which refers to the next one twice."""
+    defs = {f"d{i}": {keyword: [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(depth)}
+    return {**fields(a={"$ref": "#/$defs/d0", **more}), "$defs": {**defs, f"d{depth}": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value"), [("allOf", "text"), ("anyOf", 1), ("oneOf", "text"), ("oneOf", 1)]
+)
+def test_a_schema_of_exponential_cost_checks_nothing(keyword, value):
+    assert checked_quickly(references(keyword), {"a": value}, seconds=5) is None
+
+
+def test_the_first_problems_are_told_before_a_check_costs_too_much():
+    assert (
+        checked_quickly(references("allOf"), {"a": 1}, seconds=5)
+        == "`a` must be a string, found the number 1."
+    )
+
+
+def test_unevaluated_fields_of_such_a_schema_are_not_looked_for():
+    schema = {**references("anyOf"), "unevaluatedProperties": False, "$ref": "#/$defs/d0"}
+    assert checked_quickly(schema, {"a": 1, "b": 2}, seconds=5) is None
+
+
+def test_references_within_bounds_are_followed():
+    assert "`a` must be a string" in refusal(references("allOf", depth=5), {"a": 1})
+
+
+def test_a_schema_of_few_references_tells_unevaluated_fields():
+    schema = {
+        "type": "object",
+        "allOf": [{"$ref": "#/$defs/base"}],
+        "unevaluatedProperties": False,
+        "$defs": {"base": {"properties": {"a": {}}}},
+    }
+    assert check(schema, {"a": 1}) == {"a": 1}
+    assert "`b` is not a known field" in refusal(schema, {"a": 1, "b": 2})
+
+
+@pytest.mark.parametrize("make", [lambda: 10**5000, lambda: [10**5000], lambda: nested(5000)])
+def test_values_that_json_cannot_write_are_cut(make):
+    assert len(found_text(make())) < 60
+
+
+def nested(depth):
+    return functools.reduce(lambda inner, _: [inner], range(depth), 1)

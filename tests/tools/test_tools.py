@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import copy
 import dataclasses
+import functools
 import json
 import pickle
 import time
@@ -397,3 +398,33 @@ def test_ten_thousand_tools_are_built_and_fingerprinted_in_less_than_a_second_of
     assert built - started < 1.0  # 0.16 measured
     assert finished - built < 1.0  # 0.18 measured
     assert len(fingerprints) == 10_000
+
+
+LEVELS = {
+    "properties": lambda inner: {"properties": {"a": inner}},
+    "items": lambda inner: {"items": inner},
+    "anyOf": lambda inner: {"anyOf": [inner]},
+}
+
+
+def deep(kind, levels):
+    return functools.reduce(lambda inner, _: LEVELS[kind](inner), range(levels), {"type": "string"})
+
+
+@pytest.mark.parametrize("kind", LEVELS)
+@pytest.mark.parametrize("levels", [200, 500, 20_000])
+def test_a_schema_that_is_too_deep_is_refused_when_the_tool_is_made(kind, levels):
+    with pytest.raises(InvalidToolError, match="nested too deeply"):
+        Tool(name="deep", parameters=deep(kind, levels))
+
+
+@pytest.mark.parametrize("kind", LEVELS)
+def test_the_deepest_schema_that_is_taken_works_everywhere(kind):
+    schema = {"type": "object", "properties": {"a": deep(kind, 98)}}
+    tool = Tool(name="deep", parameters=schema)
+    assert tool.to_openai()["function"]["parameters"] == schema
+    assert (tool.to_mcp()["inputSchema"], tool.to_anthropic()["input_schema"]) == (schema, schema)
+    assert json.loads(tool.definition_json)["function"]["parameters"] == schema
+    assert tool.fingerprint == Tool(name="deep", parameters=schema).fingerprint
+    with pytest.raises(ToolArgumentsError):
+        tool.check_arguments([1])

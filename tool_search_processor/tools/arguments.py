@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import islice
+from typing import Any, Protocol
 
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.tools.schemas import LIST_KEYWORDS, MAP_KEYWORDS, Schema, edit_schemas, mend_schema
+from tool_search_processor.tools.validators import (
+    Failure,
+    bounded_references,
+    compiled_validator,
+    unknown_fields,
+)
 from tool_search_processor.tools.wording import (
     Path,
     Problem,
@@ -20,16 +27,13 @@ from tool_search_processor.tools.wording import (
     value_text,
 )
 
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
-
 _MAX_PROBLEMS = 5
+_MAX_FAILURES = 1_000
+"""Failures that are looked at: a sentence each for a hundred thousand wrong items would take seconds."""
+_MAX_WORDED = 20
 _MAX_DECODE_ROUNDS = 4
 
 _NOTHING_FITS: Schema = {"not": {}}
-
-Failure = Any
-"""A jsonschema `ValidationError`; its stubs take every attribute for one that may be unset."""
 
 _LIMITS: dict[str, str] = {
     "minimum": "at least {}",
@@ -172,13 +176,14 @@ def schema_check(schema: Schema) -> ArgumentsCheck:
     """
     schema = edit_schemas(mend_schema(schema), _without_false)
     try:
-        validator = _compiled(schema)
+        validator = compiled_validator(schema)
     except Exception:  # noqa: BLE001  # a foreign schema may be broken in any way
         return _unchecked
 
     def check(arguments: Any) -> Checked:
         try:
-            errors = list(validator.iter_errors(arguments))
+            with bounded_references():
+                errors = list(islice(validator.iter_errors(arguments), _MAX_FAILURES))
         except Exception:  # noqa: BLE001  # as above: many a fault shows only when the schema is applied
             return Checked(arguments)
         return Checked(arguments, tuple(_problems(errors, schema)))
@@ -200,15 +205,6 @@ def both_checks(first: ArgumentsCheck, second: ArgumentsCheck) -> ArgumentsCheck
     return check
 
 
-def _compiled(schema: Schema) -> Validator:
-    import jsonschema
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no stubs
-
-    base = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-    # A registry of our own, since the default one would fetch references over the network.
-    return _tolerant(base)(schema, registry=REGISTRY)
-
-
 def _without_false(schema: Schema) -> Schema:
     """Write the schema `false` as `{"not": {}}`: jsonschema tells no place for its errors otherwise."""
     changes: dict[str, Any] = {}
@@ -220,25 +216,6 @@ def _without_false(schema: Schema) -> Schema:
         elif key == "items" and value is False:
             changes[key] = _NOTHING_FITS
     return {**schema, **changes} if changes else schema
-
-
-@functools.cache
-def _tolerant(base: type[Validator]) -> type[Validator]:
-    """Return the validator with patterns that Python's `re` cannot read left unchecked."""
-    import re
-
-    from jsonschema import validators
-
-    original: Callable[..., Any] = base.VALIDATORS["pattern"]
-
-    def pattern(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Failure]:
-        try:
-            yield from original(validator, value, instance, schema) or ()
-        except re.error:
-            return
-
-    tolerant: type[Validator] = validators.extend(base, {"pattern": pattern})  # type: ignore[no-untyped-call]  # its stubs leave it bare
-    return tolerant
 
 
 def _problems(errors: Iterable[Failure], root: Schema) -> Iterator[Problem]:
@@ -301,28 +278,21 @@ def _is_other_tag(error: Failure) -> bool:
 
 
 def _required(error: Failure, path: Path) -> Iterator[Problem]:
-    for name in error.validator_value:
-        if name not in error.instance:
-            yield Problem((*path, name), "is required but missing")
+    yield Problem((*path, error.field), "is required but missing")
 
 
 def _dependent(error: Failure, path: Path) -> Iterator[Problem]:
-    for name, needed in error.validator_value.items():
-        for other in needed if name in error.instance and isinstance(needed, list) else ():
-            if other not in error.instance:
-                yield Problem((*path, other), f"is required where `{name}` is given, but missing")
+    yield Problem((*path, error.field), f"is required where `{error.needed_by}` is given, but missing")
 
 
 def _unknown(error: Failure, path: Path) -> Iterator[Problem]:
-    import re
-
     schema = error.schema if isinstance(error.schema, Mapping) else {}
-    known: Sequence[str] = tuple(schema.get("properties", ()))
-    patterns = tuple(schema.get("patternProperties", ()))
+    known = tuple(schema.get("properties", ()))
     missing = [name for name in known if name not in error.instance]
-    for name in error.instance:
-        if name not in known and not any(re.search(pattern, name) for pattern in patterns):
-            yield Problem((*path, name), unknown_text(name, missing or known))
+    for place, name in enumerate(unknown_fields(error.instance, schema)):
+        # A near name is looked for among all: not for more fields than will be told.
+        text = unknown_text(name, missing or known) if place < _MAX_WORDED else "is not a known field"
+        yield Problem((*path, name), text)
 
 
 _FIELD_TEXTS: dict[str, Callable[[Failure, Path], Iterator[Problem]]] = {

@@ -8,6 +8,9 @@ from typing import Any, NoReturn
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
+MAX_DEPTH = 200
+"""Containers inside each other: a schema that is deeper could be made, and fail in the midst of a run."""
+
 
 def _raise_frozen(self: object, *_args: object, **_kwargs: object) -> NoReturn:
     raise TypeError(
@@ -74,7 +77,7 @@ class FrozenList(list[Any]):
         return FrozenList, (list(self),)
 
 
-def freeze(value: Any, *, json_only: bool = False) -> Any:
+def freeze(value: Any, *, json_only: bool = False, depth: int = MAX_DEPTH) -> Any:
     """Return `value` with every mapping and sequence in it frozen.
 
     What is frozen already comes back as it is. Mappings become `FrozenDict`, lists and tuples
@@ -83,22 +86,29 @@ def freeze(value: Any, *, json_only: bool = False) -> Any:
     Args:
         value: What to freeze.
         json_only: Refuse what JSON cannot carry.
+        depth: The most containers inside each other.
 
     Raises:
-        RecursionError: If a container holds itself.
+        RecursionError: If a container holds itself, or they are nested more deeply than that.
         TypeError: If `json_only` and there is something that JSON cannot carry.
     """
     kind = type(value)
+    if kind is FrozenDict or kind is FrozenList:
+        return value
+    if depth < 1 and isinstance(value, Mapping | list | tuple):
+        raise RecursionError
+    less = depth - 1
     if kind is dict or isinstance(value, Mapping):
-        if kind is FrozenDict:
-            return value
         return FrozenDict(
-            {k: v if type(v) in _SCALARS else freeze(v, json_only=json_only) for k, v in value.items()}
+            {
+                k: v if type(v) in _SCALARS else freeze(v, json_only=json_only, depth=less)
+                for k, v in value.items()
+            }
         )
     if kind is list or isinstance(value, list | tuple):
-        if kind is FrozenList:
-            return value
-        return FrozenList([v if type(v) in _SCALARS else freeze(v, json_only=json_only) for v in value])
+        return FrozenList(
+            [v if type(v) in _SCALARS else freeze(v, json_only=json_only, depth=less) for v in value]
+        )
     if json_only and not isinstance(value, str | int | float | None):
         raise TypeError(f"{value!r:.100} is nothing that JSON can carry")
     return frozenset(value) if isinstance(value, set) else value

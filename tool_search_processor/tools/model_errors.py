@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import typing
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.tools.schemas import resolve_pointer
@@ -13,6 +14,9 @@ from tool_search_processor.tools.wording import Path, Problem, expected_text, fo
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
+
+_MAX_DETAILS = 1_000
+"""Errors that are put into words, of a list with a hundred thousand wrong items, say."""
 
 
 def model_problems(
@@ -27,7 +31,7 @@ def model_problems(
             agree on the place.
         schema: That JSON Schema.
     """
-    for detail in error.errors(include_url=False):
+    for detail in islice(error.errors(include_url=False), _MAX_DETAILS):
         path, anchor = _places(detail, arguments)
         own = _own_text(detail)
         agreed = [p for p in by_schema if _is_prefix(p.path, anchor) or _is_prefix(anchor, p.path)]

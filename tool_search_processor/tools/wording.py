@@ -37,6 +37,9 @@ _WITH_ARTICLE = {
 }
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=lambda _: "…")
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong with arguments."""
@@ -59,10 +62,10 @@ def path_text(path: Path) -> str:
     for part in path:
         if isinstance(part, int):
             text += f"[{part}]"
-        elif _PLAIN_KEY.fullmatch(part):
+        elif len(part) <= _MAX_VALUE_LENGTH and _PLAIN_KEY.fullmatch(part):
             text += f".{part}" if text else part
         else:
-            text += f"[{json.dumps(part, ensure_ascii=False)}]"
+            text += f"[{value_text(part)}]"
     return f"`{text}`"
 
 
@@ -76,14 +79,24 @@ def found_text(value: Any) -> str:
 
 def value_text(value: Any) -> str:
     """Return a value as JSON, cut to 40 characters."""
-    text = json.dumps(value, ensure_ascii=False, default=lambda _: "…")
+    if isinstance(value, str):
+        value = value[: _MAX_VALUE_LENGTH + 1]
+    text = ""
+    try:
+        # Piece by piece: the beginning is all that is told, however large or deep the value is.
+        for piece in _ENCODER.iterencode(value):
+            text += piece
+            if len(text) > _MAX_VALUE_LENGTH:
+                break
+    except (ValueError, RecursionError):  # it holds itself, or a number of thousands of digits
+        text += "…"
     return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[: _MAX_VALUE_LENGTH - 1]}…"
 
 
 def choices_text(values: Iterable[Any]) -> str:
     """Return `"a", "b", "c"`, the first dozen of them."""
-    listed = [value_text(value) for value in values]
-    shown = ", ".join(listed[:_MAX_CHOICES])
+    listed = list(values)
+    shown = ", ".join(map(value_text, listed[:_MAX_CHOICES]))
     return shown if len(listed) <= _MAX_CHOICES else f"{shown} and {len(listed) - _MAX_CHOICES} more"
 
 

@@ -1,0 +1,212 @@
+"""JSON Schema validators for foreign schemas: no pattern and no reference of theirs can stall the caller.
+
+Patterns run in linear time (RE2) and stay unchecked where RE2 can't read them, as look-arounds and
+backreferences. References are followed a bounded number of times a check.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from tool_search_processor.tools.schemas import Schema, edit_schemas
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+Failure = Any
+"""A jsonschema `ValidationError`; its stubs take every attribute for one that may be unset."""
+
+_MAX_REFERENCES = 10_000
+"""References that one check follows: 30 definitions, each with two to the next, stand for 2^30 steps."""
+_MAX_FOLLOWED_UNCOUNTED = 20
+_PROGRAM_SIZE = 20_000
+"""RE2's instructions of one pattern; nested counts such as `(a{9}){9}` multiply them."""
+_PATTERNS_KEPT = 512
+
+_references_left: ContextVar[list[int]] = ContextVar("references_left")
+
+
+class CostlySchemaError(Exception):
+    """Applying the schema takes too long, so it checks nothing."""
+
+
+def compiled_validator(schema: Schema) -> Validator:
+    """Return a validator of a schema's own dialect (2020-12 where it says none) that fetches nothing."""
+    import jsonschema
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no stubs
+
+    base = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    # A registry of our own, since the default one would fetch references over the network.
+    return _safe(base)(_without_uncounted(schema), registry=REGISTRY)
+
+
+@contextmanager
+def bounded_references() -> Iterator[None]:
+    """Bound the references that are followed inside; beyond that `CostlySchemaError` is raised."""
+    token = _references_left.set([_MAX_REFERENCES])
+    try:
+        yield
+    finally:
+        _references_left.reset(token)
+
+
+@functools.lru_cache(_PATTERNS_KEPT)
+def _compiled_pattern(pattern: str) -> Any:
+    import re2  # type: ignore[import-untyped]  # it brings no types
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(pattern, options)
+    except (re2.error, UnicodeEncodeError):
+        return None
+    return compiled if compiled.programsize <= _PROGRAM_SIZE else None
+
+
+def matches(pattern: object, text: str) -> bool | None:
+    """Tell whether a pattern is found in a text; None where that can't be said in linear time."""
+    compiled = _compiled_pattern(pattern) if isinstance(pattern, str) else None
+    if compiled is None:
+        return None
+    try:
+        return compiled.search(text) is not None
+    except UnicodeEncodeError:  # half a character, which no JSON text can carry either
+        return None
+
+
+def unknown_fields(instance: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """Return the fields that neither `properties` nor, as far as can be told, `patternProperties` know."""
+    known = schema.get("properties", {})
+    patterns = tuple(schema.get("patternProperties", ()))
+    return [
+        name
+        for name in instance
+        if name not in known and all(matches(pattern, name) is False for pattern in patterns)
+    ]
+
+
+def _without_uncounted(schema: Schema) -> Schema:
+    """Drop `unevaluated…` where jsonschema would run patterns, or follow references, that nobody counts."""
+    references, has_patterns, has_unevaluated = 0, False, False
+
+    def look(part: Schema) -> Schema:
+        nonlocal references, has_patterns, has_unevaluated
+        references += not {"$ref", "$dynamicRef", "$recursiveRef"}.isdisjoint(part)
+        has_patterns = has_patterns or "patternProperties" in part
+        has_unevaluated = has_unevaluated or not _UNEVALUATED.isdisjoint(part)
+        return part
+
+    edit_schemas(schema, look)
+    if not has_unevaluated or not (has_patterns or references > _MAX_FOLLOWED_UNCOUNTED):
+        return schema
+    dropped: Schema = edit_schemas(
+        schema, lambda part: {key: value for key, value in part.items() if key not in _UNEVALUATED}
+    )
+    return dropped
+
+
+_UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
+
+
+@functools.cache
+def _safe(base: type[Validator]) -> type[Validator]:
+    """Return the validator with the keywords replaced whose cost a schema's author could drive up."""
+    from jsonschema import validators
+
+    own = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "uniqueItems": _unique_items,
+        "required": _required,
+        "dependentRequired": _dependent_required,
+    }
+    replaced = {keyword: check for keyword, check in own.items() if keyword in base.VALIDATORS}
+    replaced |= {
+        keyword: _counted(base.VALIDATORS[keyword])
+        for keyword in ("$ref", "$dynamicRef", "$recursiveRef")
+        if keyword in base.VALIDATORS
+    }
+    safe: type[Validator] = validators.extend(base, replaced)  # type: ignore[no-untyped-call]  # its stubs leave it bare
+    return safe
+
+
+def _counted(follow: Callable[..., Any]) -> Callable[..., Iterator[Failure]]:
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Failure]:
+        left = _references_left.get()
+        left[0] -= 1
+        if left[0] < 0:
+            raise CostlySchemaError
+        yield from follow(validator, value, instance, schema) or ()
+
+    return check
+
+
+def _failure(message: str, **fields: Any) -> Failure:
+    from jsonschema import ValidationError
+
+    failure = ValidationError(message)
+    vars(failure).update(fields)
+    return failure
+
+
+def _pattern(validator: Any, value: Any, instance: Any, _: Any) -> Iterator[Failure]:
+    if validator.is_type(instance, "string") and matches(value, instance) is False:
+        yield _failure("does not match")
+
+
+def _pattern_properties(validator: Any, value: Any, instance: Any, _: Any) -> Iterator[Failure]:
+    if not validator.is_type(instance, "object"):
+        return
+    for pattern, schema in value.items():
+        for name, item in instance.items():
+            if matches(pattern, name):
+                yield from validator.descend(item, schema, path=name, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Failure]:
+    if not validator.is_type(instance, "object"):
+        return
+    unknown = unknown_fields(instance, schema)
+    if validator.is_type(value, "object"):
+        for name in unknown:
+            yield from validator.descend(instance[name], value, path=name)
+    elif not value and unknown:
+        yield _failure("unknown fields")
+
+
+def _required(validator: Any, value: Any, instance: Any, _: Any) -> Iterator[Failure]:
+    if validator.is_type(instance, "object"):
+        for name in value:
+            if name not in instance:
+                yield _failure("missing", field=name)
+
+
+def _dependent_required(validator: Any, value: Any, instance: Any, _: Any) -> Iterator[Failure]:
+    if not validator.is_type(instance, "object"):
+        return
+    for name, needed in value.items():
+        for other in needed if name in instance else ():
+            if other not in instance:
+                yield _failure("missing", field=other, needed_by=name)
+
+
+def _unique_items(validator: Any, value: Any, instance: Any, _: Any) -> Iterator[Failure]:
+    if not value or not validator.is_type(instance, "array"):
+        return
+    # By hash: comparing each with each takes a minute for 50 kB of small objects.
+    if len({_comparable(item) for item in instance}) < len(instance):
+        yield _failure("has equal items")
+
+
+def _comparable(value: Any) -> Any:
+    """Return a hashable form that is equal for what JSON Schema calls equal: 1 and 1.0, not 1 and true."""
+    if isinstance(value, Mapping):
+        return "object", frozenset((key, _comparable(item)) for key, item in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return "array", tuple(map(_comparable, value))
+    return (type(value) is bool, value)
