@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
 from types import MappingProxyType
 
@@ -320,6 +320,44 @@ async def test_an_answer_without_a_truth_denies(asynchronously, caplog):
     hook = delivered(lambda request: Untrue(), asynchronously=asynchronously)
     assert await admitted(hook, TOOLS[:2]) == []
     assert "no truth in it" in caplog.text
+
+
+def never_asked(request):
+    yield False
+
+
+async def never_asked_either(request):
+    yield False
+
+
+async def denies(request):
+    return False
+
+
+UNASKED = {
+    "generator": never_asked,
+    "async generator": never_asked_either,
+    "coroutine": denies,
+    "function": lambda request: denies,
+    "method": lambda request: request.tool_name.startswith,
+    "future of a thread": lambda request: Future(),
+}
+
+
+@pytest.mark.parametrize("wrapped", [lambda hook: hook, lambda hook: cached_filter(hook, key=id)])
+@pytest.mark.parametrize("kind", UNASKED)
+@both_ways
+async def test_what_is_true_only_since_it_was_not_asked_denies(kind, wrapped, asynchronously, caplog):
+    hook = wrapped(delivered(UNASKED[kind], asynchronously=asynchronously))
+    assert await admitted(hook, TOOLS[:3]) == []
+    if asynchronously or kind != "coroutine":  # which is what an async hook is
+        assert "a filter answers with True or False" in caplog.text
+
+
+async def test_what_was_not_asked_is_let_go():
+    future = Future()
+    assert await admitted(lambda request: future, TOOLS[:1]) == []
+    assert future.cancelled()
 
 
 async def test_an_awaitable_that_never_ends_is_a_denial_in_time(caplog):

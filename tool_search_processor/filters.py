@@ -26,6 +26,9 @@ Phase = Literal["search", "load", "active"]
 BATCH = 64
 """The most async hooks that are asked at once."""
 
+# Generators, async generators, futures of threads.
+_UNFINISHED = ("send", "asend", "add_done_callback")
+
 # What ends a task or the interpreter is never a verdict on a tool.
 _PASS_THROUGH = (asyncio.CancelledError, GeneratorExit)
 
@@ -166,10 +169,11 @@ class Admission:
             answer = self._filter(  # type: ignore[misc]  # admit() returned early without a filter
                 FilterRequest(tool.name, tool, self._context, phase, self._thread_id)
             )
-            if answer is True or answer is False or not inspect.isawaitable(answer):
-                verdict = bool(answer)
-            else:
+            # Looked at first, since it is what nearly every hook says.
+            is_plain = answer is True or answer is False
+            if not is_plain and inspect.isawaitable(answer):
                 return answer
+            verdict = _as_verdict(answer)
         except _PASS_THROUGH:
             raise
         except BaseException as exc:  # noqa: BLE001 - a foreign hook: whatever it raises is a denial
@@ -200,7 +204,7 @@ class Admission:
     async def _wait(self, tool: Tool, answer: Awaitable[bool], phase: Phase) -> bool:
         try:
             async with asyncio.timeout(self._timeout_seconds) as deadline:
-                verdict = bool(await answer)
+                verdict = _as_verdict(await answer)
             if deadline.expired():  # it clung to life when its time was up
                 verdict = self._fail(tool, phase, None)
         except _PASS_THROUGH:
@@ -213,6 +217,24 @@ class Admission:
     def _fail(self, tool: Tool, phase: Phase, error: BaseException | None) -> bool:
         self._failures.setdefault(phase, []).append((tool.name, error))
         return False
+
+
+def _as_verdict(answer: object) -> bool:
+    """Return an answer as a verdict; what only looks true, since it was never asked, is refused.
+
+    Raises:
+        TypeError: For an awaitable in an awaitable, a generator, a function, or a future of a thread.
+    """
+    if answer is True or answer is False:
+        return answer
+    unfinished = inspect.isawaitable(answer) or any(hasattr(answer, name) for name in _UNFINISHED)
+    if unfinished or callable(answer):
+        if unfinished:
+            _let_go(answer)
+        raise TypeError(
+            f"a filter answers with True or False, or an awaitable of one, found {type(answer).__name__!r}"
+        )
+    return bool(answer)
 
 
 def _let_go(verdict: object) -> None:
@@ -262,7 +284,7 @@ def cached_filter(
         return verdict
 
     async def keep_later(cache_key: Hashable, answer: Awaitable[bool]) -> bool:
-        return keep(cache_key, bool(await answer))
+        return keep(cache_key, _as_verdict(await answer))
 
     def ask(request: FilterRequest) -> bool | Awaitable[bool]:
         cache_key = (request.tool_name, request.tool.fingerprint, request.phase, key(request))
@@ -273,6 +295,6 @@ def cached_filter(
         answer = filter(request)
         if inspect.isawaitable(answer):
             return keep_later(cache_key, answer)
-        return keep(cache_key, bool(answer))
+        return keep(cache_key, _as_verdict(answer))
 
     return ask
