@@ -1,0 +1,312 @@
+"""Search in Milvus: for catalogs that outgrow a process, or that many tenants share."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, Literal, get_args
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.base import Document, Hit
+from tool_search_processor.search.milvus.collection import WINDOW, CatalogVersion, ToolCollection
+from tool_search_processor.search.milvus.meaning import Meaning
+from tool_search_processor.search.milvus.publisher import Publisher, fits
+from tool_search_processor.search.milvus.ranking import Ranking, Scored
+from tool_search_processor.search.milvus.view import View
+from tool_search_processor.search.name_match import EXACT, named
+from tool_search_processor.search.name_table import name_keys
+from tool_search_processor.search.vector import AnyEmbedder
+
+Mode = Literal["bm25", "vector", "hybrid"]
+VectorIndexType = Literal["FLAT", "AUTOINDEX"]
+
+_INSTALL = 'pip install "tool-search-processor[milvus]"'
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
+_LAST = 1 << 62
+_LONGEST_KEY = 128  # characters of a tool's name, which are at most 64, folded
+# pymilvus pings an idle server every 10 s, upon which milvus-lite breaks off ("too many pings").
+_GRPC_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
+
+
+class MilvusIndex:
+    """Ranks tools in a Milvus engine, embedded or a cluster, with the same code.
+
+    When to take it: an index in the process (`search="bm25"`, `"hybrid"`) is the right one up to about a
+    million tools. At 10,000 it takes 10 MB in each worker and 0.1 ms a query; here a query costs a round
+    trip and the engine's work (COST). Take it where a catalog outgrows a worker's memory, where vectors of
+    a million tools would have to be embedded by each worker, or where many tenants share one catalog.
+    milvus-lite (`uri="tools.db"`) is for tests and development: it holds its lock until the process ends,
+    and reaches other processes only through `milvus-lite server --host 127.0.0.1` (without `--host` it
+    listens on every interface, without a login).
+
+    Words are normalized as in `BM25Index` (identifiers split, stems, Chinese by pairs, words of like
+    meaning), with its weights of fields; misspellings are not looked up. `bm25` scores are read as
+    `BM25Index` reads its evidence, with the rarity of words guessed; `vector` ones are cosines brought to
+    0 to 1 as in `VectorIndex`; `hybrid` ones are reciprocal rank fusion (k = 60) as a share of the best
+    possible, which says how far ahead a tool is and not how well it fits. All rise with what the engine
+    says; an exact name is 1.0 and first. milvus-lite knows the frequency of words by segment, so that
+    its scores shift a little with each publication.
+
+    One process publishes, by `update`; those with `writer=False` find what it published, from the next
+    query on. Order is the engine's, ties in the order of the documents given to `update` here, then by
+    name. One engine returns 16,384 rows at most: a list without a limit ends there.
+    """
+
+    def __init__(
+        self,
+        uri: str | os.PathLike[str],
+        collection: str = "tools",
+        *,
+        mode: Mode = "bm25",
+        embedder: AnyEmbedder | None = None,
+        token: str | None = None,
+        secure: bool | None = None,
+        writer: bool = True,
+        depth: int = 200,
+        vector_index: VectorIndexType = "FLAT",
+        follow_seconds: float = 5.0,
+        client_options: Mapping[str, Any] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Choose the engine and the collection; nothing is connected yet.
+
+        Args:
+            uri: `"tools.db"` (a path that ends with .db) for milvus-lite, `"http://host:19530"` or
+                `"https://…"` for a server or a cluster.
+            collection: Letters, digits and underscores. A second one, `<collection>_version`, tells what
+                is published.
+            mode: What ranks.
+            embedder: For `"vector"` and `"hybrid"`: a local model's name, an `Embedder`, or a function
+                from texts to vectors; `"minilm+static"` unless given.
+            token: `"user:password"` or an API key.
+            secure: Whether to use TLS; None leaves it to the URI.
+            writer: Whether `update` publishes. A writer whose embedder or format differs from what is
+                there makes the collection anew.
+            depth: How much of each list hybrid search fuses. Tools further down follow after all those,
+                by the better of their two ranks.
+            vector_index: `"FLAT"` is exact; with `"AUTOINDEX"` a query costs less above some hundred
+                thousand tools, and a longer list may begin otherwise than a short one.
+            follow_seconds: How old what is known of the published version may be.
+            client_options: More arguments for `pymilvus.MilvusClient`, such as `db_name`, `timeout`,
+                `server_pem_path`, `grpc_options`.
+            clock: Seconds, rising.
+
+        Raises:
+            ConfigurationError: For an option that can't work.
+            ImportError: If pymilvus, or for a path milvus-lite, is missing.
+        """
+        _check(uri, collection, mode, embedder, depth)
+        given = {
+            "uri": os.fspath(uri),
+            "token": token or "",
+            "grpc_options": _GRPC_OPTIONS,
+            **(client_options or {}),
+        }
+        if secure is not None:
+            given["secure"] = secure
+        self._collection = ToolCollection(collection, client_options=given)
+        self._mode = mode
+        self._meaning = None if mode == "bm25" else Meaning("minilm+static" if embedder is None else embedder)
+        self._depth = depth
+        self._writer = writer
+        self._vector_index = vector_index
+        self._follow_seconds = follow_seconds
+        self._clock = clock
+        self._changing = threading.Lock()
+        self._places: Mapping[str, int] = {}
+        self._publisher: Publisher | None = None
+        self._seen: tuple[float, CatalogVersion | None] | None = None
+        self._window = WINDOW
+
+    async def update(self, documents: Sequence[Document]) -> None:
+        """Publish `documents` as the whole content; only what differs from what is there is written.
+
+        With `writer=False` nothing is written: their order settles ties. A search during an update may
+        see tools of before and after.
+        """
+        await asyncio.to_thread(self._update, documents)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+        tags: Collection[str] = (),
+        namespaces: Collection[str] = (),
+    ) -> list[Hit]:
+        """Rank the published tools for a query; see `SearchIndex.search`.
+
+        Up to 1,000 names of `within` are filtered by the engine; of more, hits are fetched deeper until
+        enough are among them. Documents of `extra` are scored here, as if each word were half as rare as
+        a word can be.
+
+        Args:
+            query: What is looked for.
+            limit: The most hits; None for all, as far as the engine returns them.
+            within: Names to rank; None ranks all.
+            extra: Documents of this request alone.
+            tags: Only tools that bear any of these; filtered by the engine.
+            namespaces: Only tools of any of these; filtered by the engine.
+
+        Raises:
+            ConfigurationError: If what is published was made with another embedder or format.
+        """
+        view = View(
+            within=within,
+            tags=frozenset(tags),
+            namespaces=frozenset(namespaces),
+            hidden=frozenset(document.name for document in extra),
+        )
+        own = [document for document in extra if view.admits(document)]
+        return await asyncio.to_thread(self._search, query, limit, view, own)
+
+    async def version(self) -> CatalogVersion | None:
+        """Return what is published now, None for nothing."""
+        return await asyncio.to_thread(self._collection.version)
+
+    async def aclose(self) -> None:
+        """Close the client; the next use makes another."""
+        await asyncio.to_thread(self._collection.close)
+
+    def _update(self, documents: Sequence[Document]) -> None:
+        with self._changing:
+            places = {document.name: place for place, document in enumerate(documents)}
+            if self._writer:
+                self._seen = self._clock(), self._made_publisher().publish(documents)
+            self._places = places
+
+    def _made_publisher(self) -> Publisher:
+        if self._publisher is None:
+            meaning = self._meaning
+            self._publisher = Publisher(
+                self._collection,
+                embed=meaning.documents if meaning else None,
+                model=meaning.model if meaning else None,
+                dimensions=meaning.dimensions if meaning else 0,
+                vector_index=self._vector_index,
+            )
+        return self._publisher
+
+    def _current(self) -> CatalogVersion | None:
+        """Return the published version, at most `follow_seconds` old."""
+        seen, now = self._seen, self._clock()
+        if seen is not None and seen[1] is not None and now - seen[0] < self._follow_seconds:
+            return seen[1]
+        version = self._collection.version()
+        if version is not None:
+            self._check_fits(version)
+        self._seen = now, version
+        return version
+
+    def _check_fits(self, version: CatalogVersion) -> None:
+        if self._meaning is None:
+            wanted = (version.model, version.dimensions)
+        else:
+            wanted = (self._meaning.model, self._meaning.dimensions)
+        mine = CatalogVersion(
+            number=0, fingerprint="", size=0, complete=True, model=wanted[0], dimensions=wanted[1]
+        )
+        if not fits(version, mine):
+            raise ConfigurationError(
+                f"collection {self._collection.name!r} was published in format {version.format} with "
+                f"{version.dimensions or 'no'} dimensions of {version.model!r}, and this index needs format "
+                f"{mine.format} with {mine.dimensions} of {mine.model!r}: give it the same embedder, or "
+                "another collection"
+            )
+
+    def _search(self, query: str, limit: int | None, view: View, own: Sequence[Document]) -> list[Hit]:
+        version = self._current()
+        size = version.size if version else 0
+        by_name = self._named(query, view if size else None, own)
+        unnamed = [document for document in own if document.name not in by_name]
+        ranking = Ranking(
+            collection=self._collection,
+            query=query,
+            view=view,
+            skipped=by_name.keys(),
+            size=size,
+            order=self._order,
+            depth=self._depth,
+            window=self._window,
+        )
+        scored = self._ranked(ranking, unnamed, limit)
+        first = sorted(by_name.items(), key=lambda item: (-item[1], self._order(item[0])))
+        # Stable: what the engine put in order stays so where scores are equal.
+        best = sorted([*first, *scored], key=lambda item: -item[1])[:limit]
+        return [self._hit(name, score, rank) for rank, (name, score) in enumerate(best, 1)]
+
+    def _ranked(self, ranking: Ranking, own: Sequence[Document], limit: int | None) -> Scored:
+        if self._meaning is None:
+            return ranking.by_text(own, limit)
+        if self._mode == "vector":
+            return ranking.by_vector(self._meaning, own, limit)
+        return ranking.by_both(self._meaning, own, limit)
+
+    def _hit(self, name: str, score: float, rank: int) -> Hit:
+        return Hit(
+            name=name,
+            score=score,
+            text_rank=rank if self._mode == "bm25" else None,
+            vector_rank=rank if self._mode == "vector" else None,
+        )
+
+    def _order(self, name: str) -> tuple[int, str]:
+        """Return what ties are settled by."""
+        return self._places.get(name, _LAST), name
+
+    def _named(self, query: str, view: View | None, own: Sequence[Document]) -> dict[str, float]:
+        """Return the tools that a query calls by name, with their scores; `view` None for no stored ones."""
+        asked: dict[str, None] = {}
+
+        def note(key: str) -> Sequence[int]:
+            if len(key) <= _LONGEST_KEY:
+                asked[key] = None
+            return ()
+
+        named(query, exact=note, suffix=note)
+        if not asked:
+            return {}
+        names = [document.name for document in own]
+        if view is not None:
+            found = self._collection.with_keys(list(asked), expression=view.expression)
+            names += [name for name in found if view.shows(name)]
+        keys = [name_keys(name) for name in names]
+
+        def exact(key: str) -> list[int]:
+            return [number for number, forms in enumerate(keys) if forms[0] == key]
+
+        def suffix(key: str) -> list[int]:
+            return [n for n, forms in enumerate(keys) if key in forms[1:] and forms[0] != key]
+
+        scores = named(query, exact=exact, suffix=suffix)
+        least = EXACT if self._mode == "vector" else 0.0  # a cosine may be above what a mention is worth
+        return {names[number]: score for number, score in scores.items() if score >= least}
+
+
+def _check(uri: str | os.PathLike[str], collection: str, mode: str, embedder: object, depth: int) -> None:
+    if mode not in get_args(Mode):
+        raise ConfigurationError(f'mode must be "bm25", "vector" or "hybrid"; found {mode!r}')
+    if mode == "bm25" and embedder is not None:
+        raise ConfigurationError(f'an embedder is for mode="vector" or "hybrid"; found mode={mode!r}')
+    if not _NAME.fullmatch(collection):
+        raise ConfigurationError(
+            f"collection must be letters, digits and underscores, not a digit first; found {collection!r}"
+        )
+    if not 1 <= depth <= WINDOW // 2:
+        raise ConfigurationError(f"depth must be from 1 to {WINDOW // 2:,}; found {depth!r}")
+    if find_spec("pymilvus") is None:
+        raise ImportError(f"MilvusIndex needs pymilvus: {_INSTALL}")
+    if "://" not in os.fspath(uri):
+        if not os.fspath(uri).endswith(".db"):
+            raise ConfigurationError(
+                f'uri must be a path that ends with .db, or begin with "http://" or "https://"; found {uri!r}'
+            )
+        if find_spec("milvus_lite") is None:
+            raise ImportError(f"the embedded engine needs milvus-lite: {_INSTALL}")

@@ -1,0 +1,142 @@
+"""Writing a catalog into its collection: only what differs from what is there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from tool_search_processor.search.base import Document
+from tool_search_processor.search.milvus.collection import (
+    FORMAT,
+    CatalogVersion,
+    ToolCollection,
+    cut,
+    tags_stored,
+)
+from tool_search_processor.search.milvus.terms import stored_text
+from tool_search_processor.search.name_table import name_keys
+
+_BATCH = 500
+
+Embed = Callable[[Sequence[Document]], Any]
+"""Returns the vectors of documents, in order, shape (n, dimensions)."""
+
+
+class Publisher:
+    """Brings a collection to a catalog's state; not for two threads at once."""
+
+    def __init__(
+        self,
+        collection: ToolCollection,
+        *,
+        embed: Embed | None,
+        model: str | None,
+        dimensions: int,
+        vector_index: str,
+    ) -> None:
+        """Take the collection and how vectors are made; `embed` None for none."""
+        self._collection = collection
+        self._embed = embed
+        self._vector_index = vector_index
+        self._empty = CatalogVersion(
+            number=0,
+            fingerprint=_fingerprint({}),
+            size=0,
+            complete=True,
+            model=model if embed else None,
+            dimensions=dimensions if embed else 0,
+        )
+        self._hashes: tuple[CatalogVersion, Mapping[str, str]] | None = None
+
+    def publish(self, documents: Sequence[Document]) -> CatalogVersion:
+        """Make documents the content of the collection and return their version.
+
+        Rows are compared by a hash of their content: equal content costs one look at the version. While
+        rows are written, the version says that it isn't complete; a writer that dies leaves it so, and
+        the next one writes what is missing.
+        """
+        wanted = {document.name: document for document in documents}
+        hashes = {name: content_hash(document) for name, document in wanted.items()}
+        fingerprint = _fingerprint(hashes)
+        held = self._prepared()
+        if held.complete and held.fingerprint == fingerprint:
+            return self._done(held, hashes)
+        known = self._known(held)
+        self._collection.publish(replace(held, complete=False))
+        self._collection.delete([name for name in known if name not in hashes])
+        changed = [document for name, document in wanted.items() if known.get(name) != hashes[name]]
+        for batch in _batches(changed):
+            self._collection.upsert(self._rows(batch, hashes))
+        if known or changed:
+            self._collection.settle()
+        published = replace(
+            held, number=held.number + 1, fingerprint=fingerprint, size=len(wanted), complete=True
+        )
+        self._collection.publish(published)
+        return self._done(published, hashes)
+
+    def _prepared(self) -> CatalogVersion:
+        """Return the version that is there, after making the collection if there is none that fits."""
+        held = self._collection.version()
+        if held is None or not fits(held, self._empty):
+            self._collection.create(dimensions=self._empty.dimensions, vector_index=self._vector_index)
+            # The number goes on, so that a follower sees that something happened.
+            held = replace(self._empty, number=held.number if held else 0)
+            self._collection.publish(held)
+        return held
+
+    def _known(self, held: CatalogVersion) -> Mapping[str, str]:
+        if self._hashes is not None and self._hashes[0] == held:
+            return self._hashes[1]
+        return self._collection.hashes()
+
+    def _done(self, version: CatalogVersion, hashes: Mapping[str, str]) -> CatalogVersion:
+        self._hashes = version, hashes
+        return version
+
+    def _rows(self, documents: Sequence[Document], hashes: Mapping[str, str]) -> list[Mapping[str, Any]]:
+        rows: list[Mapping[str, Any]] = [
+            {**row_of(document), "hash": hashes[document.name]} for document in documents
+        ]
+        if self._embed is None:
+            return rows
+        vectors = self._embed(documents)
+        return [{**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)]
+
+
+def fits(held: CatalogVersion, wanted: CatalogVersion) -> bool:
+    """Tell whether a collection holds what an index searches: its format, and vectors of its embedder."""
+    mine, theirs = ((v.format, v.model, v.dimensions) for v in (wanted, held))
+    return mine == theirs
+
+
+def row_of(document: Document) -> dict[str, Any]:
+    """Return the row of a document, without its vector and hash."""
+    return {
+        "name": document.name,
+        "namespace": cut(document.namespace or ""),
+        "tags": tags_stored(document.tags),
+        "keys": [cut(key) for key in name_keys(document.name)],
+        "text": stored_text(document),
+    }
+
+
+def content_hash(document: Document) -> str:
+    """Return a hash of all that a row is made of, 32 hexadecimal digits."""
+    content = json.dumps([FORMAT, asdict(document)], ensure_ascii=False, sort_keys=True)
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _fingerprint(hashes: Mapping[str, str]) -> str:
+    found = hashlib.blake2b(digest_size=16)
+    for name in sorted(hashes):
+        found.update(f"{name}\0{hashes[name]}\0".encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
+
+
+def _batches(documents: Sequence[Document]) -> Iterator[Sequence[Document]]:
+    for start in range(0, len(documents), _BATCH):
+        yield documents[start : start + _BATCH]

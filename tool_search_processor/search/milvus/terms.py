@@ -1,0 +1,99 @@
+"""What the engine is given to count: our own terms, so that identifiers, stems and Chinese work there too.
+
+The engine's BM25 is told to leave out the length of a document (`b = 0`), and a term is written as often
+as BM25F weighs it. So the fields keep their weights in an engine that knows one field only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tool_search_processor.search.base import Document
+from tool_search_processor.search.confidence import Confidence, confidence_of
+from tool_search_processor.search.fields import analyze
+from tool_search_processor.search.query import idf, parse, shares_of
+
+K1 = 2.0
+"""Saturation in the engine: the greatest that Milvus documents, for the finest steps of a weight."""
+MAX_TEXT_BYTES = 60_000
+"""Milvus takes 65,535 bytes in a field."""
+
+_MOST_TIMES = 24
+_QUERY_TIMES = 4
+_RARE = 0.5
+
+
+def stored_text(document: Document) -> str:
+    """Return the text of a document for the engine: each term as often as its weight says.
+
+    A weight of w = tf / (tf + k) is that of the engine at K1 * w / (1 - w) occurrences. The heaviest terms
+    come first; what doesn't fit into `MAX_TEXT_BYTES` is left out.
+    """
+    weighed = sorted(analyze(document).items(), key=lambda item: (-item[1], item[0]))
+    found: list[str] = []
+    size = 0
+    for term, weight in weighed:
+        times = min(max(round(K1 * weight / (1 - weight)), 1), _MOST_TIMES)
+        word = _encoded(term)
+        size += times * (len(word) + 1)
+        if size > MAX_TEXT_BYTES:
+            break
+        found += [word] * times
+    return " ".join(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextQuery:
+    """A query as the engine gets it, and what its answers mean."""
+
+    shares: Mapping[str, float]
+    """Each term with its part in the query."""
+
+    @classmethod
+    def of(cls, query: str) -> TextQuery:
+        """Read a query, as `query.parse` does."""
+        shares: dict[str, float] = {}
+        for word in parse(query).words:
+            for term, share in shares_of(word, lambda _term: 1).items():
+                shares[term] = max(share, shares.get(term, 0.0))
+        return cls(shares=shares)
+
+    @property
+    def text(self) -> str:
+        """The terms, each as often as its part says; empty where the query has no word."""
+        words = [[_encoded(term)] * _times(share) for term, share in self.shares.items()]
+        return " ".join(word for repeated in words for word in repeated)
+
+    def confidence(self, size: int) -> Confidence:
+        """Return how evidence is read in a catalog of a size; see `confidence.confidence_of`.
+
+        An engine doesn't tell how rare the query's words are, so each is taken for half as rare as a word
+        can be.
+        """
+        return confidence_of(possible=sum(self.shares.values()) * _usual(size), size=size)
+
+    def evidence_of(self, document: Document, size: int) -> float:
+        """Return about what the engine would find for a document that it doesn't hold."""
+        weights = analyze(document)
+        return _usual(size) * sum(share * weights.get(term, 0.0) for term, share in self.shares.items())
+
+
+def evidence_in(score: float) -> float:
+    """Return an engine's BM25 score as the sum of share, idf and weight over the query's terms."""
+    return score / ((K1 + 1) * _QUERY_TIMES)
+
+
+def _usual(size: int) -> float:
+    return _RARE * idf(0, max(size, 1))
+
+
+def _times(share: float) -> int:
+    return max(round(share * _QUERY_TIMES), 1)
+
+
+def _encoded(term: str) -> str:
+    """Return a term as a word that every analyzer leaves alone: lower-case letters and digits."""
+    if term.isascii() and term.isalnum() and term == term.lower():
+        return term
+    return "zx" + term.encode("utf-8", "surrogatepass").hex()
