@@ -198,3 +198,39 @@ def test_merge_system_leaves_the_callers_message_alone():
     messages = [dict(SYSTEM)]
     merge_system(messages, before=["a"])
     assert messages == [SYSTEM]
+
+
+@pytest.mark.parametrize("calls", [None, 5, "abc", {}, {"a": 1}, [], ["x"], [None], [[]]])
+def test_what_is_no_tool_call_is_left_out(calls):
+    messages = to_openai_messages([{"role": "assistant", "content": "a", "tool_calls": calls}])
+    assert messages == [{"role": "assistant", "content": "a"}]
+    assert (call_ids(messages), open_calls(messages)) == (set(), (-1, []))
+
+
+@pytest.mark.parametrize("function", [None, 5, "f", [], {}])
+def test_a_call_without_a_function_is_answered_too(function):
+    message = {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": function}]}
+    answered = answer_open_calls(to_openai_messages([message]), text="not run")
+    assert answered[1]["tool_call_id"] == "a"
+
+
+@pytest.mark.parametrize("odd", [None, 5, "text", [], {"type": "image", "source": "x"}, {"type": None}])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_odd_blocks_among_those_of_anthropic(odd, role):
+    block = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    known = block if role == "assistant" else {"type": "tool_result", "tool_use_id": "t", "content": "r"}
+    (first, *_) = to_openai_messages([{"role": role, "content": [known, odd]}])
+    assert first["role"] == ("tool" if role == "user" else "assistant")
+
+
+def test_texts_that_no_wire_can_carry_are_mended():
+    (message,) = to_openai_messages([{"role": "user", "content": "a\ud800", "\udfff": float("nan")}])
+    assert message == {"role": "user", "content": "a\ufffd", "\ufffd": None}
+
+
+def test_a_message_that_is_too_deep_is_refused():
+    deep = []
+    for _ in range(50_000):
+        deep = [deep]
+    with pytest.raises(ConfigurationError, match="has no role"):
+        to_openai_messages([{"role": "user", "content": deep}])

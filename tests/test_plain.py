@@ -58,7 +58,8 @@ def test_field_of_mapping_and_object():
 
 
 def test_clean_text_replaces_lone_surrogates():
-    assert clean_text("a\ud83db") == "a?b"
+    assert clean_text("a\ud83db") == "a\ufffdb"
+    assert clean_text("a\ud83d\ude00b") == "a😀b"
     assert clean_text("aé😀") == "aé😀"
 
 

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tool_search_processor.plain import field_of, plain
+from tool_search_processor.plain import clean_text, field_of, items_of, sendable
+
+_TOO_DEEP = "(nested too deeply)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +39,7 @@ def tool_calls_of(value: Any) -> list[CallRequest]:
         value = [value]
     elif not isinstance(value, list | tuple):
         # an SDK's message iterates over its fields, so being iterable says nothing
-        value = field_of(value, "tool_calls") or field_of(value, "content") or ()
-        value = () if isinstance(value, str) else value
+        value = items_of(field_of(value, "tool_calls")) or items_of(field_of(value, "content"))
     calls = [call for call in map(read_call, value) if call is not None]
     return unique_ids(calls)
 
@@ -73,19 +74,32 @@ def read_call(item: Any) -> CallRequest | None:
     """Return an OpenAI tool call or an Anthropic `tool_use` block as a request; None for anything else."""
     if field_of(item, "type") == "tool_use":
         return CallRequest(
-            id=str(field_of(item, "id") or ""),
-            name=str(field_of(item, "name") or ""),
-            arguments=plain(field_of(item, "input")),
+            id=_label(item, "id"),
+            name=_label(item, "name"),
+            arguments=_arguments(field_of(item, "input")),
             style="anthropic",
         )
     function = field_of(item, "function")
     if function is None:
         return None
-    arguments = field_of(function, "arguments")
     extra = field_of(item, "provider_specific_fields")
     return CallRequest(
-        id=str(field_of(item, "id") or ""),
-        name=str(field_of(function, "name") or ""),
-        arguments=arguments if isinstance(arguments, str) else plain(arguments),
-        extra={"provider_specific_fields": plain(extra)} if extra else {},
+        id=_label(item, "id"),
+        name=_label(function, "name"),
+        arguments=_arguments(field_of(function, "arguments")),
+        extra={"provider_specific_fields": sendable(extra)} if extra else {},
     )
+
+
+def _label(item: Any, name: str) -> str:
+    """Return an id or a name; what is neither a text nor a number is none."""
+    found = field_of(item, name)
+    return clean_text(str(found)) if isinstance(found, str | int) else ""
+
+
+def _arguments(given: Any) -> Any:
+    if given is None or isinstance(given, str):
+        return given
+    found = sendable(given)
+    # An empty text would be no arguments at all: this one is told to be unreadable.
+    return _TOO_DEEP if found is None else found

@@ -7,7 +7,8 @@ from typing import Any
 
 from tool_search_processor.call_requests import openai_call, read_call
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import field_of, plain, text_of
+from tool_search_processor.plain import field_of, items_of, sendable, text_of
+from tool_search_processor.results import safe_repr
 
 _ANTHROPIC_BLOCKS = frozenset(
     {"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "server_tool_use"}
@@ -38,14 +39,23 @@ def to_openai_messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
         )
     result: list[dict[str, Any]] = []
     for number, item in enumerate(messages):
-        message = plain(item)
+        message = sendable(item)
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise ConfigurationError(
-                f"messages[{number}] has no role: found {item!r:.80}; "
+                f"messages[{number}] has no role: found {safe_repr(item):.80}; "
                 'a message looks like {"role": "user", "content": "..."}'
             )
-        result.extend(_from_anthropic(message) if _is_anthropic(message) else [message])
+        result.extend(_from_anthropic(message) if _is_anthropic(message) else [_with_calls(message)])
     return result
+
+
+def _with_calls(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message without what stands in the place of tool calls and is none."""
+    if "tool_calls" not in message:
+        return message
+    calls = [call for call in items_of(message["tool_calls"]) if isinstance(call, dict)]
+    rest = {key: value for key, value in message.items() if key != "tool_calls"}
+    return {**rest, "tool_calls": calls} if calls else rest
 
 
 def call_ids(messages: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -149,7 +159,11 @@ def _is_anthropic(message: Mapping[str, Any]) -> bool:
 
 
 def _from_anthropic(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    blocks = message["content"]
+    blocks = [
+        block if isinstance(block, dict) else _text_part(str(block))
+        for block in message["content"]
+        if block is not None
+    ]
     if message["role"] == "assistant":
         return [_assistant_from_blocks(blocks)]
     results = [_result_from_block(block) for block in blocks if block.get("type") == "tool_result"]
@@ -185,8 +199,9 @@ def _part_from_block(block: Any) -> dict[str, Any] | None:
         return _text_part(str(block.get("text") or ""))
     if kind != "image":
         return None if kind in _ANTHROPIC_BLOCKS else dict(block)
-    source = block.get("source") or {}
-    url = source.get("url")
+    source = block.get("source")
+    url = field_of(source, "url")
     if url is None:
-        url = f"data:{source.get('media_type', 'image/png')};base64,{source.get('data') or ''}"
+        kind, data = field_of(source, "media_type") or "image/png", field_of(source, "data") or ""
+        url = f"data:{kind};base64,{data}"
     return {"type": "image_url", "image_url": {"url": url}}

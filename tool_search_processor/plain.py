@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -45,13 +46,44 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+def sendable(value: Any) -> Any:
+    """Return what `plain` does, fit for any wire: with `clean_text`, and None for NaN and infinities.
+
+    None too for what is nested so deeply that it can't be copied.
+    """
+    try:
+        return _fit(plain(value))
+    except RecursionError:
+        return None
+
+
+def _fit(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict):
+        return {clean_text(key): _fit(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_fit(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def clean_text(text: str) -> str:
-    """Replace lone surrogates, which no wire can carry."""
+    """Return the text without half characters (lone surrogates), which no wire can carry.
+
+    Two halves that stand together, as where a stream cut an emoji in the middle, become one character.
+    """
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
-        return text.encode(errors="replace").decode()
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def items_of(value: Any) -> Sequence[Any]:
+    """Return the items of a list; none of anything else that a server sends in its place."""
+    return value if isinstance(value, list | tuple) else ()
 
 
 def text_of(content: Any) -> str:

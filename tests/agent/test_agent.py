@@ -494,18 +494,27 @@ async def test_tool_failures_and_timeouts_are_results(caplog):
     ]
 
 
-async def test_system_exit_passes():
-    async def leave() -> None:
-        """Leave."""
-        raise _Leave
+class Panic(BaseException):
+    """What a library of another language raises when it breaks down."""
 
-    class _Leave(BaseException):
-        pass
+
+@pytest.mark.parametrize("error", [SystemExit(2), Panic("broken")], ids=["sys.exit", "panic"])
+@pytest.mark.parametrize("kind", ["sync", "async"])
+async def test_a_tool_that_would_end_the_program_is_answered(kind, error):
+    def leave() -> None:
+        """Leave."""
+        raise error
+
+    async def leave_later() -> None:
+        """Leave."""
+        raise error
 
     resolver = Resolver()
-    agent, _ = agent_of([call("leave")], tools=[leave], input_processors=[resolver])
-    with pytest.raises(_Leave):
-        await agent.run("q")
+    tool = Tool.from_function(leave if kind == "sync" else leave_later, name="leave")
+    agent, _ = agent_of([call("leave"), "done"], tools=[tool], input_processors=[resolver])
+    result = await agent.run("q")
+    assert result.output == "done"
+    assert result.messages[2]["content"].startswith(f"Error: {type(error).__name__}")
     assert len(resolver.ended) == 1
 
 

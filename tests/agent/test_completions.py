@@ -53,7 +53,7 @@ def test_objects_and_dicts(shape):
         ({"content": None}, ""),
         ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "a\nb"),
         ({"content": None, "refusal": "I can't"}, "I can't"),
-        ({"content": "a\ud83d"}, "a?"),
+        ({"content": "a\ud83d"}, "a\ufffd"),
     ],
 )
 def test_text(message, text):

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import inspect
 import json
+import math
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import Any, TypeAlias
 
 from tool_search_processor.call_requests import CallRequest, tool_calls_of, unique_ids
 from tool_search_processor.errors import ToolSearchError
-from tool_search_processor.plain import clean_text, field_of, plain, text_of
+from tool_search_processor.plain import clean_text, field_of, items_of, sendable, text_of
 
 Completion: TypeAlias = Callable[..., Awaitable[Any]]
 """Takes `model`, `messages`, and where there are any `tools`, `tool_choice`, `stream` …; answers as
@@ -91,11 +92,11 @@ def parse_reply(response: Any) -> Reply:
     Raises:
         ToolSearchError: It has no choices.
     """
-    choices = field_of(response, "choices")
+    choices = items_of(field_of(response, "choices"))
     if not choices:
         raise ToolSearchError(f"the model's response has no choices: found {response!r:.200}")
     message = field_of(choices[0], "message")
-    extra = {name: plain(field_of(message, name)) for name in _RETURNED}
+    extra = {name: sendable(field_of(message, name)) for name in _RETURNED}
     return Reply(
         text=clean_text(text_of(field_of(message, "content")) or text_of(field_of(message, "refusal"))),
         calls=tuple(tool_calls_of(field_of(message, "tool_calls"))),
@@ -127,7 +128,7 @@ class ChunkAssembler:
         usage = field_of(chunk, "usage")
         if usage:
             self._usage = _usage(usage)
-        for choice in field_of(chunk, "choices") or ():
+        for choice in items_of(field_of(chunk, "choices")):
             if not field_of(choice, "index"):
                 return self._add_choice(choice)
         return ""
@@ -143,20 +144,21 @@ class ChunkAssembler:
             text=clean_text("".join(self._text) or "".join(self._refusal)),
             calls=tuple(unique_ids(call.request() for call in self._calls)),
             finish_reason=self._finish_reason,
-            extra={name: value for name, value in extra.items() if value},
+            extra={name: sendable(value) for name, value in extra.items() if value},
             **self._usage,
         )
 
     def _add_choice(self, choice: Any) -> str:
         self._finish_reason = field_of(choice, "finish_reason") or self._finish_reason
         delta = field_of(choice, "delta")
-        for piece in field_of(delta, "tool_calls") or ():
+        for piece in items_of(field_of(delta, "tool_calls")):
             self._call_of(piece).add(piece)
         self._reasoning.append(text_of(field_of(delta, "reasoning_content")))
         self._refusal.append(text_of(field_of(delta, "refusal")))
-        for block in field_of(delta, "thinking_blocks") or ():
-            self._add_thinking(plain(block))
-        self._fields.update(plain(field_of(delta, "provider_specific_fields") or {}))
+        for block in map(sendable, items_of(field_of(delta, "thinking_blocks"))):
+            if isinstance(block, dict):
+                self._add_thinking(block)
+        self._fields.update(_object(field_of(delta, "provider_specific_fields")))
         text = text_of(field_of(delta, "content"))
         self._text.append(text)
         return text
@@ -201,14 +203,15 @@ class _PartialCall:
 
     def add(self, piece: Any) -> None:
         function = field_of(piece, "function")
-        self.id = self.id or field_of(piece, "id")
-        self._add_name(field_of(function, "name") or "")
+        call_id, name = field_of(piece, "id"), field_of(function, "name")
+        self.id = self.id or (clean_text(str(call_id)) if isinstance(call_id, str | int) else None)
+        self._add_name(name if isinstance(name, str) else "")
         arguments = field_of(function, "arguments")
         if isinstance(arguments, str):
             self._arguments.append(arguments)
         elif arguments is not None:
-            self._arguments = [json.dumps(plain(arguments))]
-        self._extra.update(plain(field_of(piece, "provider_specific_fields") or {}))
+            self._arguments = [json.dumps(sendable(arguments))]
+        self._extra.update(_object(field_of(piece, "provider_specific_fields")))
 
     @property
     def complete(self) -> bool:
@@ -222,7 +225,7 @@ class _PartialCall:
     def request(self) -> CallRequest:
         return CallRequest(
             id=self.id or "",
-            name=self._name,
+            name=clean_text(self._name),
             arguments="".join(self._arguments),
             extra={"provider_specific_fields": self._extra} if self._extra else {},
         )
@@ -246,10 +249,15 @@ async def _close(stream: Any) -> None:
         await _awaited(close())
 
 
+def _object(value: Any) -> dict[str, Any]:
+    found = sendable(value)
+    return found if isinstance(found, dict) else {}
+
+
 def _usage(usage: Any) -> dict[str, int]:
     def number(value: Any, name: str) -> int:
         found = field_of(value, name)
-        return int(found) if isinstance(found, int | float) else 0
+        return int(found) if isinstance(found, int | float) and math.isfinite(found) else 0
 
     prompt, completion = number(usage, "prompt_tokens"), number(usage, "completion_tokens")
     return {

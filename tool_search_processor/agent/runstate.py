@@ -11,7 +11,7 @@ from tool_search_processor.agent.completions import Reply
 from tool_search_processor.agent.runs import FinishReason, RunResult, Usage
 from tool_search_processor.call_requests import CallRequest, openai_call, unique_ids
 from tool_search_processor.messages import call_ids, merge_system, to_openai_messages
-from tool_search_processor.plain import clean_text, plain
+from tool_search_processor.plain import clean_text, plain, sendable
 from tool_search_processor.session.calls import PendingCall, ToolOutcome, read_arguments, wire_name
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
@@ -169,16 +169,20 @@ def _stored_call(call: CallRequest) -> Mapping[str, Any]:
     text = call.arguments
     if not _is_object(text):
         arguments, _ = read_arguments(call.arguments, name=call.name)
-        text = json.dumps(plain(arguments))
+        text = json.dumps(sendable(arguments))
     return openai_call(call, name=wire_name(call.name), arguments=clean_text(text))
 
 
 def _is_object(text: Any) -> bool:
     """Whether a text is strictly the JSON of an object; what was read leniently may not be."""
     try:
-        return isinstance(text, str) and isinstance(json.loads(text), dict)
+        return isinstance(text, str) and isinstance(json.loads(text, parse_constant=_refuse), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _is_whole(call: CallRequest) -> bool:

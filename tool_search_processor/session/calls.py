@@ -15,7 +15,7 @@ from typing import Any
 from tool_search_processor.call_requests import CallRequest
 from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
 from tool_search_processor.messages import tool_message
-from tool_search_processor.plain import clean_text, plain
+from tool_search_processor.plain import clean_text, sendable
 from tool_search_processor.results import encode_result, error_text
 from tool_search_processor.session.checks import resolvers
 from tool_search_processor.steps import InputProcessor, InputStep
@@ -24,6 +24,8 @@ from tool_search_processor.tools.arguments import parse_arguments
 
 logger = logging.getLogger(__name__)
 
+# What ends the program or the task is nobody's answer.
+_ENDS = (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)
 _NEAR_NAMES = 3
 _NEAR_ENOUGH = 0.6
 _QUOTED_CHARACTERS = 200
@@ -104,7 +106,7 @@ class PreparedCall:
 
     def pending(self) -> PendingCall:
         """Return what a person is shown."""
-        arguments = plain(self.arguments)
+        arguments = sendable(self.arguments)
         return PendingCall(
             call_id=self.request.id,
             name=self.target_name,
@@ -203,7 +205,9 @@ class CallRunner:
             target, target_arguments = await tool.target(arguments, context)
             # nobody is asked to approve what cannot run
             error = _mistake(step, target, target_arguments) if target.requires_approval else None
-        except Exception as exc:  # noqa: BLE001 - foreign code: whatever it raises is an answer to the model
+        except _ENDS:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - foreign code: whatever it raises is an answer to the model
             _log(name, exc)
             return PreparedCall(request=request, name=name, arguments=arguments, error=error_text(exc))
         if error is not None:
@@ -244,7 +248,9 @@ class CallRunner:
                 raise
             # something inside the tool was cancelled, not the run
             return call.answer(f"Error: {call.name} was cancelled before it answered.")
-        except Exception as exc:  # noqa: BLE001 - a tool's failure is an answer to the model
+        except _ENDS:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - a tool's failure is an answer: sys.exit(), a panic in Rust
             if scope.expired():
                 logger.warning("the tool %r took longer than %s s", call.name, self._timeout_seconds)
                 return call.answer(
@@ -312,7 +318,7 @@ def _near_names(name: str, names: Sequence[str]) -> list[str]:
     return [match for match, _, _ in found]
 
 
-def _log(name: str, error: Exception) -> None:
+def _log(name: str, error: BaseException) -> None:
     # what the model got wrong is not worth an operator's attention
     mistake = isinstance(error, ToolSearchError)
     level = logging.DEBUG if mistake else logging.WARNING

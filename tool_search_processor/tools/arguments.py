@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.tools.frozen import MAX_DEPTH, refuse_deep
 from tool_search_processor.tools.schemas import LIST_KEYWORDS, MAP_KEYWORDS, Schema, edit_schemas, mend_schema
 from tool_search_processor.tools.validators import (
     Failure,
@@ -91,7 +92,10 @@ def _decoded(text: str | bytes | bytearray) -> Any:
     try:
         text = text if isinstance(text, str) else bytes(text).decode()
         # Not strict: models put raw line breaks into strings.
-        return json.loads(text, strict=False) if text.strip() else {}
+        decoded = json.loads(text, strict=False) if text.strip() else {}
+        if text.count("[") + text.count("{") > MAX_DEPTH:
+            refuse_deep(decoded)
+        return decoded
     except json.JSONDecodeError as exc:
         position = f"at line {exc.lineno}, column {exc.colno}"
         raise ToolArgumentsError(f"The arguments are not valid JSON: {exc.msg} {position}.") from exc

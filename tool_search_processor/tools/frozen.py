@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -112,6 +112,26 @@ def freeze(value: Any, *, json_only: bool = False, depth: int = MAX_DEPTH) -> An
     if json_only and not isinstance(value, str | int | float | None):
         raise TypeError(f"{value!r:.100} is nothing that JSON can carry")
     return frozenset(value) if isinstance(value, set) else value
+
+
+def refuse_deep(value: Any) -> None:
+    """Refuse a JSON value that is so deep that walking through it would fail later.
+
+    Raises:
+        RecursionError: If there are more than `MAX_DEPTH` containers inside each other.
+    """
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [v for item in level for v in _items(item) if isinstance(v, dict | list)]
+        if not level:
+            return
+    raise RecursionError
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def thaw(value: Any) -> Any:

@@ -1,0 +1,213 @@
+"""Servers that send anything at any place: a run ends and its history can be sent, or an error says why."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+
+from tool_search_processor import Agent, Tool, ToolSearchProcessor
+from tool_search_processor.agent import RunResult
+from tool_search_processor.errors import ToolSearchError
+
+GARBAGE = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    float("nan"),
+    float("inf"),
+    10**30,
+    "",
+    "x",
+    "search_tools",
+    "{",
+    "[]",
+    '{"a": NaN}',
+    "\ud800",
+    "[" * 5_000,
+    '{"a":' * 3_000 + "1" + "}" * 3_000,
+    "a" * 100_000,
+    [],
+    {},
+    [None],
+    [5],
+    ["x"],
+    [[]],
+    {"a": 1},
+    {"function": 5},
+    {"function": {"name": "tool_0", "arguments": {}}},
+    [{"function": {"name": 5, "arguments": 5}}],
+    [{"id": {}, "function": {"name": ["tool_0"], "arguments": [1]}}],
+    [{"id": [1], "type": "tool_use", "name": "tool_0", "input": "x"}],
+]
+FUNCTION = {"name": "search_tools", "arguments": '{"query": "issue"}'}
+CALL = {"id": "a", "type": "function", "function": FUNCTION, "provider_specific_fields": {"a": 1}}
+WHOLE = {
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "tool_calls",
+            "message": {
+                "role": "assistant",
+                "content": "hi",
+                "tool_calls": [CALL],
+                "reasoning_content": "r",
+                "thinking_blocks": [{"type": "thinking", "thinking": "x"}],
+            },
+        }
+    ],
+    "usage": {"prompt_tokens": 1, "prompt_tokens_details": {"cached_tokens": 1}},
+}
+DELTAS = [
+    {"role": "assistant", "content": "hi", "reasoning_content": "r", "refusal": None},
+    {"thinking_blocks": [{"type": "thinking", "thinking": "x"}], "provider_specific_fields": {"a": 1}},
+    {"tool_calls": [{**CALL, "index": 0, "function": {"name": "search_tools", "arguments": ""}}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": FUNCTION["arguments"]}}]},
+]
+CHUNKS = [
+    *({"choices": [{"index": 0, "delta": delta}]} for delta in DELTAS),
+    {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+    {"choices": [], "usage": {"prompt_tokens": 1}},
+]
+END = {"choices": [{"message": {"content": "end"}}]}
+
+
+def places(value, path=()):
+    """Yield the path of a value and of everything in it."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from places(item, (*path, key))
+
+
+def with_garbage(value, path, garbage):
+    changed = copy.deepcopy(value)
+    if not path:
+        return garbage
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = garbage
+    return changed
+
+
+async def ran(answer, *, stream=False, **options):
+    """Return the result of a run whose first answer is `answer`, after looking at what was sent and kept."""
+    answers = [answer, END, END]
+
+    async def completion(**request):
+        json.dumps(request["messages"], ensure_ascii=False, allow_nan=False).encode()
+        first = answers.pop(0)
+        return in_pieces(first) if stream and isinstance(first, list) else first
+
+    tools = [Tool(f"tool_{i}", "does things with an issue", execute=lambda **_: 1) for i in range(3)]
+    processor = ToolSearchProcessor(tools=tools)
+    agent = Agent("a", "m", completion=completion, input_processors=[processor], **options)
+    events = [event async for event in agent.stream("hi")] if stream else []
+    result = events[-1].result if stream else await agent.run("hi")
+    text = json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False)
+    text.encode()
+    assert RunResult.from_json(text) == result
+    return result
+
+
+async def in_pieces(chunks):
+    for chunk in chunks:
+        yield chunk
+
+
+@pytest.mark.parametrize("path", list(places(WHOLE)), ids=repr)
+async def test_garbage_in_an_answer(path):
+    for garbage in GARBAGE:
+        try:
+            result = await ran(with_garbage(WHOLE, path, garbage))
+        except ToolSearchError as exc:
+            assert "has no choices" in str(exc) and path[1:] == ()  # noqa: PT018, PT017 - not at every garbage
+        else:
+            assert result.finish_reason == "stop"
+
+
+@pytest.mark.parametrize("path", [path for path in places(CHUNKS) if path], ids=repr)
+async def test_garbage_in_a_stream(path):
+    for garbage in GARBAGE:
+        result = await ran(with_garbage(CHUNKS, path, garbage), stream=True)
+        assert result.finish_reason == "stop"
+
+
+@pytest.mark.parametrize("order", ["reversed", "twice", "no index", "huge index", "interleaved"])
+async def test_chunks_out_of_order(order):
+    other = {"tool_calls": [{**CALL, "id": "b", "index": 1, "function": FUNCTION}]}
+    chunks = [
+        *CHUNKS[:3],
+        {"choices": [{"index": 0, "delta": other}]},
+        *CHUNKS[3:],
+    ]
+    if order == "reversed":
+        chunks.reverse()
+    elif order == "twice":
+        chunks = [chunk for chunk in chunks for _ in range(2)]
+    elif order != "interleaved":
+        chunks = copy.deepcopy(chunks)
+        for chunk in chunks:
+            for choice in chunk["choices"]:
+                for piece in choice["delta"].get("tool_calls", ()):
+                    piece["index"] = None if order == "no index" else 10**20
+    result = await ran(chunks, stream=True)
+    assert result.finish_reason == "stop"
+    asked = [call["id"] for message in result.messages for call in message.get("tool_calls", ())]
+    assert asked == [message["tool_call_id"] for message in result.messages if message["role"] == "tool"]
+
+
+async def test_an_error_in_the_middle_of_a_stream_is_raised_and_says_where():
+    async def broken():
+        yield CHUNKS[0]
+        raise ConnectionError("gone")
+
+    async def completion(**_):
+        return broken()
+
+    agent = Agent("a", "m", completion=completion)
+    with pytest.raises(ConnectionError, match="gone") as caught:
+        [event async for event in agent.stream("hi")]
+    assert "model call of step 0" in caught.value.__notes__[0]
+
+
+async def test_an_emoji_that_a_stream_cut_in_two_is_one_again():
+    halves = [{"choices": [{"index": 0, "delta": {"content": half}}]} for half in ("a\ud83d", "\ude00b")]
+    assert (await ran(halves, stream=True)).output == "a😀b"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"a": ' * 3_000 + "1" + "}" * 3_000,
+        '{"a": NaN}',
+        '{"a": "\\ud800"}',
+        '{"a": "\ud800"}',
+        '{"a": 1e999}',
+    ],
+    ids=["deep", "NaN", "escaped half", "half", "infinity"],
+)
+async def test_odd_arguments_of_a_call_that_needs_approval(arguments):
+    ran_with = []
+    tool = Tool("ask", execute=lambda **given: ran_with.append(given), requires_approval=True)
+    calls = [{"id": "a", "type": "function", "function": {"name": "ask", "arguments": arguments}}]
+    answers = [{"choices": [{"message": {"content": None, "tool_calls": calls}}]}, END]
+
+    async def completion(**request):
+        json.dumps(request["messages"], ensure_ascii=False, allow_nan=False).encode()
+        return answers.pop(0)
+
+    agent = Agent("a", "m", completion=completion, tools=[tool])
+    result = await agent.run("hi")
+    if result.finish_reason == "stop":
+        assert "nested too deeply" in result.messages[2]["content"]
+        return
+    text = json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False)
+    text.encode()
+    done = await agent.resume(RunResult.from_json(text), {"a": True})
+    assert done.output == "end"
+    assert len(ran_with) == 1
