@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from heapq import nsmallest
+from itertools import islice
 from typing import Literal
 
 from tool_search_processor.meta_tools.names import MetaToolNames
 from tool_search_processor.tools import Tool
 
 DESCRIPTION_CHARACTERS = 150
+_LOOKED_AT = 8
 _ECHO_CHARACTERS = 80
 _MAX_NAMESPACES = 20
+_MAX_TOLD = 3
 _LAST_WORD = re.compile(r"\s+\S*\Z")
+# What a reader doesn't see and a model does: controls, marks that turn the direction of text, tags.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
 
 EMPTY_QUERY = "The query is empty. Say in a few words what you need to do, such as 'create github issue'."
 NO_NAMES = "No tool was named. Give tool_names: a list of names as the search gave them."
@@ -42,7 +51,8 @@ def catalog_text(lines: Sequence[str], names: MetaToolNames) -> str:
 
 def catalog_line(tool: Tool) -> str:
     """Return a tool's line in the list."""
-    description = cut(one_line(tool.description))
+    # A description may be a megabyte, of which one line is shown.
+    description = cut(one_line(tool.description[: _LOOKED_AT * DESCRIPTION_CHARACTERS]))
     return f"- {tool.name}: {description}" if description else f"- {tool.name}"
 
 
@@ -50,7 +60,8 @@ def inventory_text(count: int, namespaces: Mapping[str, int]) -> str:
     """Return the sentence that tells how many tools there are, and in which namespaces."""
     if not namespaces:
         return f"There are {count} of them."
-    shown = [f"{name} ({size})" for name, size in list(namespaces.items())[:_MAX_NAMESPACES]]
+    first = islice(namespaces.items(), _MAX_NAMESPACES)
+    shown = [f"{clip(one_line(_seen(name)))} ({size})" for name, size in first]
     more = len(namespaces) - len(shown)
     tail = f" and {more} more namespaces" if more else ""
     return f"There are {count} of them, among others for: {', '.join(shown)}{tail}."
@@ -97,8 +108,10 @@ def _before(names: Sequence[str]) -> str:
 
 def nothing_found_text(queries: Sequence[str], *, tags: Collection[str]) -> str:
     """Return the sentence for a search without a match."""
-    asked = " or ".join(repr(clip(query)) for query in queries[:3])
-    narrowed = f" with a tag of {', '.join(sorted(map(clip, tags)))}" if tags else ""
+    asked = " or ".join(repr(clip(query)) for query in queries[:_MAX_TOLD])
+    told = ", ".join(map(clip, nsmallest(_MAX_TOLD, tags)))
+    more = f" and {len(tags) - _MAX_TOLD} more" if len(tags) > _MAX_TOLD else ""
+    narrowed = f" with a tag of {told}{more}" if tags else ""
     return (
         f"No tool matches {asked}{narrowed}. Try other words once, for the action and the thing it acts on; "
         "if that finds nothing, no tool fits: stop searching and say so."
@@ -208,11 +221,16 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, limit: int = DESCRIPTION_CHARACTERS) -> str:
-    """Return a text of at most `limit` characters, cut at a word where there is one."""
+    """Return what is seen of a text, at most `limit` characters, cut at a word where there is one."""
+    text = _seen(text[: _LOOKED_AT * limit])
     if len(text) <= limit:
         return text
     words = _LAST_WORD.sub("", text[:limit])
     return f"{words if limit // 2 <= len(words) < limit else text[: limit - 1].rstrip()}…"
+
+
+def _seen(text: str) -> str:
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)
 
 
 def clip(text: str) -> str:

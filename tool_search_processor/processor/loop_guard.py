@@ -14,7 +14,7 @@ class LoopGuard:
     """Remembers the searches of one run. It only judges: it never raises and never holds one back."""
 
     def __init__(self) -> None:
-        self._asked: set[Hashable] = set()
+        self._asked: set[int] = set()
         self._seen: set[str] = set()
         self._fruitless = 0
 
@@ -26,11 +26,13 @@ class LoopGuard:
             names: The tools that it found.
         """
         brings_new = not self._seen.issuperset(names)
-        repeated = search in self._asked
+        # Its hash is kept, since queries may be long.
+        asked = hash(search)
+        repeated = asked in self._asked
         self._fruitless = 0 if brings_new else self._fruitless + 1
         self._seen.update(names)
         if len(self._asked) < _MAX_REMEMBERED:
-            self._asked.add(search)
+            self._asked.add(asked)
         if brings_new:
             return None
         if repeated:

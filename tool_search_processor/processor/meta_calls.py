@@ -259,7 +259,7 @@ class StepCalls:
                 missing=[item["name"] for item in missing],
                 full=outcome.refused,
                 limit=self.options.max_loaded or 0,
-                evicted=outcome.evicted,
+                evicted=await self._usable(outcome.evicted),
                 unavailable=outcome.unavailable,
             ),
             receipt=self._receipt(outcome, tuple(wanted)),
@@ -270,16 +270,27 @@ class StepCalls:
         names = meta_tools.read_names(arguments)
         if not names:
             return meta_tools.unload_answer(message=meta_tools.NO_NAMES)
-        unloaded = await self.loads.remove(self.step, names)
-        missing = [name for name in names if name not in unloaded]
+        most = meta_tools.MAX_NAMES
+        given = names[:most]
+        unloaded = await self.loads.remove(self.step, await self._usable(given))
+        missing = [name for name in given if name not in unloaded]
+        text = meta_tools.unloaded_text(unloaded=unloaded, missing=missing)
         return meta_tools.unload_answer(
             unloaded=unloaded,
-            not_loaded=missing,
-            message=meta_tools.unloaded_text(unloaded=unloaded, missing=missing),
+            not_loaded=[meta_tools.clip(name) for name in missing],
+            message=f"{text}{meta_tools.left_text(len(names) - most, limit=most)}",
             receipt=meta_tools.receipt(unloaded, kind="unloaded")
             if unloaded and self.loads.writes_receipts
             else None,
         )
+
+    async def _usable(self, names: Sequence[str]) -> Sequence[str]:
+        """Return those of the names that may be told of: a denied tool is as one that isn't there."""
+        if self.options.filter is None:
+            return names
+        with self.admission() as admission:
+            tools = await admission.admit(await fetch_all(self.view, names), "active")
+        return [tool.name for tool in tools]
 
     # -- calls
 
