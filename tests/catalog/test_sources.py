@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.sources import Source, as_providers, is_provider
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.providers import CallableProvider, StaticProvider
@@ -227,10 +228,74 @@ async def test_what_expired_is_served_until_it_was_read_again(caplog):
     assert source.is_current()
 
 
-async def test_cancellation_is_no_failure_of_the_provider():
-    provider = Flaky()
-    provider.error = asyncio.CancelledError()
-    source = Source(provider)
+class Panic(BaseException):
+    """What a library of another language raises when it breaks down."""
+
+
+class UnspeakableError(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SystemExit(2), Panic("broken"), asyncio.CancelledError(), UnspeakableError()],
+    ids=lambda e: type(e).__name__,
+)
+@pytest.mark.parametrize("where", ["list", "version"])
+async def test_whatever_a_provider_raises_is_its_failure_alone(error, where, caplog):
+    provider = Flaky(Tool("a"))
+    catalog = Catalog([provider, Tool("b")])
+    assert names(await catalog.list_tools()) == ["a", "b"]
+    provider.error, provider.version_error = (error, None) if where == "list" else (None, error)
+    provider.mark = "v2"
+    assert names(await catalog.list_tools()) == ["a", "b"]
+    assert catalog.status().providers[0].error.startswith(type(error).__name__)
+
+
+async def test_cancelling_a_request_is_no_failure_of_the_provider():
+    under_way = asyncio.Event()
+
+    class Slow:
+        async def list_tools(self, context):
+            under_way.set()
+            await asyncio.Event().wait()
+
+    source = Source(Slow())
+    task = asyncio.create_task(source.read({}))
+    await under_way.wait()
+    task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await source.read({})
+        await task
     assert source.status().up
+
+
+async def test_a_late_reading_never_passes_for_a_newer_one():
+    """Two requests read at the same time; the one that began first ends last."""
+    gates = {"v1": asyncio.Event(), "v2": asyncio.Event()}
+
+    class Changing:
+        mark = "v1"
+
+        def version(self):
+            return self.mark
+
+        async def list_tools(self, context):
+            mark = self.mark
+            await gates[mark].wait()
+            return [Tool(mark)]
+
+    provider = Changing()
+    source = Source(provider)
+    early = asyncio.create_task(source.read({}))
+    await asyncio.sleep(0)
+    provider.mark = "v2"
+    late = asyncio.create_task(source.read({}))
+    await asyncio.sleep(0)
+    gates["v2"].set()
+    assert names(await late) == ["v2"]
+    assert source.is_current()
+    gates["v1"].set()
+    await early
+    assert not source.is_current()
+    assert names(await source.read({})) == names(source.tools) == ["v2"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Hashable, Mapping
@@ -44,29 +45,36 @@ class Source:
         self.provider = provider
         self.name = provider_name(provider)
         self.static = bool(getattr(provider, "static", False))
-        self.tools: tuple[Tool, ...] = ()
-        """The last good list of a provider with a version; empty for one that lists by request."""
-        self._version: Hashable | None = None
+        # The version and the list that it stands for: one value, so that threads never mix two readings.
+        self._last: tuple[Hashable | None, tuple[Tool, ...]] = (None, ())
         self._is_stale = False
         self._count = 0
         self._last_read: float | None = None
         self._error: str | None = None
 
     @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The last good list of a provider with a version; empty for one that lists by request."""
+        return self._last[1]
+
+    @property
     def is_shared(self) -> bool:
         """Whether the list last read holds for every request."""
-        return self._version is not None
+        return self._last[0] is not None
 
     def version(self) -> Hashable | None:
         """Return the provider's change mark of this moment; None where it has none, or can't tell."""
         try:
             return provider_version(self.provider)
-        except Exception:  # foreign code; the next read reports it  # noqa: BLE001
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException:  # noqa: BLE001 - foreign code; the next read reports it
             return None
 
     def is_current(self) -> bool:
         """Whether what was last read still holds, for any request."""
-        return self._version is not None and not self._is_stale and self._version == self.version()
+        version = self._last[0]
+        return version is not None and not self._is_stale and version == self.version()
 
     def expire(self) -> None:
         """Have the list read again, whatever its version; it is served until that has worked."""
@@ -85,7 +93,11 @@ class Source:
             if strict:
                 await check_provider(self.provider, context)
             tools = _checked(await self.provider.list_tools(context), self.name)
-        except Exception as exc:  # foreign code: one dead provider never takes the rest down
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as exc:  # foreign code: one dead provider never takes the rest down
+            if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
+                raise
             if strict and (self.static or isinstance(exc, ToolSearchError)):
                 raise
             self._report(exc)
@@ -93,9 +105,8 @@ class Source:
         self._error = None
         self._last_read = time.time()
         self._count = len(tools)
-        self._version = version
         self._is_stale = False
-        self.tools = tools if version is not None else ()
+        self._last = (version, tools if version is not None else ())
         return tools
 
     def status(self) -> ProviderStatus:
@@ -108,8 +119,8 @@ class Source:
             error=self._error,
         )
 
-    def _report(self, exc: Exception) -> None:
-        error = f"{type(exc).__name__}: {exc}"
+    def _report(self, exc: BaseException) -> None:
+        error = f"{type(exc).__name__}: {_text(exc)}"
         if error != self._error:
             logger.warning("the provider %r failed to list its tools: %s", self.name, error, exc_info=exc)
         self._error = error
@@ -161,6 +172,22 @@ def _group(items: list[object]) -> list[ToolProvider]:
             loose.append(item)
     flush()
     return providers
+
+
+def _is_cancelled() -> bool:
+    """Tell whether it is this task that is cancelled, rather than something inside a provider."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # at a construction there is no event loop
+        return False
+    return task is not None and task.cancelling() > 0
+
+
+def _text(exc: BaseException) -> str:
+    try:
+        return str(exc)
+    except Exception:  # noqa: BLE001 - foreign code
+        return "(its text can't be had)"
 
 
 def _checked(listed: object, name: str) -> tuple[Tool, ...]:
