@@ -1,4 +1,4 @@
-"""The engine's tests are left out where its packages aren't, rather than skipped: they are an extra of their own."""
+"""Tests of the engine are left out where its packages are missing: they are an extra of their own."""
 
 from importlib.util import find_spec
 

@@ -13,6 +13,7 @@ import sys
 import time
 
 import pytest
+from pymilvus import MilvusClient, MilvusException
 
 from tests.search.fake_embedder import FakeEmbedder
 from tests.support import Policy, Run, make, names
@@ -22,6 +23,7 @@ from tool_search_processor.search.base import AsyncSearchIndex, Document
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.milvus import MilvusIndex
 from tool_search_processor.search.milvus import view as views
+from tool_search_processor.search.milvus.collection import _tools_schema
 
 DOCUMENTS = (
     Document(
@@ -200,8 +202,8 @@ async def test_a_large_within_is_fetched_deeper_or_asked_for_in_parts(own, monke
     within = frozenset(f"tool_{place:03}" for place in range(30, 40))
     hits = await index.search("move crates", within=within, limit=8)
     assert [hit.name for hit in hits if hit.name not in within] == []
-    if mode != "hybrid" or window > 3:
-        assert len(hits) == 8
+    assert len(hits) == 8
+    assert await index.search("move crates", within=within, limit=3) == hits[:3]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -484,3 +486,33 @@ async def test_a_forked_process_makes_its_own_client(own):
     assert index._collection.client is not before
     assert (await index.search("grep"))[0].name == "searchFiles"
     before.close()
+
+
+async def test_what_the_engine_refuses_is_raised(own):
+    index = own(mode="vector", embedder=FakeEmbedder())
+    await index.update(DOCUMENTS)
+    with pytest.raises(MilvusException, match="(?i)dim"):
+        index._collection.by_vector([1.0, 0.0], limit=1)
+
+
+class ServerClient:
+    """What a collection is described with; says that it is of a server's version."""
+
+    create_schema = MilvusClient.create_schema
+    prepare_index_params = MilvusClient.prepare_index_params
+
+    def __init__(self, version):
+        self.version = version
+
+    def get_server_version(self):
+        return self.version
+
+
+@pytest.mark.parametrize(("version", "filtered"), [("v2.6.4", 7), ("milvus-lite-3.2.2", 0)])
+def test_a_server_has_an_index_for_each_field_that_is_filtered(version, filtered):
+    schema, indexes = _tools_schema(ServerClient(version), dimensions=8, vector_index="AUTOINDEX")
+    kinds = {params.field_name: params.index_type for params in indexes}
+    assert (kinds.pop("words"), kinds.pop("vector")) == ("SPARSE_INVERTED_INDEX", "AUTOINDEX")
+    assert list(kinds.values()) == ["INVERTED"] * filtered
+    fields = {field.name for field in schema.fields}
+    assert fields > {"name", "hash", "text", *kinds}

@@ -11,6 +11,7 @@ from typing import Any
 from tool_search_processor.search.base import Document
 from tool_search_processor.search.milvus.collection import (
     FORMAT,
+    KEY_FIELDS,
     CatalogVersion,
     ToolCollection,
     cut,
@@ -115,11 +116,13 @@ def fits(held: CatalogVersion, wanted: CatalogVersion) -> bool:
 
 def row_of(document: Document) -> dict[str, Any]:
     """Return the row of a document, without its vector and hash."""
+    keys = dict.fromkeys(KEY_FIELDS, "")
+    keys |= zip(KEY_FIELDS, map(cut, name_keys(document.name)), strict=False)
     return {
         "name": document.name,
         "namespace": cut(document.namespace or ""),
         "tags": tags_stored(document.tags),
-        "keys": [cut(key) for key in name_keys(document.name)],
+        **keys,
         "text": stored_text(document),
     }
 

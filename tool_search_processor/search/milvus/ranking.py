@@ -18,8 +18,9 @@ from tool_search_processor.search.milvus.view import View
 K = 60
 """Of reciprocal rank fusion."""
 
-_SPARE = 4
-_LEAST_WINDOW = 64
+_SPARE = 2
+_DEEPER = 4
+_LEAST_WINDOW = 32
 _DECIMALS = 6  # one text's score differs in the last bits with its segment
 _WORTH = MOST_SCORE * (K + 1) / 2
 """What turns a sum of reciprocal ranks into a share of the best possible: first in both lists."""
@@ -144,7 +145,7 @@ class Ranking:
             is_enough = limit is not None and len(seen) >= limit
             if at_end or is_enough:
                 break
-            asked = min(asked * _SPARE, self.window)
+            asked = min(asked * _DEEPER, self.window)
         if not (is_whole or is_enough or self.view.is_pushed):
             chunks = [_rounded(fetch(self.window, chunk)) for chunk in self.view.chunks()]
             seen = [row for chunk in chunks for row in chunk if self._shows(row[0])]
