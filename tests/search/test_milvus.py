@@ -491,7 +491,7 @@ async def test_a_forked_process_makes_its_own_client(own):
 async def test_what_the_engine_refuses_is_raised(own):
     index = own(mode="vector", embedder=FakeEmbedder())
     await index.update(DOCUMENTS)
-    with pytest.raises(MilvusException, match="(?i)dim"):
+    with pytest.raises(MilvusException, match=r"(?i)dim"):
         index._collection.by_vector([1.0, 0.0], limit=1)
 
 
