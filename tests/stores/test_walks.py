@@ -119,6 +119,13 @@ class WalkInTime(Walk):
     def wait(self, seconds):
         for clock in self.clocks:
             clock.advance(seconds)
+        self.everywhere(lambda chat: chat.processor.loaded(THREAD))
+
+    @rule(seconds=st.sampled_from([10.0, 40.0]))
+    def come_back(self, seconds):
+        for clock in self.clocks:
+            clock.advance(seconds)
+        self.turn()
 
     @rule(thread_id=st.sampled_from([THREAD, "other", None]))
     def clear(self, thread_id):
