@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,9 +28,24 @@ class Confidence:
     slope: float
     bias: float
 
-    def of(self, evidence: NDArray[np.float32]) -> NDArray[np.float64]:
+    def of(self, evidence: Iterable[float]) -> list[float]:
         """Return a score in (0, 0.93) for each evidence; rises strictly with it."""
-        return _MOST / (1 + np.exp(-(self.bias + self.slope * evidence.astype(np.float64))))
+        bias, slope = self.bias, self.slope
+        # By hand: for the few of one list, a third of the time of numpy.
+        return [_MOST / (1 + math.exp(-(bias + slope * value))) for value in evidence]
+
+    def count(self, evidence: NDArray[np.float32], min_score: float) -> int:
+        """Return how much evidence above 0 is worth at least `min_score`."""
+        if min_score <= 0:
+            return int(np.count_nonzero(evidence))
+        if min_score >= _MOST or self.slope <= 0:
+            return sum(score >= min_score for score in self.of(evidence[evidence > 0].tolist()))
+        # The curve is turned round rather than followed for all; about the limit it is followed.
+        limit = (math.log(min_score / (_MOST - min_score)) - self.bias) / self.slope
+        room = 1e-5 * (1 + abs(limit))
+        above = np.count_nonzero(evidence > max(limit + room, 0.0))
+        near = evidence[(evidence > max(limit - room, 0.0)) & (evidence <= limit + room)]
+        return int(above) + sum(score >= min_score for score in self.of(near.tolist()))
 
 
 def confidence_of(*, possible: float, size: int) -> Confidence:

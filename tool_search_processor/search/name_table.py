@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,19 +22,22 @@ class NameTable:
     against the name itself when found; a table of marks tells most keys that aren't there in no time.
     """
 
-    __slots__ = ("_hashes", "_marks", "_names", "_numbers")
+    __slots__ = ("_hashes", "_longest", "_marks", "_names", "_numbers")
 
     def __init__(self, names: Sequence[str]) -> None:
         """Take the names, numbered in their order."""
         hashes, numbers = array("q"), array("i")
+        self._longest = 0
         for number, name in enumerate(names):
             keys = name_keys(name)
             hashes.extend(map(hash, keys))
+            self._longest = max(self._longest, len(keys[0]))
             numbers.extend([number] * len(keys))
         unsorted = np.array(hashes, np.int64)
         order = np.argsort(unsorted, kind="stable")
         self._names = names
-        self._hashes: NDArray[np.int64] = unsorted[order]
+        # An array of Python's: one look-up takes a third of the time of numpy's.
+        self._hashes = array("q", unsorted[order].tobytes())
         self._numbers: NDArray[np.int32] = np.array(numbers, np.int32)[order]
         marks = np.zeros(1 << (2 * len(hashes)).bit_length(), np.bool_)
         marks[unsorted & (len(marks) - 1)] = True
@@ -53,10 +57,12 @@ class NameTable:
 
     def _candidates(self, key: str) -> list[int]:
         code = hash(key)
-        if not self._marks[code & (len(self._marks) - 1)]:
+        if len(key) > self._longest or not self._marks[code & (len(self._marks) - 1)]:
             return []
-        start = int(np.searchsorted(self._hashes, code))
-        end = int(np.searchsorted(self._hashes, code, side="right"))
+        start = bisect_left(self._hashes, code)
+        end = start
+        while end < len(self._hashes) and self._hashes[end] == code:
+            end += 1
         return list(dict.fromkeys(self._numbers[start:end].tolist()))
 
 

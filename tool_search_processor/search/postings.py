@@ -21,9 +21,9 @@ class Postings:
     of terms, and a look-up gives two views of it.
     """
 
-    __slots__ = ("_ids", "_numbers", "_starts", "_weights")
+    __slots__ = ("_greatest", "_ids", "_numbers", "_starts", "_weights")
 
-    def __init__(self, numbers: dict[str, int], starts: Sequence[int], ids: Ids, weights: Weights) -> None:
+    def __init__(self, numbers: dict[str, int], starts: array[int], ids: Ids, weights: Weights) -> None:
         """Take arrays that are already in order.
 
         Args:
@@ -36,6 +36,8 @@ class Postings:
         self._starts = starts
         self._ids = ids
         self._weights = weights
+        # No term is without documents, as reduceat needs it.
+        self._greatest = np.maximum.reduceat(weights, starts[:-1]) if numbers else weights
 
     def find(self, term: str) -> Posting | None:
         """Return the postings of a term, or None where no document holds it."""
@@ -50,6 +52,11 @@ class Postings:
         number = self._numbers.get(term)
         return 0 if number is None else self._starts[number + 1] - self._starts[number]
 
+    def greatest(self, term: str) -> float:
+        """Return the greatest weight that a term has in a document, 0 where none holds it."""
+        number = self._numbers.get(term)
+        return 0.0 if number is None else float(self._greatest[number])
+
     def terms(self) -> Iterable[str]:
         """Return every term that some document holds."""
         return self._numbers.keys()
@@ -61,7 +68,7 @@ class Postings:
             yield term, (self._ids[start:end], self._weights[start:end])
 
 
-EMPTY = Postings({}, [0], np.zeros(0, np.int32), np.zeros(0, np.float32))
+EMPTY = Postings({}, array("q", [0]), np.zeros(0, np.int32), np.zeros(0, np.float32))
 
 
 def build(analyses: Iterable[Mapping[str, float]]) -> Postings:
@@ -112,6 +119,7 @@ def merge(parts: Sequence[tuple[Iterable[tuple[str, Posting]], Ids]]) -> Posting
 def _arrange(numbers: dict[str, int], terms: Ids, ids: Ids, weights: Weights) -> Postings:
     """Sort postings that are in order of documents by term."""
     order = np.argsort(terms, kind="stable")
-    starts = np.zeros(len(numbers) + 1, np.int64)
-    np.cumsum(np.bincount(terms, minlength=len(numbers)), out=starts[1:])
-    return Postings(numbers, starts.tolist(), ids[order], weights[order])
+    # An array of Python's: items are read twice as quickly as numpy's; a list takes five times the room.
+    starts = array("q", bytes(8 * (len(numbers) + 1)))
+    np.cumsum(np.bincount(terms, minlength=len(numbers)), out=np.frombuffer(starts, np.int64)[1:])
+    return Postings(numbers, starts, ids[order], weights[order])

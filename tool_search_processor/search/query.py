@@ -41,9 +41,9 @@ def parse(query: str) -> Query:
     clauses: list[dict[str, None]] = []
     for part in _CLAUSE_END.split(query) if _MAY_END.search(query) else (query,):
         found = {
-            canonical.setdefault(text.terms_of(word), word): None
+            canonical.setdefault(meant, word): None
             for word in text.words(part)
-            if not text.is_stop_word(word)
+            if (meant := text.content_terms(word))
         }
         if not found:
             continue

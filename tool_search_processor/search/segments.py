@@ -21,7 +21,9 @@ _TAIL = 256
 """So many changed documents are kept beside the base before it is merged with them; each costs a little
 time a query (0.15 ms at 1,000), each merge a rebuild of the arrays."""
 _MASKS = 64
-_HELD = 1_000_000
+_ALTERNATIVES = 4_096
+"""For so many words, what to look up instead is kept: finding it costs as much as ten searches."""
+_HELD = 4_000_000
 """So many numbers, and 24 for each document, are kept of what words of queries found (4 bytes each)."""
 
 
@@ -102,10 +104,13 @@ class Snapshot:
         self.total = len(order)
         self.positions = np.full(self.size, -1, np.int64)
         self.positions[order] = np.arange(self.total)
+        self.in_order = bool((order[1:] > order[:-1]).all())
+        """Whether the slots of the live documents stand in the catalog's order."""
         self.hidden = np.array(sorted(dead_slots), np.int64)
         self._masks: dict[frozenset[str], NDArray[np.bool_]] = {}
         self._evidence: dict[tuple[str, bool], WordEvidence] = {}
         self._held = 0
+        self._alternatives: dict[str, tuple[Alternative, ...]] = {}
 
     def slot_of(self, name: str) -> int | None:
         """Return the slot of a live document, or None."""
@@ -129,6 +134,12 @@ class Snapshot:
         count = self.base.postings.count(term) - self.dead.get(term, 0)
         added = self.tail.postings.get(term)
         return count if added is None else count + len(added[0])
+
+    def greatest(self, term: str) -> float:
+        """Return the greatest weight of a term in any document, dead ones among them."""
+        added = self.tail.postings.get(term)
+        most = self.base.postings.greatest(term)
+        return most if added is None else max(most, float(np.max(added[1])))
 
     def evidence(self, word: str, *, guess: bool) -> WordEvidence:
         """Return what a word finds here; kept, since the same few words make up most queries.
@@ -154,8 +165,14 @@ class Snapshot:
 
     def alternatives(self, word: str) -> tuple[Alternative, ...]:
         """Return what to look up for a word that no document holds."""
-        vocabularies = (self.base.vocabulary, self._tail_vocabulary)
-        return alternatives(word, vocabularies=vocabularies, frequency=self.frequency)
+        found = self._alternatives.get(word)
+        if found is None:
+            if len(self._alternatives) >= _ALTERNATIVES:
+                self._alternatives.clear()
+            vocabularies = (self.base.vocabulary, self._tail_vocabulary)
+            found = alternatives(word, vocabularies=vocabularies, frequency=self.frequency)
+            self._alternatives[word] = found
+        return found
 
     @cached_property
     def _tail_vocabulary(self) -> Vocabulary:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ class Vocabulary:
     def __init__(self, terms: Iterable[str]) -> None:
         """Arrange the terms by their ends; a slip rarely changes both."""
         self._by_first: dict[tuple[str, int], list[str]] = {}
+        self._sorted: dict[str, list[str]] = {}
         self._by_last: dict[tuple[str, int], list[str]] = {}
         for term in terms:
             if not is_concept(term):
@@ -36,10 +38,22 @@ class Vocabulary:
 
     def beginning_with(self, word: str) -> Iterator[str]:
         """Yield the terms that a word begins."""
-        for length in range(len(word) + 1, len(word) * 2 + 5):
-            for term in self._by_first.get((word[0], length), ()):
-                if term.startswith(word):
-                    yield term
+        terms = self._sorted_by_first(word[0])
+        for place in range(bisect_right(terms, word), len(terms)):
+            term = terms[place]
+            if not term.startswith(word):
+                break
+            if len(term) < len(word) * 2 + 5:
+                yield term
+
+    def _sorted_by_first(self, first: str) -> list[str]:
+        """Return the terms that begin with a character, in order; made when first asked for."""
+        found = self._sorted.get(first)
+        if found is None:
+            found = self._sorted[first] = sorted(
+                term for (start, _), terms in self._by_first.items() if start == first for term in terms
+            )
+        return found
 
     def ending_with(self, word: str) -> Iterator[str]:
         """Yield the terms one letter longer that a word ends."""

@@ -55,7 +55,8 @@ _MARKS = (
 _EMOJI = "\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2934\u2935\u2b00-\u2bff\U0001f000-\U0001faff"
 _MODIFIERS = "\U0001f3fb-\U0001f3ff"  # skin tones: a thumb is a thumb
 _RUN = re.compile(rf"(?:[^\W_]|[{_MARKS}])+|[{_EMOJI}]")
-_ASCII_RUN = re.compile(rf"([A-Za-z0-9]{{1,{WORD_CHARACTERS}}})[A-Za-z0-9]*")
+_SPACED = bytes(code if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
+"""For `bytes.translate`: what is neither letter nor digit of ASCII becomes a space."""
 # Soft hyphen, zero-width, bidirectional controls, variation selectors, byte-order mark, skin tones.
 _INVISIBLE = re.compile(
     rf"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff{_MODIFIERS}]"
@@ -112,8 +113,22 @@ def fold(text: str) -> str:
 def words(text: str) -> list[str]:
     """Return the words of a text, folded but in their own case: runs of letters and digits, and emoji."""
     if text.isascii():
-        return _ASCII_RUN.findall(text)
+        # A third of the time of a regular expression.
+        spaced = text.encode().translate(_SPACED).decode()
+        found = spaced.split()
+        if len(text) > WORD_CHARACTERS and _may_hold_data(spaced):
+            found = [run[:WORD_CHARACTERS] for run in found]
+        return found
     return [run[:WORD_CHARACTERS] for run in _RUN.findall(fold(text))]
+
+
+def _may_hold_data(spaced: str) -> bool:
+    """Tell whether a run may be longer than a word: it would fill a block of half that length."""
+    block = WORD_CHARACTERS // 2
+    for start in range(0, len(spaced) - block, block):  # noqa: SIM110 - half the time of any()
+        if spaced.find(" ", start, start + block) < 0:
+            return True
+    return False
 
 
 _terms: dict[str, tuple[str, ...]] = {}
@@ -142,6 +157,19 @@ def terms(text: str) -> list[str]:
 def is_stop_word(word: str) -> bool:
     """Tell whether a word, as `words` yields it, says nothing about the tool wanted."""
     return word.lower() in STOP_WORDS
+
+
+_content: dict[str, tuple[str, ...]] = {}
+
+
+def content_terms(word: str) -> tuple[str, ...]:
+    """Return the terms of one word, as `words` yields it, or none where it is a stop word."""
+    found = _content.get(word)
+    if found is None:
+        if len(_content) >= _CACHED_WORDS:
+            _content.clear()
+        found = _content[word] = () if is_stop_word(word) else terms_of(word)
+    return found
 
 
 def name_parts(name: str) -> list[str]:

@@ -1,0 +1,131 @@
+"""What a query makes of the documents of an index: the evidence for each, and which are called by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.search import word_evidence
+from tool_search_processor.search.base import Document
+from tool_search_processor.search.confidence import confidence_of
+from tool_search_processor.search.name_match import named
+from tool_search_processor.search.pruning import PrunedSearch, kth_greatest
+from tool_search_processor.search.query import Query, idf, joined, parse
+from tool_search_processor.search.request_documents import RequestDocuments
+from tool_search_processor.search.segments import Snapshot
+from tool_search_processor.search.word_evidence import WordEvidence, add_up
+
+CLAUSE_SHARE = 0.5
+"""How much being the best answer to one clause of a request adds to being the best to all of it."""
+Evidence = NDArray[np.float32]
+Slots = NDArray[np.int64]
+
+_SMALLEST = 1e-30
+
+
+class Ranking:
+    """What a query makes of every document, those of the request after the stored ones."""
+
+    def __init__(self, snapshot: Snapshot, query: str, extra: tuple[Document, ...]) -> None:
+        """Look up the words and the names of a query; nothing is added up yet."""
+        source = RequestDocuments(extra, snapshot) if extra else snapshot
+        asked = parse(query)
+        self.query = query
+        self.extra = extra
+        self.words = _found(asked, source)
+        self.named: dict[int, float] = named(query, exact=source.named, suffix=source.ending)
+        self._source = source
+        self._clauses = [
+            [self.words[word] for word in clause if word in self.words] for clause in asked.clauses
+        ]
+        self._evidence: Evidence | None = None
+        possible = missing = 0.0
+        for evidence in self.words.values():
+            possible += evidence.possible
+            missing += evidence.missing
+        self.confidence = confidence_of(possible=possible + missing * idf(0, source.total), size=source.total)
+
+    @property
+    def evidence(self) -> Evidence:
+        """One number a document, 0 for no match; only compared and turned into a score."""
+        if self._evidence is None:
+            source = self._source
+            rows = [add_up(group, source.size) for group in (self.words.values(), *self._clauses)]
+            if len(source.hidden):
+                for row in rows:
+                    row[source.hidden] = 0
+            several = self._clauses and source.size
+            self._evidence = _combined(rows, [float(np.max(row)) for row in rows]) if several else rows[0]
+        return self._evidence
+
+    def leading(self, limit: int | None) -> tuple[Slots, Evidence]:
+        """Return the slots of the best `limit` documents, perhaps of more, ascending, and their evidence."""
+        if limit is None or not self._prunes:
+            return leading(self.evidence, limit)
+        slots = self._pruned.leading(limit)
+        return slots, self.evidence_at(slots)
+
+    def evidence_at(self, slots: Slots) -> Evidence:
+        """Return the evidence of the documents in some slots."""
+        if not self._prunes:
+            return self.evidence.take(slots)
+        rows = self._pruned.rows(slots)
+        return _combined(rows, self._pruned.best) if self._clauses else rows[0]
+
+    @property
+    def _prunes(self) -> bool:
+        """Whether documents are better looked up than all of them added up."""
+        return self._evidence is None and not self.extra and self._source.size >= word_evidence.LARGE
+
+    @cached_property
+    def _pruned(self) -> PrunedSearch:
+        groups = [list(self.words.values()), *self._clauses]
+        return PrunedSearch(groups, share=CLAUSE_SHARE, hidden=self._source.hidden, size=self._source.size)
+
+
+def _found(asked: Query, source: Snapshot | RequestDocuments) -> Mapping[str, WordEvidence]:
+    """Return what each word of a query finds.
+
+    A word with a capital inside a sentence that no tool holds is a name, not a misspelling.
+    """
+    found: dict[str, WordEvidence] = {}
+    for place, word in enumerate(asked.words):
+        evidence = source.evidence(word, guess=not (place and word[0].isupper()))
+        if evidence.missing and (term := joined(asked.words, place, source.frequency)):
+            evidence = source.evidence(term, guess=False)
+        found[word] = evidence
+    return found
+
+
+def _combined(rows: Sequence[Evidence], best: Sequence[float]) -> Evidence:
+    """Return the evidence of each document: what it has for the whole request and for its best clause.
+
+    A clause is measured by its best document, so that a part of the request that is put in rare words
+    doesn't crowd out the rest.
+
+    Args:
+        rows: What documents have for the whole request, and then for each clause; these are written over.
+        best: The greatest value of each row over all documents.
+    """
+    if best[0] <= 0:
+        return rows[0]
+    greatest = np.zeros_like(rows[0])
+    for row, most in zip(rows[1:], best[1:], strict=True):
+        if most > 0:
+            np.divide(row, np.float32(most), out=row)
+            np.maximum(greatest, row, out=greatest)
+    share = np.float32(CLAUSE_SHARE)
+    greatest *= share * np.float32(best[0])
+    greatest += rows[0]
+    greatest /= 1 + share
+    return greatest
+
+
+def leading(evidence: Evidence, limit: int | None) -> tuple[Slots, Evidence]:
+    """Return the slots of the best `limit` documents, perhaps of more, ascending, and their evidence."""
+    least = 0.0 if limit is None else kth_greatest(evidence, limit)
+    slots = (evidence >= np.float32(max(least, _SMALLEST))).nonzero()[0]
+    return slots, evidence.take(slots)
