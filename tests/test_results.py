@@ -6,6 +6,7 @@ import dataclasses
 import datetime as dt
 import decimal
 import enum
+import itertools
 import json
 import pathlib
 import uuid
@@ -117,3 +118,37 @@ def test_error_text(error, text):
 def test_safe_repr():
     assert safe_repr(1) == "1"
     assert safe_repr(Broken()) == "<Broken>"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        itertools.count,
+        lambda: {"numbers": itertools.count()},
+        lambda: [itertools.count()],
+        lambda: (itertools.count(),),
+        lambda: iter(int, 1),
+        lambda: itertools.repeat("x"),
+    ],
+)
+def test_an_iterator_without_an_end_is_cut(make):
+    text = encode_result(make())
+    assert "… and more" in text
+    assert len(text) < 100_000
+
+
+def test_iterators_are_read_once():
+    assert encode_result(iter([1, 2])) == "[1,2]"
+    assert encode_result({"a": (x for x in "bc"), "d": 1}) == '{"a":["b","c"],"d":1}'
+
+
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit, RuntimeError])
+def test_texts_that_raise_whatever(error):
+    class Odd(Exception):  # noqa: N818
+        def __repr__(self):
+            raise error
+
+        __str__ = __repr__
+
+    assert safe_repr(Odd()) == "<Odd>"
+    assert error_text(Odd()) == "Error: Odd"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from tool_search_processor.errors import (
@@ -15,16 +17,22 @@ from tool_search_processor.errors import (
 from tool_search_processor.plain import clean_text
 
 _LONGEST_ERROR = 1_000
+_MOST_ITEMS = 10_000
 _FIT_FOR_THE_MODEL = (ToolArgumentsError, ToolUnavailableError, InvalidPatternError, ToolNotCallableError)
 
 
 def encode_result(value: Any) -> str:
     """Return what a tool returned as text: a string as it is, everything else as JSON.
 
-    Never raises: what JSON cannot say (a cycle, an object without fields) is its `repr`.
+    Never raises for what JSON cannot say: a cycle, an object without fields is its `repr`. Of an iterator
+    the first ten thousand items are taken, since it may have no end.
+
+    Raises:
+        Exception: What an iterator raises on the way.
     """
     if isinstance(value, str):
         return clean_text(value)
+    value = _without_iterators(value)
     import pydantic_core
 
     for bytes_mode in ("utf8", "base64"):
@@ -45,6 +53,22 @@ def encode_result(value: Any) -> str:
         return clean_text(safe_repr(value))
 
 
+def _without_iterators(value: Any) -> Any:
+    """Return a value with iterators made lists: itself, and those that stand directly in a dict or list."""
+    if isinstance(value, Iterator):
+        return _items(value)
+    if type(value) is dict and any(isinstance(item, Iterator) for item in value.values()):
+        return {k: _items(v) if isinstance(v, Iterator) else v for k, v in value.items()}
+    if type(value) in (list, tuple) and any(isinstance(item, Iterator) for item in value):
+        return [_items(item) if isinstance(item, Iterator) else item for item in value]
+    return value
+
+
+def _items(iterator: Iterator[Any]) -> list[Any]:
+    items = list(islice(iterator, _MOST_ITEMS + 1))
+    return items if len(items) <= _MOST_ITEMS else [*items[:_MOST_ITEMS], "… and more"]
+
+
 def error_text(error: BaseException) -> str:
     """Return an exception as one sentence for the model: its type and message, no traceback."""
     error = _innermost(error)
@@ -61,7 +85,9 @@ def safe_repr(value: Any) -> str:
     """Return `repr(value)`, or the type's name where that raises."""
     try:
         return repr(value)
-    except Exception:  # noqa: BLE001 - foreign code
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - foreign code
         return f"<{type(value).__name__}>"
 
 
@@ -75,7 +101,9 @@ def _fallback(value: Any) -> Any:
 def _message(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # noqa: BLE001 - foreign code
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - foreign code
         return ""
 
 

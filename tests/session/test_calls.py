@@ -357,3 +357,46 @@ async def test_a_step_that_lists_everything_names_no_search():
         call = {"id": "1", "type": "function", "function": {"name": "send_male", "arguments": "{}"}}
         (answer,) = await session.execute([call])
     assert answer["content"] == "Error: There is no tool 'send_male' to call. Did you mean send_mail?"
+
+
+class Unwritable(str):
+    __slots__ = ()
+
+    def isascii(self):
+        raise RuntimeError("no")
+
+
+def broken_iterator():
+    yield 1
+    raise ValueError("half way")
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [(Unwritable("x"), "Error: RuntimeError: no"), (broken_iterator(), "Error: ValueError: half way")],
+    ids=["text", "iterator"],
+)
+async def test_a_result_that_cannot_be_written_is_an_error(result, text):
+    tool = Tool("odd", execute=lambda: result)
+    (outcome,) = await run_calls(tool)
+    assert (outcome.text, outcome.is_error) == (text, True)
+
+
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit, asyncio.CancelledError])
+@pytest.mark.parametrize("kind", ["sync", "async"])
+async def test_whatever_a_tool_raises_is_an_answer(error, kind):
+    def fail():
+        raise error
+
+    async def fail_later():
+        raise error
+
+    tool = Tool("odd", execute=fail if kind == "sync" else fail_later)
+    (outcome,) = await run_calls(tool)
+    assert outcome.is_error
+
+
+async def run_calls(*tools):
+    runner, step = CallRunner(()), InputStep(messages=(), tools=tools)
+    requests = [CallRequest(id=f"c{n}", name=tool.name, arguments="{}") for n, tool in enumerate(tools)]
+    return await runner.run(step, await runner.prepare(step, requests))

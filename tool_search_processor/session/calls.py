@@ -25,7 +25,7 @@ from tool_search_processor.tools.arguments import parse_arguments
 logger = logging.getLogger(__name__)
 
 # What ends the program or the task is nobody's answer.
-_ENDS = (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)
+_ENDS = (KeyboardInterrupt, asyncio.CancelledError)
 _NEAR_NAMES = 3
 _NEAR_ENOUGH = 0.6
 _QUOTED_CHARACTERS = 200
@@ -242,6 +242,8 @@ class CallRunner:
         try:
             async with scope:
                 value = await call.tool.call(call.arguments, _context(step, call.request))
+            # Writing it down runs foreign code as well: its iterators, its `__repr__`.
+            return call.answer(encode_result(value), is_error=False)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -258,7 +260,6 @@ class CallRunner:
                 )
             _log(call.name, exc)
             return call.answer(error_text(exc))
-        return call.answer(encode_result(value), is_error=False)
 
 
 def refusal_text(name: str, answer: object) -> str:

@@ -183,8 +183,11 @@ def _is_async(execute: Callable[..., Any]) -> bool:
 def _call(execute: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     try:
         return execute(*arguments, **keywords)
-    except StopIteration as exc:  # a future cannot carry it: the caller would wait for ever
-        raise RuntimeError("the tool raised StopIteration") from exc
+    except (
+        StopIteration,
+        GeneratorExit,
+    ) as exc:  # a future cannot carry them: the caller would wait for ever
+        raise RuntimeError(f"the tool raised {type(exc).__name__}") from exc
 
 
 class _Pool:
