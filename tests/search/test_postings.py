@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tool_search_processor.search.postings import EMPTY, Postings, build, merge
+from tool_search_processor.search.postings import Postings, build
 
 analyses = st.lists(
     st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from([0.25, 0.5, 0.75]), max_size=5), max_size=8
@@ -41,10 +41,18 @@ def test_merging_is_building_what_remains(first, second, random):
     random.shuffle(kept)
     renumbered = np.full(len(documents), -1, np.int32)
     renumbered[kept] = np.arange(len(kept))
-    merged = merge(((build(first), renumbered[: len(first)]), (build(second), renumbered[len(first) :])))
+    more = {term: (ids + np.int32(len(first)), weights) for term, (ids, weights) in build(second)}
+    merged = build(first).merged(more, renumbered)
     assert content(merged) == expected([documents[number] for number in kept])
+
+    assert all(
+        merged.greatest(term) == max(weight for _, weight in found) for term, found in content(merged).items()
+    )
 
 
 def test_nothing_merges_to_nothing():
-    assert merge(()) is EMPTY
-    assert content(EMPTY) == {}
+    empty, nobody = build([]), np.full(1, -1, np.int32)
+    assert (
+        content(empty) == content(empty.merged({}, nobody)) == content(build([{"a": 0.5}]).merged({}, nobody))
+    )
+    assert empty.greatest("a") == 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields
+from itertools import compress, count
+from operator import is_not
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +44,6 @@ class BM25Index:
     def __init__(self) -> None:
         """Begin with no documents."""
         self._changing = threading.Lock()
-        self._stored: dict[str, Document] = {}
         self._order: tuple[Document, ...] = ()
         self._snapshot = empty()
         self._last: tuple[Snapshot, Ranking] | None = None
@@ -53,12 +54,25 @@ class BM25Index:
         Costs what differs from before: documents are compared by identity first, then by content.
         """
         with self._changing:
-            stored = {document.name: document for document in documents}
-            order = tuple(stored.values())
-            if order == self._order:
+            before, after = self._order, tuple(documents)
+            start = _alike(before, after)
+            if start == len(before) == len(after):
                 return
-            self._snapshot = changed(self._snapshot, documents=order, stored=self._stored)
-            self._stored, self._order = stored, order
+            end = min(_alike(reversed(before), reversed(after)), len(before) - start, len(after) - start)
+            old, new = before[start : len(before) - end], after[start : len(after) - end]
+            if not self._may_replace(old, new):
+                after = tuple({document.name: document for document in documents}.values())
+                start, old, new = 0, before, after
+            if old == new:
+                return
+            self._snapshot = changed(self._snapshot, documents=after, start=start, old=old, new=new)
+            self._order = after
+
+    def _may_replace(self, old: Sequence[Document], new: Sequence[Document]) -> bool:
+        """Tell whether names stay unique when some documents take the place of some others."""
+        names = {document.name for document in new}
+        elsewhere = names.difference(document.name for document in old)
+        return len(names) == len(new) and all(self._snapshot.slot_of(name) is None for name in elsewhere)
 
     def search(
         self,
@@ -134,6 +148,13 @@ class BM25Index:
         ranking = Ranking(snapshot, query, extra)
         self._last = snapshot, ranking
         return ranking
+
+
+def _alike(before: Iterable[Document], after: Iterable[Document]) -> int:
+    """Return how many documents at the beginning are the same objects."""
+    before, after = tuple(before), tuple(after)
+    shorter = min(len(before), len(after))
+    return next(compress(count(), map(is_not, before, after)), shorter)
 
 
 def _mask(snapshot: Snapshot, ranking: Ranking, within: Collection[str]) -> NDArray[np.bool_]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import compress, count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +68,33 @@ class Postings:
             start, end = self._starts[number], self._starts[number + 1]
             yield term, (self._ids[start:end], self._weights[start:end])
 
+    def merged(self, more: Mapping[str, Posting], renumbered: Ids) -> Postings:
+        """Return these postings together with others, under new document numbers.
 
-EMPTY = Postings({}, array("q", [0]), np.zeros(0, np.int32), np.zeros(0, np.float32))
+        Args:
+            more: The others, by term.
+            renumbered: For each document number of either, the new one, or -1 to leave the document out;
+                new numbers are distinct.
+        """
+        numbers = dict(self._numbers)
+        terms = [np.repeat(np.arange(len(numbers), dtype=np.int32), np.diff(self._starts))]
+        ids, weights = [self._ids], [self._weights]
+        for term, (their_ids, their_weights) in more.items():
+            terms.append(np.full(len(their_ids), numbers.setdefault(term, len(numbers)), np.int32))
+            ids.append(their_ids)
+            weights.append(their_weights)
+        documents = renumbered[np.concatenate(ids)]
+        kept = (documents >= 0).nonzero()[0]
+        order = kept[np.argsort(documents[kept], kind="stable")]
+        numbered = np.concatenate(terms)[order]
+        held = np.bincount(numbered, minlength=len(numbers)) > 0
+        anew = np.cumsum(held, dtype=np.int32) - 1
+        return _arrange(
+            dict(zip(compress(numbers, held.tolist()), count(), strict=False)),
+            anew[numbered],
+            documents[order],
+            np.concatenate(weights)[order],
+        )
 
 
 def build(analyses: Iterable[Mapping[str, float]]) -> Postings:
@@ -86,34 +112,6 @@ def build(analyses: Iterable[Mapping[str, float]]) -> Postings:
         np.repeat(np.arange(len(counts), dtype=np.int32), counts),
         np.frombuffer(weights, np.float32) if weights else np.zeros(0, np.float32),
     )
-
-
-def merge(parts: Sequence[tuple[Iterable[tuple[str, Posting]], Ids]]) -> Postings:
-    """Index again what several indexes hold, under new document numbers.
-
-    Args:
-        parts: Each an iterable of terms with postings, and an array that gives for each of its document
-            numbers the new one, or -1 to leave the document out. New numbers must be distinct.
-    """
-    numbers: dict[str, int] = {}
-    terms: list[Ids] = []
-    ids: list[Ids] = []
-    weights: list[Weights] = []
-    for part, renumbered in parts:
-        for term, (old_ids, old_weights) in part:
-            new_ids = renumbered[old_ids]
-            kept = new_ids >= 0
-            if not kept.any():
-                continue
-            number = numbers.setdefault(term, len(numbers))
-            ids.append(new_ids[kept])
-            weights.append(old_weights[kept])
-            terms.append(np.full(len(ids[-1]), number, np.int32))
-    if not ids:
-        return EMPTY
-    documents = np.concatenate(ids)
-    order = np.argsort(documents, kind="stable")
-    return _arrange(numbers, np.concatenate(terms)[order], documents[order], np.concatenate(weights)[order])
 
 
 def _arrange(numbers: dict[str, int], terms: Ids, ids: Ids, weights: Weights) -> Postings:

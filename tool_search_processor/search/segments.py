@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +103,7 @@ class Snapshot:
         self.dead_slots = dead_slots
         self.size = len(base.names) + len(tail.names)
         self.total = len(order)
+        self.order = order
         self.positions = np.full(self.size, -1, np.int64)
         self.positions[order] = np.arange(self.total)
         self.in_order = bool((order[1:] > order[:-1]).all())
@@ -225,50 +227,52 @@ def _whole(documents: Sequence[Document], index: Postings) -> Snapshot:
     return Snapshot(Base(documents, index), Tail(), dead={}, dead_slots=frozenset(), order=order)
 
 
-def changed(before: Snapshot, *, documents: Sequence[Document], stored: Mapping[str, Document]) -> Snapshot:
-    """Return the state that holds exactly `documents`.
+def changed(
+    before: Snapshot,
+    *,
+    documents: Sequence[Document],
+    start: int,
+    old: Sequence[Document],
+    new: Sequence[Document],
+) -> Snapshot:
+    """Return the state in which some documents stand in the place of some others.
 
     Args:
-        before: The state that holds `stored`.
-        documents: What is to be held, in order; no two of one name.
-        stored: What is held so far, by name.
+        before: The state of before.
+        documents: All that is to be held, in order; no two of one name.
+        start: The first position at which something differs.
+        old: The documents that stood there.
+        new: Those that stand there now.
     """
-    new = [
+    stored = {document.name: document for document in old}
+    names = {document.name for document in new}
+    added = [
         document
-        for document in documents
-        if (old := stored.get(document.name)) is not document and old != document
+        for document in new
+        if (known := stored.get(document.name)) is not document and known != document
     ]
-    names = {document.name for document in documents}
-    gone = [old for name, old in stored.items() if name not in names]
-    gone += [stored[document.name] for document in new if document.name in stored]
-    if len(new) * 2 > before.total:
+    gone = [document for document in old if document.name not in names]
+    gone += [stored[document.name] for document in added if document.name in stored]
+    if len(added) * 2 > before.total:
         return _fresh(documents)
     dead_slots = before.dead_slots | {before.slot_of(document.name) or 0 for document in gone}
     dead = dict(before.dead)
     for document in gone:
         for term in analyze(document):
             dead[term] = dead.get(term, 0) + 1
-    tail = before.tail.with_documents(new, before.size) if new else before.tail
-    after = Snapshot(
-        before.base,
-        tail,
-        dead=dead,
-        dead_slots=dead_slots,
-        order=_order(documents, before.base, tail, dead_slots),
+    tail = before.tail.with_documents(added, before.size) if added else before.tail
+    slots = np.array(
+        [tail.slots.get(name, before.base.slots.get(name, -1)) for name in map(_name, new)], np.int64
     )
+    order = np.concatenate((before.order[:start], slots, before.order[start + len(old) :]))
+    after = Snapshot(before.base, tail, dead=dead, dead_slots=dead_slots, order=order)
     return after if after.size - after.total + len(tail.names) <= _TAIL else _merged(after, documents)
 
 
-def _order(
-    documents: Sequence[Document], base: Base, tail: Tail, dead_slots: frozenset[int]
-) -> NDArray[np.int64]:
-    in_tail, in_base = tail.slots, base.slots
-    slots = (in_tail.get(d.name, -1) if d.name in in_tail else in_base[d.name] for d in documents)
-    return np.fromiter(slots, np.int64, len(documents))
+_name = attrgetter("name")
 
 
 def _merged(snapshot: Snapshot, documents: Sequence[Document]) -> Snapshot:
     """Return the same content with nothing in the tail and no dead slots; slots are positions again."""
     renumbered = snapshot.positions.astype(np.int32)
-    parts = ((snapshot.base.postings, renumbered), (snapshot.tail.postings.items(), renumbered))
-    return _whole(documents, postings.merge(parts))
+    return _whole(documents, snapshot.base.postings.merged(snapshot.tail.postings, renumbered))
