@@ -18,8 +18,8 @@ ROOT = Path(tool_search_processor.__file__).parent
 # or for a package and all in it; the longest entry that fits a module is the one that counts.
 ROWS = {
     1: ["errors", "_version"],
-    2: ["tools", "components", "search.base", "search.text", "search.documents"],
-    3: ["steps", "tokens", "plain", "call_requests", "messages", "results", "transforms", "search"],
+    2: ["plain", "tools", "components", "search.base", "search.text", "search.documents"],
+    3: ["steps", "tokens", "call_requests", "messages", "results", "transforms", "search"],
     4: ["meta_tools", "filters", "guarded"],
     5: ["providers", "stores"],
     6: ["catalog"],

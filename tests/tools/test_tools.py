@@ -428,3 +428,19 @@ def test_the_deepest_schema_that_is_taken_works_everywhere(kind):
     assert tool.fingerprint == Tool(name="deep", parameters=schema).fingerprint
     with pytest.raises(ToolArgumentsError):
         tool.check_arguments([1])
+
+
+def test_half_characters_of_foreign_definitions_never_reach_a_wire():
+    schema = {
+        "type": "object",
+        "properties": {"a\udfff": {"description": "\ud800", "enum": ["\ud83d\ude00"]}},
+    }
+    tool = Tool.from_openai(
+        {"name": "odd\ud800", "description": "x\ud800", "parameters": schema},
+        namespace="\ud800",
+        tags={"\ud800"},
+        keywords=["\ud800"],
+    )
+    json.dumps([tool.to_openai(), tool.to_anthropic(), tool.to_mcp()], ensure_ascii=False).encode()
+    "".join([tool.description, tool.namespace, *tool.tags, *tool.keywords, tool.definition_json]).encode()
+    assert tool.parameters["properties"] == {"a\ufffd": {"description": "\ufffd", "enum": ["😀"]}}

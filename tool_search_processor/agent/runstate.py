@@ -133,7 +133,7 @@ def input_messages(given: str | Iterable[Any] | None) -> list[dict[str, Any]]:
     if given is None or given == "":
         return []
     if isinstance(given, str):
-        return [{"role": "user", "content": given}]
+        return [{"role": "user", "content": clean_text(given)}]
     return to_openai_messages(given)
 
 

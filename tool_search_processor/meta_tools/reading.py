@@ -15,6 +15,8 @@ MAX_QUERIES = 10
 MAX_NAMES = 100
 """The most names of one load or unload that are looked at; the rest is told to be left."""
 
+_NOTHING = ("", "null", "[]")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchCall:
@@ -56,7 +58,9 @@ def read_call(arguments: Mapping[str, Any]) -> tuple[str, Any]:
     """Read a proxied call: the tool's name, and its arguments as they were written."""
     name = next((arguments[key] for key in ("name", "tool_name", "tool") if key in arguments), "")
     given = next((arguments[key] for key in ("arguments", "parameters", "args") if key in arguments), None)
-    return (name.strip() if isinstance(name, str) else ""), ({} if given is None else given)
+    # As where a tool is called by its own name, these are no arguments.
+    is_nothing = given in (None, []) or (isinstance(given, str) and given.strip() in _NOTHING)
+    return (name.strip() if isinstance(name, str) else ""), ({} if is_nothing else given)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -6,6 +6,8 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
+from tool_search_processor.plain import clean_text
+
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 MAX_DEPTH = 200
@@ -85,7 +87,7 @@ def freeze(value: Any, *, json_only: bool = False, depth: int = MAX_DEPTH) -> An
 
     Args:
         value: What to freeze.
-        json_only: Refuse what JSON cannot carry.
+        json_only: Refuse what JSON cannot carry, and mend half characters (lone surrogates) in texts.
         depth: The most containers inside each other.
 
     Raises:
@@ -99,16 +101,26 @@ def freeze(value: Any, *, json_only: bool = False, depth: int = MAX_DEPTH) -> An
         raise RecursionError
     less = depth - 1
     if kind is dict or isinstance(value, Mapping):
-        return FrozenDict(
-            {
-                k: v if type(v) in _SCALARS else freeze(v, json_only=json_only, depth=less)
-                for k, v in value.items()
-            }
-        )
+        items = {
+            k: v
+            if (t := type(v)) in _SCALARS and (t is not str or v.isascii())
+            else freeze(v, json_only=json_only, depth=less)
+            for k, v in value.items()
+        }
+        if json_only and not all(type(k) is not str or k.isascii() for k in items):
+            items = {clean_text(k) if isinstance(k, str) else k: v for k, v in items.items()}
+        return FrozenDict(items)
     if kind is list or isinstance(value, list | tuple):
         return FrozenList(
-            [v if type(v) in _SCALARS else freeze(v, json_only=json_only, depth=less) for v in value]
+            [
+                v
+                if (t := type(v)) in _SCALARS and (t is not str or v.isascii())
+                else freeze(v, json_only=json_only, depth=less)
+                for v in value
+            ]
         )
+    if kind is str:
+        return clean_text(value) if json_only else value
     if json_only and not isinstance(value, str | int | float | None):
         raise TypeError(f"{value!r:.100} is nothing that JSON can carry")
     return frozenset(value) if isinstance(value, set) else value

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self, Unpack, overload
 
 from tool_search_processor.errors import InvalidToolError, ToolNotCallableError
+from tool_search_processor.plain import clean_text
 from tool_search_processor.tools import definitions
 from tool_search_processor.tools.arguments import (
     ArgumentsCheck,
@@ -92,6 +93,10 @@ class Tool:
             raise _wrong_field(self, "description", "a text")
         if self.namespace is not None and not isinstance(self.namespace, str):
             raise _wrong_field(self, "namespace", "a text or None")
+        for key in ("description", "namespace"):
+            text = getattr(self, key)
+            if text and not text.isascii():
+                put(self, key, clean_text(text))
         if self.execute is not None and not callable(self.execute):
             raise _wrong_field(self, "execute", "a function or None")
         if type(self.tags) is not frozenset or self.tags:
@@ -347,7 +352,7 @@ def _words(tool: Tool, name: str) -> Iterable[str]:
     words = tuple(words)
     if not all(isinstance(word, str) for word in words):
         raise _wrong_field(tool, name, "a collection of texts only")
-    return words
+    return map(clean_text, words)
 
 
 def _frozen_field(tool: Tool, name: str, value: object) -> FrozenDict | None:
