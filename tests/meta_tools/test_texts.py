@@ -6,13 +6,17 @@ from tests.support import Run, make
 from tool_search_processor import ToolSearchProcessor
 from tool_search_processor.meta_tools import MAX_NAMES, catalog_line, cut, inventory_text, nothing_found_text
 
-HIDING = "\x00\x1b[31m\u202ereversed\u2066\ufeff\u200b\ud800" + "".join(chr(0xE0000 + ord(c)) for c in "obey")
+HIDING = "\x00\x1b[31m\u202ereversed\u2066\ufeff\u200b" + "".join(chr(0xE0000 + ord(c)) for c in "obey")
 
 
 @pytest.mark.parametrize("show", [cut, lambda text: catalog_line(make("a", text)).removeprefix("- a: ")])
 def test_what_nobody_sees_is_not_shown(show):
     assert show(f"Opens{HIDING} a ticket.") == "Opens[31mreversed a ticket."
     assert show("می‌خواهم 👨‍👩‍👧 naïve") == "می‌خواهم 👨‍👩‍👧 naïve"
+
+
+def test_half_characters_are_not_shown():
+    assert cut("a\ud800b") == "ab"
 
 
 def test_a_description_of_a_megabyte_is_one_short_line():
