@@ -77,6 +77,11 @@ class Claimer(Resolver):
         self.claims.add(key)
         return True
 
+    async def release_call(self, step, call_id):
+        self.claims.remove((step.run_id, call_id))
+        if self.error:
+            raise self.error
+
 
 def agent_of(script, *tools, processors=(), **options):
     return Agent(
@@ -347,6 +352,31 @@ async def test_once_over_all_processes_where_calls_can_be_claimed():
         await other.resume(as_dict(result), {"call_1": True})
     assert disk.erased == ["/a"]
     assert other_claimer.ended == [], "the run is the other process's"
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("unreachable")])
+async def test_claims_are_given_back_when_one_of_them_is_refused(error, caplog):
+    _, disk, result = await paused([BOTH])
+    claims = {(result.run_id, "call_3")}
+    claimer = Claimer(claims=claims)
+    agent = agent_of(["done"], disk.tool, add, processors=[claimer])
+
+    class Late(Claimer):
+        """Fails from the moment on at which a claim is given back."""
+
+        async def claim_call(self, step, call_id):
+            self.error = error
+            return await super().claim_call(step, call_id)
+
+    late = agent_of(["done"], disk.tool, add, processors=[Late(claims=claims)])
+    for one in (agent, late):
+        with pytest.raises(ResumeError, match="'call_3' was decided before, in another process"):
+            await one.resume(as_dict(result), {"call_1": True, "call_3": True})
+        assert claims == {(result.run_id, "call_3")}
+    assert ("could not be given back" in caplog.text) is (error is not None)
+    assert disk.erased == []
+    await agent.resume(as_dict(result), {"call_1": True})
+    assert disk.erased == ["/a"]
 
 
 @pytest.mark.parametrize(

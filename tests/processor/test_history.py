@@ -256,6 +256,13 @@ async def test_a_lower_cap_keeps_what_was_used_last(thread_id):
     assert await again(chat, max_loaded=2) == ["tool_1", "tool_3"]
 
 
+async def test_without_a_cap_everything_is_read_back(thread_id):
+    chat = Chat(searcher(max_loaded=None), thread_id=thread_id)
+    await chat.turn()
+    await chat.load("tool_1", "tool_2", "tool_3")
+    assert await again(chat, max_loaded=None) == ["tool_1", "tool_2", "tool_3"]
+
+
 # -- for programs
 
 
@@ -275,3 +282,10 @@ async def test_nothing_can_be_changed_from_outside(ask):
         StoreError, match=r"a HistoryStore keeps nothing outside a run: .* pass its messages on"
     ):
         await ask(searcher())
+
+
+async def test_a_store_that_cannot_claim_lets_every_call_run():
+    processor, at = searcher(), await Run(searcher()).step()
+    assert await processor.claim_call(at, "c1")
+    await processor.release_call(at, "c1")
+    assert await processor.claim_call(at, "c1")

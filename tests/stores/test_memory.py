@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from tool_search_processor import stores
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.stores import LoadScope, MemoryStore
 from tool_search_processor.testing import ManualClock
@@ -101,3 +102,9 @@ async def test_the_defaults_are_an_hour_and_ten_thousand_threads():
     assert store._threads.maxsize == 10_000
     assert store._threads.ttl == 3600
     assert store._threads.timer() == pytest.approx(time.time(), abs=60)
+
+
+def test_the_package_names_its_stores_and_no_others():
+    assert stores.RedisStore is not stores.HistoryStore
+    with pytest.raises(AttributeError, match="has no attribute 'PostgresStore'"):
+        _ = stores.PostgresStore

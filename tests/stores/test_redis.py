@@ -144,6 +144,17 @@ async def test_renewing_reads_and_begins_the_time_anew(redis_server):
     await store.aclose()
 
 
+async def test_threads_are_cleared_and_counted_in_batches(redis_server, monkeypatch):
+    monkeypatch.setattr("tool_search_processor.stores.redis._SCAN_COUNT", 10)
+    store = RedisStore(redis_server.url, timeout_seconds=30)
+    await asyncio.gather(*(store.add(scope(f"t{n}"), ["a"]) for n in range(45)))
+    await store.add(scope("t", "other"), ["a"])
+    assert dict(await store.stats()) == {"threads": 46, "loaded": 46}
+    await store.clear(scope(None))
+    assert dict(await store.stats()) == {"threads": 1, "loaded": 1}
+    await store.aclose()
+
+
 # -- event loops
 
 
