@@ -14,7 +14,13 @@ from cachetools import LRUCache
 
 from tool_search_processor.catalog.toolsets import ToolSet, bears_any
 from tool_search_processor.search.base import CountingIndex, Document, Hit
-from tool_search_processor.search.strategies import AnyIndex, Strategy, index_factory, is_index, needs_an_extra
+from tool_search_processor.search.strategies import (
+    AnyIndex,
+    Strategy,
+    index_factory,
+    is_index,
+    needs_an_extra,
+)
 from tool_search_processor.tools import Tool
 
 MAX_EXTRA = 256
