@@ -6,7 +6,8 @@
 Each worker is a process with its own searcher and its own RedisStore, and goes from one thread to another
 at random. A step lists the thread's tools; every third loads one of them, every third calls one. Steps begin
 at random moments, `--rate` a second over all workers, as those of agents do that wait for their models;
-`--rate 0` makes no pause and shows how many steps this machine can do. Times are wall time.
+`--rate 0` makes no pause and shows how many steps this machine can do. Times are wall time: where the machine
+has other work, put `chrt -r 10` in front.
 
 Without `--url` a redis-server is started on loopback. Ends with 1 where a load is lost or foreign, or where
 the store's part of a step is over its target.
@@ -177,7 +178,7 @@ def main():
     parser.add_argument("--prefix", default=f"bench-{os.getpid()}")
     for name, default in (("workers", 8), ("threads", 200), ("steps", 20_000)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--rate", type=float, default=200.0, help="steps a second over all workers")
+    parser.add_argument("--rate", type=float, default=400.0, help="steps a second over all workers")
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
