@@ -191,7 +191,7 @@ class RedisStore:
                 raise
             level = logging.DEBUG if self._down else logging.WARNING
             self._down = True
-            logger.log(level, "nothing is loaded until Redis answers again: %s", exc)
+            logger.log(level, "nothing is loaded until Redis answers again: %s: %s", exc, exc.__cause__)
             return otherwise
 
     async def _ask(self, ask: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -203,7 +203,8 @@ class RedisStore:
         except TimeoutError as exc:
             raise StoreError(f"Redis did not answer within {self._timeout_seconds:g} seconds") from exc
         except (RedisError, RedisClusterException, OSError) as exc:
-            raise StoreError(f"Redis failed: {type(exc).__name__}: {exc}") from exc
+            # A model may read this: where the server is, is for the log alone.
+            raise StoreError(f"Redis failed: {type(exc).__name__}") from exc
         if self._down:
             self._down = False
             logger.info("Redis answers again")

@@ -29,8 +29,9 @@ class RedisClients:
         """
         if isinstance(redis, str):
             if not redis.startswith(_SCHEMES):
+                found = redis.partition("://")[0]  # what follows may hold a password
                 raise ConfigurationError(
-                    f"a Redis URL begins with {', '.join(_SCHEMES)}, found {redis!r:.80}"
+                    f"a Redis URL begins with {', '.join(_SCHEMES)}, found {found!r:.20}"
                 )
         elif not all(hasattr(redis, method) for method in _NEEDED) or not _is_async(redis):
             raise ConfigurationError(f"redis is a URL or a client of redis.asyncio, found {redis!r:.80}")
