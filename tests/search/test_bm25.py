@@ -169,6 +169,20 @@ def test_matched_tells_the_words_in_the_order_of_the_query():
     assert hits["get_weather"] == ("weather",)
 
 
+def test_matched_is_the_same_in_a_long_list_and_beside_documents_of_the_request():
+    index = index_of(*(tool(f"tool{n}", f"{WORDS[n % 7]} {WORDS[n % 3]} common") for n in range(900)))
+    query = "brick cloud common zebra"
+    whole = {hit.name: hit.matched for hit in index.search(query)}
+    assert whole["tool16"] == ("brick", "cloud", "common")
+    assert whole["tool7"] == ("brick", "common")
+    for hits in (index.search(query, limit=9), index.search(query, limit=9, extra=[tool("own", "brick")])):
+        assert all(hit.matched == whole.get(hit.name, ("brick",)) for hit in hits)
+
+
+def test_a_limit_of_none_at_all():
+    assert index_of(*DESK).search("send an email", limit=0) == []
+
+
 # --- what rivals miss
 
 
@@ -419,6 +433,15 @@ def test_of_two_documents_with_one_name_the_later_counts():
     index = index_of(tool("twice", "first alpha"), tool("twice", "second beta"))
     assert index.search("alpha") == []
     assert names(index.search("beta")) == ["twice"]
+
+
+def test_a_name_that_comes_again_elsewhere_replaces_the_earlier_one():
+    index = index_of(*DESK)
+    index.update([*DESK, replace(DESK[5], description="Tides of the sea.")])
+    assert names(index.search("tides")) == ["get_weather"]
+    assert index.search("current") == []
+    index.update([*DESK[:3], DESK[1]])
+    assert index.count("channel mail change") == 3
 
 
 pool = [tool(f"{a}_{b}_{n}", f"{b} {a} {WORDS[n]}") for n in range(4) for a in WORDS[:3] for b in WORDS[3:6]]

@@ -7,7 +7,7 @@ from tool_search_processor.search.confidence import confidence_of
 
 
 def score(evidence: float, *, possible: float = 10.0, size: int = 1_000) -> float:
-    return float(confidence_of(possible=possible, size=size).of(np.array([evidence], np.float32))[0])
+    return float(confidence_of(possible=possible, size=size).of([evidence])[0])
 
 
 def test_more_evidence_is_a_higher_score_below_that_of_a_name():
@@ -29,3 +29,14 @@ def test_any_size_gives_a_score(size):
 
 def test_nothing_possible_is_no_error():
     assert 0 < score(0.0, possible=0.0) < 0.5
+
+
+@pytest.mark.parametrize("min_score", [0.0, 1e-9, 0.1, 0.3, 0.5, 0.92, 0.93, 1.0])
+@pytest.mark.parametrize("possible", [0.0, 10.0])
+def test_counting_is_scoring_all_and_comparing(min_score, possible):
+    confidence = confidence_of(possible=possible, size=1_000)
+    evidence = np.repeat(np.linspace(0, 12, 400, dtype=np.float32), 2)
+    scores = confidence.of(evidence[evidence > 0].tolist())
+    limits = [min_score, *scores[::37]]
+    for limit in limits:
+        assert confidence.count(evidence, limit) == sum(score >= limit for score in scores)

@@ -159,3 +159,12 @@ def test_every_character_of_the_first_planes_is_taken():
     every = "".join(map(chr, range(0x20000)))
     assert all(terms_of(word) for word in words(every))
     assert sys.getsizeof(fold(every)) > 0
+
+
+@pytest.mark.parametrize("before", range(0, 70, 7))
+@pytest.mark.parametrize("length", [63, 64, 65, 90, 200])
+def test_the_rest_of_a_long_run_is_dropped_wherever_it_stands(before, length):
+    words = text.words("a" * before + " " + "x" * length + "-end " + "b " * 40)
+    assert ("x" * min(length, 64)) in words
+    assert "end" in words
+    assert all(len(word) <= 64 for word in words)

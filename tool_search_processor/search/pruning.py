@@ -20,8 +20,14 @@ Slots = NDArray[np.int64]
 _SLACK = 0.9999
 """Sums of single precision differ in their last digits by the order of what is added: bounds are lowered."""
 _SMALLEST = 1e-30
-_SPARSE = 8
-"""Below an eighth of all slots, those found are gathered from postings; else from the array of all."""
+_COSTLY = 2_000
+"""Before a word of more documents is read, it is tried whether a better bound makes that needless."""
+_LOOK_UP = 12
+"""Looking one document up takes as long as adding so many."""
+_NEAR = 1.5
+"""It is tried where the bound is no further away than this."""
+_PROBED = 2
+"""For this, of each word so many times the wanted number of documents are looked at."""
 
 
 class PrunedSearch:
@@ -89,45 +95,66 @@ class PrunedSearch:
         ordered = sorted(words, key=lambda word: -word[0].greatest * word[1])
         most = (evidence.greatest * weight for evidence, weight in reversed(ordered))
         left = [*accumulate(most, initial=0.0)][::-1]
-        slots, sums, bound, read = self._read(ordered, left, count)
+        row, bound, read = self._read(ordered, left, count)
+        slots = (row >= np.float32(max(bound - left[read], _SMALLEST))).nonzero()[0]
+        looked_up = np.zeros(len(slots), np.float32)
         for (evidence, weight), rest in zip(ordered[read:], left[read + 1 :], strict=True):
             if not len(slots):
                 break
-            sums = sums + evidence.at(slots) * np.float32(weight)
+            if evidence.dense or evidence.frequency > _LOOK_UP * len(slots):
+                looked_up = looked_up + evidence.at(slots) * np.float32(weight)
+            else:
+                _add(row, evidence, weight)
+            sums = looked_up + row.take(slots)
             bound = max(bound, kth_greatest(sums, count) * _SLACK)
             kept = (sums >= bound - rest).nonzero()[0]
-            slots, sums = slots.take(kept), sums.take(kept)
+            slots, looked_up = slots.take(kept), looked_up.take(kept)
         return slots
 
     def _read(
         self, ordered: Sequence[tuple[WordEvidence, float]], left: Sequence[float], count: int
-    ) -> tuple[Slots, NDArray[np.float32], float, int]:
+    ) -> tuple[NDArray[np.float32], float, int]:
         """Read words until no document among the best can be missing.
 
         Returns:
-            The slots found, ascending, but for those that can't be among the best; what each has so far; what
-            the `count`-th best has at least; how many words were read.
+            What every slot has so far, what the `count`-th best has at least, and how many words were read.
         """
         row = np.zeros(self._size, np.float32)
-        touched: list[NDArray[np.int32]] = []
+        promising: set[int] = set()
         bound, read = 0.0, 0
         for (evidence, weight), rest in zip(ordered, left, strict=False):
+            if bound < rest < bound * _NEAR and evidence.frequency > _COSTLY:
+                bound = max(bound, self._bound(row, promising, ordered[read:], count))
             if bound > rest:
                 break
-            for ids, held, share in evidence.parts:
-                np.add.at(row, ids.astype(np.intp), held * (share * np.float32(weight)))
-                touched.append(ids)
+            _add(row, evidence, weight)
             row[self._hidden] = 0
             read += 1
             for ids, *_ in evidence.parts:
-                bound = max(bound, kth_greatest(row.take(ids), count) * _SLACK)
-        floor = np.float32(max(bound - left[read], _SMALLEST))
-        if sum(map(len, touched)) * _SPARSE < self._size:
-            all_ids = np.concatenate([*touched, self._hidden[:0]])
-            slots = np.unique(all_ids[row.take(all_ids) >= floor])
-        else:
-            slots = (row >= floor).nonzero()[0]
-        return slots, row.take(slots), bound, read
+                sums = row.take(ids)
+                least = kth_greatest(sums, count)
+                bound = max(bound, least * _SLACK)
+                promising.update(ids[sums >= max(least, _SMALLEST)][: _PROBED * count].tolist())
+        return row, bound, read
+
+    def _bound(
+        self,
+        row: NDArray[np.float32],
+        promising: set[int],
+        unread: Sequence[tuple[WordEvidence, float]],
+        count: int,
+    ) -> float:
+        """Return what the `count`-th best has at least, from all that some promising documents have."""
+        slots = np.array(sorted(promising), np.int64)
+        sums = row.take(slots)
+        for evidence, weight in unread:
+            sums = sums + evidence.at(slots) * np.float32(weight)
+        return kth_greatest(sums, count) * _SLACK
+
+
+def _add(row: NDArray[np.float32], evidence: WordEvidence, weight: float) -> None:
+    for ids, held, share in evidence.parts:
+        np.add.at(row, ids.astype(np.intp), held * (share * np.float32(weight)))
 
 
 def kth_greatest(values: NDArray[np.float32], count: int) -> float:

@@ -65,6 +65,7 @@ class WordEvidence:
         "_summed",
         "cost",
         "dense",
+        "frequency",
         "greatest",
         "missing",
         "own",
@@ -90,14 +91,16 @@ class WordEvidence:
         ]
         self.greatest = sum(float(weight) * source.greatest(key) for key, weight in self.weights.items())
         """What the word says for any stored document at most."""
-        self.dense = bool(self.parts) and sum(counts.values()) * _DENSE >= source.total
+        self.frequency = sum(counts.values())
+        """How many documents answer it; one that holds several keys counts several times."""
+        self.dense = bool(self.parts) and self.frequency * _DENSE >= source.total
         """Whether it is better added as an array of all slots."""
         self.own: tuple[int, NDArray[np.float32]] | None = None
         """The first slot of a request's own documents, and what the word says for each of them."""
         self._size = source.size
         self._summed: Posting | None = None
         self._marks: bytes | None = None
-        self.cost = 50 + source.size // 32 + (source.size if self.dense else sum(counts.values()))
+        self.cost = 50 + source.size // 32 + (source.size if self.dense else self.frequency)
         """How many numbers are held, about."""
 
     @property
@@ -126,8 +129,8 @@ class WordEvidence:
 
     def at(self, slots: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
         """Return what the word says for each of some slots of stored documents."""
-        if self.dense and self._summed is not None:
-            return self._summed[1].take(slots)
+        if self.dense and (self._summed is not None or len(slots) * _REPAID > self._size):
+            return self.posting[1].take(slots)
         values = np.zeros(len(slots), np.float32)
         for ids, held, weight in self.parts:
             places = ids.searchsorted(slots)
@@ -247,6 +250,8 @@ def _mark(row: NDArray[np.bool_], evidence: WordEvidence, slots: NDArray[np.int3
         row[own] = added[slots[own] - start] > 0
 
 
+_REPAID = 100
+"""An array of all slots is made, and kept, for looking up so large a part of them."""
 _ZERO = np.float32(0)
 _FEW, _MANY = 64, 256
 """So many slots are looked up by marks rather than by halving: 0.1 against 0.5 ms at 10,000."""
