@@ -1,6 +1,7 @@
 """Measures the lexical index on catalogs of several sizes, beside bm25s and rank-bm25 where installed.
 
     python tests/benchmarks/bench_search.py --sizes 1000 10000 100000
+    python tests/benchmarks/bench_search.py --set DIR --set DIR …
 
 All times are CPU times of this process, so that a busy machine doesn't change them much. Tools and queries
 are made up from a fixed seed: names of a service, a verb and a noun; descriptions and parameters of words
@@ -21,7 +22,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
+from tool_search_processor.evaluation import load_folder
 from tool_search_processor.search.base import Document
+from tool_search_processor.search.documents import document_of
 
 VERBS = """
     get list create delete update search send run check add remove find fetch set convert analyze export
@@ -87,6 +90,21 @@ def queries(tools: Sequence[Document], count: int, *, seed: int = 11) -> list[st
         ]
         asked.append(" ".join(parts))
     return asked
+
+
+def united(folders: Sequence[str]) -> list[Document]:
+    """Return the tools of several sets (tools.jsonl beside queries.jsonl), of one name the first."""
+    found: dict[str, Document] = {}
+    for folder in folders:
+        for tool in load_folder(folder).tools:
+            found.setdefault(tool.name, document_of(tool))
+    return list(found.values())
+
+
+def asked_of(folders: Sequence[str], count: int) -> list[str]:
+    """Return queries of several sets, as many of each."""
+    share = max(1, count // len(folders))
+    return [query.text for folder in folders for query in load_folder(folder).queries[:share]]
 
 
 def _language() -> tuple[list[str], list[float]]:
@@ -214,14 +232,15 @@ def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--set", dest="sets", metavar="DIR", action="append", help="one catalog of real sets")
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--peers", nargs="*", choices=sorted(PEERS), default=sorted(PEERS))
     options = parser.parse_args()
     heads = f"{'engine':22} {'tools':>9} {'build s':>8} {'MB':>7} {'median ms':>10} {'mean':>8} {'p95':>8}"
     print(heads, f"{'one change ms':>14}")
-    for size in options.sizes:
-        tools = list(documents(size))
-        asked = queries(tools, options.queries)
+    for size in [None] if options.sets else options.sizes:
+        tools = united(options.sets) if size is None else list(documents(size))
+        asked = asked_of(options.sets, options.queries) if size is None else queries(tools, options.queries)
         measures = [measure_ours, *(PEERS[name] for name in options.peers if importlib.util.find_spec(name))]
         for measure in measures:
             row = measure(tools, asked)
