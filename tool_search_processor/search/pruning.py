@@ -7,7 +7,6 @@ Turtle, Flood: Query evaluation: strategies and optimizations (Information Proce
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -38,73 +37,40 @@ class PrunedSearch:
     only looked up for the documents found. What comes out is exact.
     """
 
-    def __init__(
-        self, groups: Sequence[Sequence[WordEvidence]], *, share: float, hidden: Slots, size: int
-    ) -> None:
+    def __init__(self, words: Sequence[WordEvidence], *, hidden: Slots, size: int) -> None:
         """Take the words of a query.
 
         Args:
-            groups: The words of the whole query, and then those of each clause.
-            share: What being the best answer to a clause adds to being the best to all of it.
+            words: The words, in the order of the query.
             hidden: Slots that hold no document, ascending.
             size: The number of slots.
         """
-        self._groups = groups
-        self._share = share
+        self._words = words
         self._hidden = hidden
         self._size = size
 
-    def rows(self, slots: Slots) -> list[NDArray[np.float32]]:
-        """Return what documents have for each group of words: exactly what adding up all postings gives."""
-        said = {id(evidence): evidence.at(slots) for evidence in self._groups[0]}
-        rows = []
-        for group in self._groups:
-            sums = np.zeros(len(slots), np.float32)
-            for evidence in sorted(group, key=lambda evidence: not evidence.dense):
-                sums += said[id(evidence)]
-            rows.append(sums)
-        return rows
-
-    @cached_property
-    def best(self) -> list[float]:
-        """The greatest value of each group over all documents."""
-        best = []
-        for place, group in enumerate(self._groups):
-            slots = self._at_least([(evidence, 1.0) for evidence in group], count=1)
-            best.append(max(self.rows(slots)[place].tolist(), default=0.0))
-        return best
+    def sums(self, slots: Slots) -> NDArray[np.float32]:
+        """Return what documents have for the query: exactly what adding up all postings gives."""
+        sums = np.zeros(len(slots), np.float32)
+        for evidence in sorted(self._words, key=lambda evidence: not evidence.dense):
+            sums += evidence.at(slots)
+        return sums
 
     def leading(self, count: int) -> Slots:
-        """Return slots, ascending, among which are those of the best documents and of all that equal them."""
-        if len(self._groups) == 1:
-            return self._at_least([(evidence, 1.0) for evidence in self._groups[0]], count=count)
-        # The evidence of a document is what it has for all words and, beyond, for those of its best clause:
-        # whatever clause that is, it is found by taking the words of this clause as worth more.
-        best = self.best
-        found: list[Slots] = []
-        for place, group in enumerate(self._groups[1:], 1):
-            if best[place] > 0:
-                more = 1 + self._share * best[0] / best[place]
-                inside = set(map(id, group))
-                words = [(e, more if id(e) in inside else 1.0) for e in self._groups[0]]
-                found.append(self._at_least(words, count=count))
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
-
-    def _at_least(self, words: Sequence[tuple[WordEvidence, float]], *, count: int) -> Slots:
-        """Return the slots of all documents whose weighted sum reaches the `count`-th best, and a few."""
-        ordered = sorted(words, key=lambda word: -word[0].greatest * word[1])
-        most = (evidence.greatest * weight for evidence, weight in reversed(ordered))
+        """Return slots, ascending: those of all documents that reach the `count`-th best, and a few more."""
+        ordered = sorted(self._words, key=lambda evidence: -evidence.greatest)
+        most = (evidence.greatest for evidence in reversed(ordered))
         left = [*accumulate(most, initial=0.0)][::-1]
         row, bound, read = self._read(ordered, left, count)
         slots = (row >= np.float32(max(bound - left[read], _SMALLEST))).nonzero()[0]
         looked_up = np.zeros(len(slots), np.float32)
-        for (evidence, weight), rest in zip(ordered[read:], left[read + 1 :], strict=True):
+        for evidence, rest in zip(ordered[read:], left[read + 1 :], strict=True):
             if not len(slots):
                 break
             if evidence.dense or evidence.frequency > _LOOK_UP * len(slots):
-                looked_up = looked_up + evidence.at(slots) * np.float32(weight)
+                looked_up = looked_up + evidence.at(slots)
             else:
-                _add(row, evidence, weight)
+                _add(row, evidence)
             sums = looked_up + row.take(slots)
             bound = max(bound, kth_greatest(sums, count) * _SLACK)
             kept = (sums >= bound - rest).nonzero()[0]
@@ -112,7 +78,7 @@ class PrunedSearch:
         return slots
 
     def _read(
-        self, ordered: Sequence[tuple[WordEvidence, float]], left: Sequence[float], count: int
+        self, ordered: Sequence[WordEvidence], left: Sequence[float], count: int
     ) -> tuple[NDArray[np.float32], float, int]:
         """Read words until no document among the best can be missing.
 
@@ -122,12 +88,12 @@ class PrunedSearch:
         row = np.zeros(self._size, np.float32)
         promising: set[int] = set()
         bound, read = 0.0, 0
-        for (evidence, weight), rest in zip(ordered, left, strict=False):
+        for evidence, rest in zip(ordered, left, strict=False):
             if bound < rest < bound * _NEAR and evidence.frequency > _COSTLY:
                 bound = max(bound, self._bound(row, promising, ordered[read:], count))
             if bound > rest:
                 break
-            _add(row, evidence, weight)
+            _add(row, evidence)
             row[self._hidden] = 0
             read += 1
             for ids, *_ in evidence.parts:
@@ -141,20 +107,20 @@ class PrunedSearch:
         self,
         row: NDArray[np.float32],
         promising: set[int],
-        unread: Sequence[tuple[WordEvidence, float]],
+        unread: Sequence[WordEvidence],
         count: int,
     ) -> float:
         """Return what the `count`-th best has at least, from all that some promising documents have."""
         slots = np.array(sorted(promising), np.int64)
         sums = row.take(slots)
-        for evidence, weight in unread:
-            sums = sums + evidence.at(slots) * np.float32(weight)
+        for evidence in unread:
+            sums = sums + evidence.at(slots)
         return kth_greatest(sums, count) * _SLACK
 
 
-def _add(row: NDArray[np.float32], evidence: WordEvidence, weight: float) -> None:
-    for ids, held, share in evidence.parts:
-        np.add.at(row, ids.astype(np.intp), held * (share * np.float32(weight)))
+def _add(row: NDArray[np.float32], evidence: WordEvidence) -> None:
+    for ids, held, weight in evidence.parts:
+        np.add.at(row, ids.astype(np.intp), held * weight)
 
 
 def kth_greatest(values: NDArray[np.float32], count: int) -> float:

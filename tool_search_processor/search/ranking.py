@@ -72,18 +72,22 @@ class Ranking:
         """Return the evidence of the documents in some slots."""
         if not self._prunes:
             return self.evidence.take(slots)
-        rows = self._pruned.rows(slots)
-        return _combined(rows, self._pruned.best) if self._clauses else rows[0]
+        return self._pruned.sums(slots)
 
     @property
     def _prunes(self) -> bool:
-        """Whether documents are better looked up than all of them added up."""
-        return self._evidence is None and not self.extra and self._source.size >= word_evidence.LARGE
+        """Whether documents are better looked up than all of them added up.
+
+        Not where a request has clauses: looking up each takes longer than adding up all (55 against 34 ms at
+        1,000,000).
+        """
+        large = self._source.size >= word_evidence.LARGE
+        return large and self._evidence is None and not self.extra and not self._clauses
 
     @cached_property
     def _pruned(self) -> PrunedSearch:
-        groups = [list(self.words.values()), *self._clauses]
-        return PrunedSearch(groups, share=CLAUSE_SHARE, hidden=self._source.hidden, size=self._source.size)
+        source = self._source
+        return PrunedSearch(list(self.words.values()), hidden=source.hidden, size=source.size)
 
 
 def _found(asked: Query, source: Snapshot | RequestDocuments) -> Mapping[str, WordEvidence]:
