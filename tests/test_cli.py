@@ -508,3 +508,15 @@ def test_the_console_script_is_this_command():
 
     (script,) = entry_points(group="console_scripts", name="tool-search")
     assert script.load() is main
+
+
+def test_a_set_is_paired_with_one_of_like_size(run, tmp_path):
+    one = write(tmp_path / "one")
+    large = write(
+        tmp_path / "large", [{"name": f"paint_{n}", "description": "Paint a wall."} for n in range(40)]
+    )
+    like = write(tmp_path / "like", OTHERS, [{"query": "paint", "relevant": ["paint"]}])
+    sets = ("--set", one, "--set", large, "--set", like)
+    paired = figures(run("eval", *sets, "--abstain", "--json")[1])[("one", "bm25")]
+    alone = figures(run("eval", "--set", one, "--json", "--abstain-tools", Path(like) / "tools.jsonl")[1])
+    assert paired["abstention_auc"] == alone[("one", "bm25")]["abstention_auc"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from tool_search_processor.tools import Tool
 
 _WITH_INTERVAL = ("recall@5", "ndcg@10")
 _ABSTENTION = "abstention_auc"
+_RELATED = 0.05
+"""The share of tools in common from which two sets are related."""
 
 
 def add_to(commands: Any) -> None:
@@ -49,7 +52,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--abstain",
         action="store_true",
-        help="the same with the catalog of another of the sets, for each set",
+        help="the same for each set with the catalog of another one, of like size and with other tools",
     )
     parser.add_argument(
         "--allow-missing", action="store_true", help="leave out relevant tools that are not in the catalog"
@@ -138,10 +141,21 @@ def _unserving(options: argparse.Namespace, datasets: Sequence[Dataset]) -> list
 
 
 def _least_related(place: int, datasets: Sequence[Dataset]) -> Dataset:
-    """Return the next set that shares no tool's name with one, or else the one that shares the fewest."""
-    own = {tool.name for tool in datasets[place].tools}
-    following = [*datasets[place + 1 :], *datasets[:place]]
-    return min(following, key=lambda dataset: sum(tool.name in own for tool in dataset.tools))
+    """Return the set nearest in size among those that share next to no tool with one.
+
+    The size matters: in a larger catalog chance alone makes some tool look better. Where all share more,
+    the one that shares least is taken.
+    """
+    dataset = datasets[place]
+    own = {tool.name for tool in dataset.tools}
+
+    def distance(other: Dataset) -> tuple[float, float]:
+        shared = sum(tool.name in own for tool in other.tools)
+        share = shared / max(1, min(len(own), len(other.tools)))
+        sizes = abs(math.log(max(1, len(other.tools)) / max(1, len(own))))
+        return (share if share > _RELATED else 0.0), sizes
+
+    return min([*datasets[place + 1 :], *datasets[:place]], key=distance)
 
 
 def _show(reports: Sequence[Report], *, as_json: bool) -> None:
