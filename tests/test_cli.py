@@ -512,9 +512,8 @@ def test_the_console_script_is_this_command():
 
 def test_a_set_is_paired_with_one_of_like_size(run, tmp_path):
     one = write(tmp_path / "one")
-    large = write(
-        tmp_path / "large", [{"name": f"paint_{n}", "description": "Paint a wall."} for n in range(40)]
-    )
+    many = [{"name": f"paint_{number}", "description": "Paint a wall."} for number in range(40)]
+    large = write(tmp_path / "large", many, [{"query": "paint", "relevant": ["paint_0"]}])
     like = write(tmp_path / "like", OTHERS, [{"query": "paint", "relevant": ["paint"]}])
     sets = ("--set", one, "--set", large, "--set", like)
     paired = figures(run("eval", *sets, "--abstain", "--json")[1])[("one", "bm25")]
