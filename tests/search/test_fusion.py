@@ -16,7 +16,7 @@ def floats(*values):
 
 def test_log_odds_add_up():
     made = scores_of(floats(0.0, 1.0, 0.0), floats(0.5, 0.5, 1.0), weight=1.0)
-    assert made == pytest.approx([0.93 / 2, 0.93 / (1 + math.exp(-1)), 0.93 / (1 + math.exp(-3))])
+    assert made == pytest.approx([0.93 / 2, 0.93 / (1 + math.exp(-1)), 0.93 / (1 + math.exp(-2))])
 
 
 def test_without_weight_or_without_a_vector_the_words_decide_alone():

@@ -148,6 +148,8 @@ class HybridIndex:
 
         Hits carry their ranks in the two lists, as far as `depth`.
         """
+        if not query.strip():
+            return []
         extra = tuple(extra)
         started = self._changes
         if started % 2 == 0:
