@@ -50,6 +50,10 @@ class InputStep:
                 )
         for name in ("context", "model_settings"):
             value = getattr(self, name)
+            if not isinstance(value, Mapping):
+                raise ConfigurationError(
+                    f'{name} is a mapping, found {value!r:.60}: pass a dict such as {{"plan": "pro"}}'
+                )
             if not isinstance(value, MappingProxyType):
                 object.__setattr__(self, name, MappingProxyType(dict(value)))
         if self.thread_id is not None and not isinstance(self.thread_id, str):

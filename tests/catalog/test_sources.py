@@ -63,6 +63,19 @@ async def test_a_mapping_gives_its_keys_as_names():
     assert await listed(as_providers({"b": Tool("x"), "a": a_function})) == [["b", "a"]]
 
 
+async def test_the_class_of_a_provider_is_told_from_a_provider():
+    with pytest.raises(ConfigurationError, match=r"is the class of a provider: create it, Flaky\(\.\.\.\)"):
+        as_providers([Flaky])
+
+
+async def test_a_plain_list_tools_needs_no_async():
+    class Plain:
+        def list_tools(self, context):
+            return [Tool(context["name"])]
+
+    assert names(await Catalog([Plain()]).list_tools({"name": "a"})) == ["a"]
+
+
 async def test_any_iterable_is_a_list():
     assert await listed(as_providers(tool for tool in (Tool("b"), Tool("a")))) == [["b", "a"]]
     assert as_providers(()) == []

@@ -144,6 +144,28 @@ async def test_nothing_to_execute(calls):
         assert await session.execute(calls) == []
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"choices": [{"message": {"role": "assistant", "content": None}}]},
+        [{"message": {"role": "assistant", "content": None}}],
+        {"output": []},
+        5,
+    ],
+)
+async def test_a_whole_reply_is_refused_rather_than_read_as_one_without_calls(wrong):
+    async with ToolSession(Unlocking()) as session:
+        with pytest.raises(
+            ConfigurationError, match=r"found (dict|list|int): pass reply\.choices\[0\]\.message"
+        ):
+            await session.execute(wrong)
+
+
+async def test_context_is_a_mapping():
+    with pytest.raises(ConfigurationError, match="context is a mapping, found 'free': pass a dict"):
+        ToolSession(Unlocking(), context="free")
+
+
 async def test_before_the_first_step():
     session = ToolSession(Unlocking())
     assert (session.instructions, session.system, session.messages) == ((), "", [])

@@ -15,6 +15,7 @@ from tool_search_processor.providers.base import (
     check_provider,
     provider_name,
     provider_version,
+    tools_of,
 )
 from tool_search_processor.providers.callable import CallableProvider
 from tool_search_processor.providers.static import StaticProvider
@@ -92,7 +93,7 @@ class Source:
             version = provider_version(self.provider)
             if strict:
                 await check_provider(self.provider, context)
-            tools = _checked(await self.provider.list_tools(context), self.name)
+            tools = _checked(await tools_of(self.provider, context), self.name)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as exc:  # foreign code: one dead provider never takes the rest down

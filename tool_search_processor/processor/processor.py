@@ -100,7 +100,8 @@ class ToolSearchProcessor:
                 they are loaded.
             catalog_in_prompt: Put a list of allowed tools into the instruction.
             catalog_token_limit: The most tokens of that list.
-            preload: How many tools to load at each user turn, the best ones for its message.
+            preload: How many tools to load at each user turn, the best ones for its message; of no use in
+                mode "call", where nothing is listed for being loaded.
             result_detail: What a search result tells of parameters: "brief" nothing, "signature" a
                 compact list, "schema" all. By default "schema" in mode "call", else "brief".
             allow_unload: Give the model a tool to unload with.

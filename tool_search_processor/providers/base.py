@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -25,7 +26,7 @@ Context = Mapping[str, Any]
 class ToolProvider(Protocol):
     """A source of tools.
 
-    A provider may also have:
+    A `list_tools` that has nothing to wait for may be a plain `def`. A provider may also have:
 
     - `name: str`: what status reports and errors call it.
     - `version() -> Hashable | None`: a cheap change mark. It promises that the list depends on nothing
@@ -79,7 +80,7 @@ class TransformedProvider(Provider):
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return the wrapped provider's tools, transformed; less those that a `get_tool` disowns."""
-        stages = await transform_stages(self.transforms, tuple(await self.provider.list_tools(context)))
+        stages = await transform_stages(self.transforms, tuple(await tools_of(self.provider, context)))
         if not any(map(overrides_get_tool, self.transforms)):
             return stages[-1]
         indexed = [index_components(stage) for stage in stages]
@@ -97,7 +98,7 @@ class TransformedProvider(Provider):
             ConfigurationError: Says what is missing.
         """
         await check_provider(self.provider, context)
-        await check_transforms(self.transforms, tuple(await self.provider.list_tools(context)))
+        await check_transforms(self.transforms, tuple(await tools_of(self.provider, context)))
 
     async def aclose(self) -> None:
         """Close the wrapped provider."""
@@ -107,6 +108,14 @@ class TransformedProvider(Provider):
 def provider_name(provider: object) -> str:
     """Return what status reports and errors call a provider."""
     return str(getattr(provider, "name", None) or type(provider).__name__)
+
+
+async def tools_of(provider: ToolProvider, context: Context) -> Sequence[Tool]:
+    """Return what a provider lists; its `list_tools` may also be a plain function."""
+    listed: object = provider.list_tools(context)
+    if inspect.isawaitable(listed):
+        listed = await listed
+    return listed  # type: ignore[return-value]  # foreign code; a catalog looks at what came
 
 
 def provider_version(provider: object) -> Hashable | None:
@@ -156,6 +165,10 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
         return item if name is None or item.name == name else item.replace(name=name)
     if callable(item) and not isinstance(item, type):
         return Tool.from_function(item) if name is None else Tool.from_function(item, name=name)
+    if isinstance(item, type) and callable(getattr(item, "list_tools", None)):
+        raise ConfigurationError(
+            f"{origin}: {item!r:.80} is the class of a provider: create it, {item.__name__}(...)"
+        )
     raise ConfigurationError(
         f"{origin}: {item!r:.80} is neither a Tool nor a function: wrap it with Tool(...), or import a "
         "definition with Tool.from_openai, Tool.from_anthropic or Tool.from_mcp"

@@ -70,9 +70,10 @@ class SearchIndex(Protocol):
                 list longer: its beginning stays the same.
             within: Names to rank; None ranks all. Pass the same frozenset again and its mask is
                 reused.
-            extra: Documents of this request alone: scored with the shared statistics, never stored.
-                An extra document hides a stored one of the same name, and ties come after all stored
-                ones. `within` does not apply to them.
+            extra: Documents of this request alone, such as all tools of a provider without a
+                `version`: scored with the shared statistics, never stored. An extra document hides a
+                stored one of the same name, and ties come after all stored ones. `within` does not
+                apply to them.
 
         Returns:
             Hits, best first; ties keep the documents' order. The same arguments give the same list.

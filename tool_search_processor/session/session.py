@@ -16,7 +16,7 @@ from tool_search_processor.session.calls import (
     ToolOutcome,
     refusal_text,
 )
-from tool_search_processor.session.checks import checked_processors, checked_tools, resolvers
+from tool_search_processor.session.checks import check_reply, checked_processors, checked_tools, resolvers
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool
 
@@ -56,7 +56,7 @@ class ToolSession:
             tool_timeout_seconds: Longest time one tool may take; None waits for ever.
 
         Raises:
-            ConfigurationError: Names or ids clash.
+            ConfigurationError: Names or ids clash, or an argument is none of its kind.
         """
         self._tools = checked_tools(tools, owner="the session")
         self._processors = checked_processors(processors, tools=self._tools)
@@ -143,6 +143,9 @@ class ToolSession:
         Returns:
             For OpenAI calls: tool messages to append. For Anthropic calls: `tool_result` blocks, the
             content of one user message.
+
+        Raises:
+            ConfigurationError: It is a whole reply of a client, or nothing that could hold calls.
         """
         prepared = await self._prepare(tool_calls)
         refused: dict[str, ToolOutcome] = {}
@@ -159,6 +162,7 @@ class ToolSession:
         ]
 
     async def _prepare(self, tool_calls: Any) -> list[PreparedCall]:
+        check_reply(tool_calls)
         return await self._runner.prepare(await self._listed(), tool_calls_of(tool_calls))
 
     async def _listed(self) -> InputStep:
