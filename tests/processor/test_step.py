@@ -308,6 +308,14 @@ async def test_a_pinned_name_that_a_request_does_not_have_is_passed_over():
     assert names(await processor.process_input_step(step())) == ["search_tools", "load_tool"]
 
 
+async def test_a_pinned_name_that_nothing_bears_is_told_in_the_log(caplog):
+    ToolSearchProcessor([MAIL], pinned=["send_mial", "send_mail", "zz"])
+    assert caplog.messages == [
+        "no tool of the catalog is named 'send_mial', which is pinned: did you mean 'send_mail'?",
+        "no tool of the catalog is named 'zz', which is pinned",
+    ]
+
+
 # -- modes
 
 

@@ -104,6 +104,11 @@ class Catalog(Provider):
         """A hash of the content of the tools that all requests share, as last read."""
         return self._shared.tools.fingerprint
 
+    @property
+    def known_names(self) -> frozenset[str] | None:
+        """Names of the tools as last read; None where some are only known once a request asks."""
+        return frozenset(self._shared.tools.by_name) if self.static else None
+
     async def list_tools(self, context: Context | None = None) -> list[Tool]:
         """Return the tools of a request, in order."""
         return list(await self.view(context))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
 from tool_search_processor.filters import Admission
@@ -12,6 +13,9 @@ from tool_search_processor.meta_tools import catalog_line, catalog_text, instruc
 from tool_search_processor.processor.meta_calls import StepCalls
 from tool_search_processor.tokens import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.wording import near_name
+
+logger = logging.getLogger(__name__)
 
 _BATCH = 50
 
@@ -73,3 +77,12 @@ def batched(tools: Iterable[Tool], size: int) -> Iterator[list[Tool]]:
     remaining = iter(tools)
     while batch := list(islice(remaining, size)):
         yield batch
+
+
+def warn_of_unknown(pinned: Iterable[str], known: Collection[str] | None) -> None:
+    """Log the pinned names that no tool bears, where all tools are known; they may still be added."""
+    missing = [] if known is None else [name for name in pinned if name not in known]
+    for name in missing:
+        near = near_name(name, sorted(known or ()))
+        hint = f": did you mean {near!r}?" if near else ""
+        logger.warning("no tool of the catalog is named %r, which is pinned%s", name, hint)

@@ -20,7 +20,7 @@ from tool_search_processor.meta_tools import (
     unloaded_text,
 )
 from tool_search_processor.processor.discovery import fetch_all, rank
-from tool_search_processor.processor.listing import instructions, inventory, passthrough
+from tool_search_processor.processor.listing import instructions, inventory, passthrough, warn_of_unknown
 from tool_search_processor.processor.loading import LoadedTools
 from tool_search_processor.processor.meta_calls import StepCalls
 from tool_search_processor.processor.options import Options
@@ -95,7 +95,8 @@ class ToolSearchProcessor:
             filter: Asked at the phases search, load and active; what it raises is a denial.
             filter_timeout_seconds: How long an async filter may take before it counts as a denial.
             transforms: What the tools go through, the first one innermost.
-            pinned: Names of tools that are always listed, beside those that say so themselves.
+            pinned: Names of tools that are always listed, beside those that say so themselves. A name
+                that a request does not have is passed over.
             include_step_tools: Make the tools that a step brings searchable, and withhold them until
                 they are loaded.
             catalog_in_prompt: Put a list of allowed tools into the instruction.
@@ -156,6 +157,8 @@ class ToolSearchProcessor:
         self.catalog = Catalog(
             tools, transforms=transforms, search=search, reserved_names=self.reserved_names
         )
+        if not include_step_tools:
+            warn_of_unknown(self._options.pinned, self.catalog.known_names)
         self._store = _checked_store(store, ttl_seconds, clock)
         self._loads = LoadedTools(processor_id=self.id, store=self._store, names=names, max_loaded=max_loaded)
         self._counter = counter or estimate_tokens
