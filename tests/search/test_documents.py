@@ -1,7 +1,5 @@
 """What search sees of a tool."""
 
-import time
-
 from tool_search_processor.search.base import Document
 from tool_search_processor.search.documents import document_of
 from tool_search_processor.tools import Tool
@@ -119,22 +117,3 @@ def test_odd_schemas_are_read_as_far_as_they_go():
 def test_equal_tools_make_equal_documents():
     schema = {"properties": {"a": {"enum": ["x", "y"]}}}
     assert of(schema, tags={"b", "a"}) == of(schema, tags={"a", "b"})
-
-
-def test_ten_thousand_typical_tools_are_read_in_less_than_a_second_of_cpu():
-    properties = {
-        name: {"type": "string", "description": f"The {name} of it."}
-        for name in ("owner", "repo", "title", "body", "labels")
-    }
-    tools = [
-        Tool(
-            f"tool_{i}",
-            f"Does thing {i}.",
-            {"type": "object", "properties": properties, "required": ["owner"]},
-        )
-        for i in range(10_000)
-    ]
-    started = time.process_time()
-    documents = [document_of(tool) for tool in tools]
-    assert time.process_time() - started < 1.0  # 0.12 measured; room for slow machines
-    assert len(documents) == 10_000
