@@ -50,8 +50,8 @@ class DuplicateToolError(ConfigurationError):
         self.origins = tuple(origins)
         super().__init__(
             f"two tools are named {name!r}: one from {self.origins[0]}, one from {self.origins[-1]}. "
-            "Rename one, or give its provider a namespace: "
-            'provider.with_transforms(Namespace("..."))'
+            "Rename one, or put a prefix before the names of one provider: "
+            'StaticProvider([...]).with_transforms(Namespace("...")), of tool_search_processor.transforms'
         )
 
     def __reduce__(self) -> tuple[type[DuplicateToolError], tuple[str, tuple[str, ...]]]:

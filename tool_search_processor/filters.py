@@ -35,7 +35,11 @@ _PASS_THROUGH = (asyncio.CancelledError, GeneratorExit)
 
 @dataclass(frozen=True, slots=True)
 class FilterRequest:
-    """What a filter hook is asked: may this tool take part in this phase of this request?"""
+    """What a filter hook is asked: may this tool take part in this phase of this request?
+
+    `phase` is "search" (may it be found), "load" (may it be made callable) or "active" (may it be listed
+    and called right now); `context` is what `Agent.run` or the session was given.
+    """
 
     tool_name: str
     tool: Tool

@@ -107,7 +107,12 @@ class ScriptedModel:
     """
 
     def __init__(self, script: Iterable[Reply]) -> None:
-        """Answer with the script's replies, one a request, in order; an endless iterable is fine."""
+        """Answer with the script's replies, one a request, in order; an endless iterable is fine.
+
+        Args:
+            script: Each reply is a text, `say(...)`, `call(...)`, a list of calls made together, an
+                exception to raise, or a function of the `ModelRequest` that returns one of these.
+        """
         if isinstance(script, str | ScriptedReply) or callable(script):
             raise ConfigurationError(f"a script is a list of replies; found {script!r:.80}")
         self._script = iter(script)

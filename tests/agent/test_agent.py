@@ -537,6 +537,8 @@ async def test_runs_of_one_agent_at_the_same_time():
         ({"max_steps": 0}, "max_steps is a whole number, at least 1; found 0"),
         ({"max_steps": True}, "found True"),
         ({"tool_timeout_seconds": 0}, "tool_timeout_seconds is more than 0"),
+        ({"model_settings": "fast"}, "model_settings is a mapping; found 'fast'"),
+        ({"completion": "fast"}, "completion is an async function .*; found 'fast'"),
         ({"model_settings": {"stream": True}}, "model_settings holds 'stream'"),
         ({"tools": [3]}, r"tools\[0\] of agent 'a' is neither"),
         ({"tools": add}, "put it in a list"),

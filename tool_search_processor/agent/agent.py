@@ -74,6 +74,14 @@ class Agent:
             raise ConfigurationError(
                 f"tool_timeout_seconds is more than 0, or None for no limit; found {tool_timeout_seconds!r}"
             )
+        if not isinstance(model_settings, Mapping):
+            raise ConfigurationError(
+                f"model_settings is a mapping; found {model_settings!r:.80}: pass a dict"
+            )
+        if completion is not None and not callable(completion):
+            raise ConfigurationError(
+                f"completion is an async function of litellm.acompletion's shape; found {completion!r:.80}"
+            )
         own = sorted(_OWN_SETTINGS & set(model_settings))
         if own:
             raise ConfigurationError(
