@@ -128,8 +128,11 @@ class Snapshot:
 
     def find(self, term: str) -> list[Posting]:
         """Return the postings of a term, dead slots among them."""
-        parts = (self.base.postings.find(term), self.tail.postings.get(term))
-        return [part for part in parts if part is not None]
+        stored, added = self.base.postings.find(term), self.tail.postings.get(term)
+        found = [] if stored is None else [stored]
+        if added is not None:
+            found.append(added)
+        return found
 
     def frequency(self, term: str) -> int:
         """Return how many live documents hold a term."""

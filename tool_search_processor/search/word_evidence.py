@@ -53,7 +53,7 @@ class Part(NamedTuple):
 
     ids: NDArray[np.int32]
     held: NDArray[np.float32]
-    weight: np.float32
+    weight: float
 
 
 class WordEvidence:
@@ -82,17 +82,20 @@ class WordEvidence:
             missing: The part of the word that no key stands for, 0-1.
             source: Where to look.
         """
-        counts = {key: source.frequency(key) for key in shares}
-        self.weights = {key: np.float32(idf(counts[key], source.total) * shares[key]) for key in shares}
-        self.possible = float(sum(self.weights.values()))
+        self.weights: dict[str, float] = {}
+        self.parts: list[Part] = []
         self.missing = missing
-        self.parts = [
-            Part(ids, held, weight) for key, weight in self.weights.items() for ids, held in source.find(key)
-        ]
-        self.greatest = sum(float(weight) * source.greatest(key) for key, weight in self.weights.items())
+        self.greatest = 0.0
         """What the word says for any stored document at most."""
-        self.frequency = sum(counts.values())
+        self.frequency = 0
         """How many documents answer it; one that holds several keys counts several times."""
+        for key, share in shares.items():
+            count = source.frequency(key)
+            weight = self.weights[key] = idf(count, source.total) * share
+            self.parts += [Part(ids, held, weight) for ids, held in source.find(key)]
+            self.greatest += weight * source.greatest(key)
+            self.frequency += count
+        self.possible = sum(self.weights.values())
         self.dense = bool(self.parts) and self.frequency * _DENSE >= source.total
         """Whether it is better added as an array of all slots."""
         self.own: tuple[int, NDArray[np.float32]] | None = None
@@ -116,9 +119,11 @@ class WordEvidence:
         if self.own is not None or self._size >= LARGE:
             return None
         if self._marks is None:
-            there = np.zeros(self._size, np.bool_)
-            for ids, *_ in self.parts:
-                there[ids] = True
+            if self.dense:
+                there = self.posting[1] > _ZERO
+            else:
+                there = np.zeros(self._size, np.bool_)
+                there[self.posting[0]] = True
             self._marks = np.packbits(there).tobytes()
         return self._marks
 
@@ -262,14 +267,27 @@ def _summed(parts: Sequence[Part], slots: int, *, dense: bool) -> Posting:
     """Return one posting for several; of a dense one the array stands for all slots."""
     if not parts:
         return _NONE
-    if len(parts) == 1 and not dense:
-        ids, held, weight = parts[0]
-        return ids, held * weight
+    values = [held * weight for _, held, weight in parts]
+    if not dense and len(parts) == 1:
+        return parts[0].ids, values[0]
+    if not dense and len(parts) == 2 and _within(parts[1].ids, parts[0].ids, values):
+        return parts[1].ids, values[1]
     whole = np.zeros(slots, np.float32)
-    for ids, held, weight in parts:
-        np.add.at(whole, ids, held * weight)
+    np.add.at(whole, np.concatenate([part.ids for part in parts], dtype=np.intp), np.concatenate(values))
     if dense:
         return _NONE[0], whole
     # Of truth values: ten times quicker than of numbers.
-    places = (whole > 0).nonzero()[0].astype(np.int32)
-    return places, whole[places]
+    places = (whole > 0).nonzero()[0]
+    return places.astype(np.int32), whole.take(places)
+
+
+def _within(larger: NDArray[np.int32], ids: NDArray[np.int32], values: list[NDArray[np.float32]]) -> bool:
+    """Add the first values to the second where all documents of those are in these; tell whether they are.
+
+    Those of a word are among those of its concept. A third of the time of adding in an array of all slots.
+    """
+    places = larger.searchsorted(ids)
+    found = bool((larger.take(places, mode="clip") == ids).all())
+    if found:
+        values[1][places] += values[0]
+    return found
