@@ -9,7 +9,9 @@ from itertools import islice
 
 from tool_search_processor.filters import Admission
 from tool_search_processor.guarded import GuardedTool
+from tool_search_processor.messages import last_user_text
 from tool_search_processor.meta_tools import catalog_line, catalog_text, instruction_text, inventory_text
+from tool_search_processor.processor.discovery import fetch_all
 from tool_search_processor.processor.meta_calls import StepCalls
 from tool_search_processor.tokens import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
@@ -35,6 +37,39 @@ async def passthrough(
                 return None
             everything.append(calls.guard(tool))
     return everything
+
+
+async def replay(calls: StepCalls, admission: Admission) -> None:
+    """Load for this run what its conversation says was loaded, where phase `load` still admits it."""
+    unread = await fetch_all(calls.view, calls.loads.unread(calls.step))
+    admitted = await admission.admit(unread, "load")
+    await calls.loads.replay(calls.step, [tool.name for tool in admitted])
+
+
+async def preload_tools(calls: StepCalls, admission: Admission) -> None:
+    """Load the best tools for the last user message, once a user turn."""
+    if not calls.options.preload:
+        return
+    messages = calls.step.messages
+    text = last_user_text(messages)
+    turn = (sum(message.get("role") == "user" for message in messages), text)
+    run = calls.loads.run(calls.step)
+    if not text or run.turn == turn:
+        return
+    run.turn = turn
+    # What the thread has loaded comes first in the list, so it has to be seen first.
+    await calls.loads.names(calls.step)
+    await calls.loads.add(calls.step, await calls.best(text, calls.options.preload, admission))
+
+
+async def list_loaded(calls: StepCalls, admission: Admission) -> list[GuardedTool]:
+    """Return the loaded tools that phase `active` admits, in load order."""
+    names = await calls.loads.names(calls.step)
+    if calls.names.mode == "call":
+        return []
+    wanted = [name for name in names if name not in calls.unsearched]
+    admitted = await admission.admit(await fetch_all(calls.view, wanted), "active")
+    return [calls.guard(tool) for tool in admitted]
 
 
 async def instructions(calls: StepCalls, admission: Admission, *, counter: TextCounter) -> list[str]:

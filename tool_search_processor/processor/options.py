@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tool_search_processor.errors import ConfigurationError
@@ -69,6 +70,20 @@ class Options:
                 f"the meta-tools need different names, found {present!r}: change search_tool_name, "
                 "load_tool_name, call_tool_name or unload_tool_name"
             )
+
+
+def as_names(names: str | Iterable[str], *, what: str = "names") -> tuple[str, ...]:
+    """Return the names that a program gave, each once.
+
+    Raises:
+        ConfigurationError: For something else than a text or texts.
+    """
+    if isinstance(names, str):
+        return (names,)
+    found = tuple(names) if isinstance(names, Iterable) else (names,)
+    if not all(isinstance(name, str) for name in found):
+        raise ConfigurationError(f"{what} is a list of tools' names, found {names!r:.80}")
+    return tuple(dict.fromkeys(found))
 
 
 def _one_of(option: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
-from tool_search_processor.filters import Admission, Filter
+from tool_search_processor.filters import Filter
 from tool_search_processor.guarded import GuardedTool
-from tool_search_processor.messages import last_user_text
 from tool_search_processor.meta_tools import (
     MetaTool,
     MetaToolNames,
@@ -19,11 +18,19 @@ from tool_search_processor.meta_tools import (
     unload_answer,
     unloaded_text,
 )
-from tool_search_processor.processor.discovery import fetch_all, rank
-from tool_search_processor.processor.listing import instructions, inventory, passthrough, warn_of_unknown
+from tool_search_processor.processor.discovery import rank
+from tool_search_processor.processor.listing import (
+    instructions,
+    inventory,
+    list_loaded,
+    passthrough,
+    preload_tools,
+    replay,
+    warn_of_unknown,
+)
 from tool_search_processor.processor.loading import LoadedTools
 from tool_search_processor.processor.meta_calls import StepCalls
-from tool_search_processor.processor.options import Options
+from tool_search_processor.processor.options import Options, as_names
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session import ToolSession
@@ -136,7 +143,7 @@ class ToolSearchProcessor:
             max_loaded=max_loaded,
             filter=filter,
             filter_timeout_seconds=filter_timeout_seconds,
-            pinned=_as_names(pinned, what="pinned"),
+            pinned=as_names(pinned, what="pinned"),
             include_step_tools=include_step_tools,
             catalog_in_prompt=catalog_in_prompt,
             catalog_token_limit=catalog_token_limit,
@@ -183,10 +190,10 @@ class ToolSearchProcessor:
                 if everything is not None:
                     await self._loads.names(step)  # which renews the thread's life
                     return step.replace(tools=(*own, *everything))
-            await self._replay(calls, admission)
-            await self._preload(calls, admission)
+            await replay(calls, admission)
+            await preload_tools(calls, admission)
             pinned = await calls.list_pinned(admission)
-            loaded = await self._loaded(calls, admission)
+            loaded = await list_loaded(calls, admission)
             texts = await instructions(calls, admission, counter=self._counter)
         tools = (*calls.tools(inventory(calls)), *own, *pinned, *loaded)
         return step.replace(tools=tools, instructions=(*step.instructions, *texts))
@@ -275,7 +282,7 @@ class ToolSearchProcessor:
         calls = await self._calls(_thread_step(thread_id, context))
         await self._loads.names(calls.step)
         with calls.admission() as admission:
-            return await calls.load_names(_as_names(names), admission)
+            return await calls.load_names(as_names(names), admission)
 
     async def unload(self, names: str | Sequence[str], *, thread_id: str) -> dict[str, Any]:
         """Unload tools of a thread.
@@ -287,7 +294,7 @@ class ToolSearchProcessor:
             StoreError: When the store only reads conversations.
         """
         self._loads.check_kept()
-        wanted = _as_names(names)
+        wanted = as_names(names)
         unloaded = await self._loads.remove(_thread_step(thread_id, None), wanted)
         missing = [name for name in wanted if name not in unloaded]
         return unload_answer(
@@ -370,46 +377,6 @@ class ToolSearchProcessor:
         # What another searcher lists has been found already.
         listed_by_searcher = isinstance(tool, MetaTool | GuardedTool)
         return self._options.include_step_tools and not tool.pinned and not listed_by_searcher
-
-    async def _replay(self, calls: StepCalls, admission: Admission) -> None:
-        """Load for this run what its conversation says was loaded, where phase `load` still admits it."""
-        unread = await fetch_all(calls.view, self._loads.unread(calls.step))
-        admitted = await admission.admit(unread, "load")
-        await self._loads.replay(calls.step, [tool.name for tool in admitted])
-
-    async def _preload(self, calls: StepCalls, admission: Admission) -> None:
-        """Load the best tools for the last user message, once a user turn."""
-        if not self._options.preload:
-            return
-        messages = calls.step.messages
-        text = last_user_text(messages)
-        turn = (sum(message.get("role") == "user" for message in messages), text)
-        run = self._loads.run(calls.step)
-        if not text or run.turn == turn:
-            return
-        run.turn = turn
-        # What the thread has loaded comes first in the list, so it has to be seen first.
-        await self._loads.names(calls.step)
-        await self._loads.add(calls.step, await calls.best(text, self._options.preload, admission))
-
-    async def _loaded(self, calls: StepCalls, admission: Admission) -> list[GuardedTool]:
-        """Return the loaded tools that phase `active` admits, in load order."""
-        names = await self._loads.names(calls.step)
-        if self._options.names.mode == "call":
-            return []
-        wanted = [name for name in names if name not in calls.unsearched]
-        return [
-            calls.guard(tool) for tool in await admission.admit(await fetch_all(calls.view, wanted), "active")
-        ]
-
-
-def _as_names(names: str | Iterable[str], *, what: str = "names") -> tuple[str, ...]:
-    if isinstance(names, str):
-        return (names,)
-    found = tuple(names) if isinstance(names, Iterable) else (names,)
-    if not all(isinstance(name, str) for name in found):
-        raise ConfigurationError(f"{what} is a list of tools' names, found {names!r:.80}")
-    return tuple(dict.fromkeys(found))
 
 
 def _thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> InputStep:
