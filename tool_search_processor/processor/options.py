@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.filters import Filter
 from tool_search_processor.meta_tools import MAX_RESULTS, MetaToolNames, ResultDetail
+from tool_search_processor.stores.base import LoadedToolStore
+from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.tools.names import is_tool_name
 
+TTL_SECONDS = 3600.0
 _MODES = ("load", "auto_load", "call")
 _DETAILS = ("brief", "signature", "schema")
 
@@ -84,6 +88,25 @@ def as_names(names: str | Iterable[str], *, what: str = "names") -> tuple[str, .
     if not all(isinstance(name, str) for name in found):
         raise ConfigurationError(f"{what} is a list of tools' names, found {names!r:.80}")
     return tuple(dict.fromkeys(found))
+
+
+def checked_store(
+    store: LoadedToolStore | None, ttl_seconds: float | None, clock: Callable[[], float]
+) -> LoadedToolStore:
+    """Return the store that was given, or a default one of this life and clock.
+
+    Raises:
+        ConfigurationError: When both were given, or the store lacks a method.
+    """
+    if store is None:
+        return MemoryStore(ttl_seconds, clock=clock)
+    if ttl_seconds != TTL_SECONDS or clock is not time.time:
+        raise ConfigurationError(
+            "ttl_seconds and clock shape the default store only: give them to the store that you pass"
+        )
+    if not isinstance(store, LoadedToolStore):
+        raise ConfigurationError(f"store needs the methods of LoadedToolStore, found {store!r:.80}")
+    return store
 
 
 def _one_of(option: str, value: object, allowed: tuple[str, ...]) -> None:

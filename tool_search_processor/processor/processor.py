@@ -30,18 +30,16 @@ from tool_search_processor.processor.listing import (
 )
 from tool_search_processor.processor.loading import LoadedTools
 from tool_search_processor.processor.meta_calls import StepCalls
-from tool_search_processor.processor.options import Options, as_names
+from tool_search_processor.processor.options import TTL_SECONDS, Options, as_names, checked_store
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.base import LoadedToolStore
-from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.tokens import DefinitionCounter, TextCounter, estimate_tokens
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Transform
 
-_TTL_SECONDS = 3600.0
 _ID = "tool-search"
 _SEARCH_TOOL_NAME = "search_tools"
 
@@ -61,7 +59,7 @@ class ToolSearchProcessor:
         top_k: int = 5,
         min_score: float = 0.0,
         mode: Mode = "load",
-        ttl_seconds: float | None = _TTL_SECONDS,
+        ttl_seconds: float | None = TTL_SECONDS,
         store: LoadedToolStore | None = None,
         max_loaded: int | None = 100,
         filter: Filter | None = None,  # noqa: A002 - the field's word for it
@@ -166,7 +164,7 @@ class ToolSearchProcessor:
         )
         if not include_step_tools:
             warn_of_unknown(self._options.pinned, self.catalog.known_names)
-        self._store = _checked_store(store, ttl_seconds, clock)
+        self._store = checked_store(store, ttl_seconds, clock)
         self._loads = LoadedTools(processor_id=self.id, store=self._store, names=names, max_loaded=max_loaded)
         self._counter = counter or estimate_tokens
         self._definitions = DefinitionCounter(self._counter)
@@ -386,17 +384,3 @@ def _thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> In
             f"thread_id names a conversation, found {thread_id!r}: an anonymous run's tools are its own"
         )
     return step
-
-
-def _checked_store(
-    store: LoadedToolStore | None, ttl_seconds: float | None, clock: Callable[[], float]
-) -> LoadedToolStore:
-    if store is None:
-        return MemoryStore(ttl_seconds, clock=clock)
-    if ttl_seconds != _TTL_SECONDS or clock is not time.time:
-        raise ConfigurationError(
-            "ttl_seconds and clock shape the default store only: give them to the store that you pass"
-        )
-    if not isinstance(store, LoadedToolStore):
-        raise ConfigurationError(f"store needs the methods of LoadedToolStore, found {store!r:.80}")
-    return store
