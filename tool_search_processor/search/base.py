@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -115,3 +116,30 @@ class CountingIndex(Protocol):
     ) -> int:
         """Return how many hits `search` with no limit would give with `score >= min_score`."""
         ...
+
+
+class CountedBySearch(ABC):
+    """Base of indexes for which counting the matches costs what listing them costs."""
+
+    @abstractmethod
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+    ) -> list[Hit]:
+        """Rank the documents for a query; see `SearchIndex.search`."""
+
+    def count(
+        self,
+        query: str,
+        *,
+        min_score: float = 0.0,
+        within: Collection[str] | None = None,
+        extra: Iterable[Document] = (),
+    ) -> int:
+        """Return how many hits there are; see `CountingIndex.count`."""
+        hits = self.search(query, within=within, extra=tuple(extra))
+        return sum(hit.score >= min_score for hit in hits)

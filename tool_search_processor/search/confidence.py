@@ -18,7 +18,8 @@ _COVERAGE = 9.0
 _STRENGTH = 3.0
 _CROWD = 0.65
 _BIAS = 0.9
-_MOST = 0.93
+MOST_SCORE = 0.93
+"""No tool scores more, but those that a query calls by their name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +33,16 @@ class Confidence:
         """Return a score in (0, 0.93) for each evidence; rises strictly with it."""
         bias, slope = self.bias, self.slope
         # By hand: for the few of one list, a third of the time of numpy.
-        return [_MOST / (1 + math.exp(-(bias + slope * value))) for value in evidence]
+        return [MOST_SCORE / (1 + math.exp(-(bias + slope * value))) for value in evidence]
 
     def count(self, evidence: NDArray[np.float32], min_score: float) -> int:
         """Return how much evidence above 0 is worth at least `min_score`."""
         if min_score <= 0:
             return int(np.count_nonzero(evidence))
-        if min_score >= _MOST or self.slope <= 0:
+        if min_score >= MOST_SCORE or self.slope <= 0:
             return sum(score >= min_score for score in self.of(evidence[evidence > 0].tolist()))
         # The curve is turned round rather than followed for all; about the limit it is followed.
-        limit = (math.log(min_score / (_MOST - min_score)) - self.bias) / self.slope
+        limit = (math.log(min_score / (MOST_SCORE - min_score)) - self.bias) / self.slope
         room = 1e-5 * (1 + abs(limit))
         above = np.count_nonzero(evidence > max(limit + room, 0.0))
         near = evidence[(evidence > max(limit - room, 0.0)) & (evidence <= limit + room)]

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tool_search_processor.search.confidence import MOST_SCORE
+
 Floats = NDArray[np.float32]
 
 LEAST_SCORE = 0.02
-MOST_SCORE = 0.93
 NAMED_SCORE = 0.94
 """A lexical hit with this score or more is a tool that the query calls by its name."""
 UNMATCHED = -3.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from tool_search_processor.search.base import Document, Hit
+from tool_search_processor.search.base import CountedBySearch, Document, Hit
 from tool_search_processor.search.text import STOP_WORDS, name_key, words
 
 Floats = NDArray[np.float32]
@@ -59,7 +59,7 @@ class _Snapshot:
     key_lengths: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
 
-class FuzzyIndex:
+class FuzzyIndex(CountedBySearch):
     """Ranks tools by how close their names and descriptions come to what is being typed.
 
     Each word of the query is looked for in names and descriptions: whole, as a beginning, inside, and
@@ -100,18 +100,6 @@ class FuzzyIndex:
             )
             for slot in order.tolist()
         ]
-
-    def count(
-        self,
-        query: str,
-        *,
-        min_score: float = 0.0,
-        within: Collection[str] | None = None,
-        extra: Iterable[Document] = (),
-    ) -> int:
-        """Return how many hits there are; see `CountingIndex.count`."""
-        hits = self.search(query, within=within, extra=tuple(extra))
-        return sum(hit.score >= min_score for hit in hits)
 
 
 def _visible(snapshot: _Snapshot, query: str, within: Collection[str] | None, own: _Snapshot) -> Floats:

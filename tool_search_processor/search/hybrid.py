@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, cast
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.base import Document, Hit, SearchIndex
+from tool_search_processor.search.base import CountedBySearch, Document, Hit, SearchIndex
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.fusion import (
     NAMED_SCORE,
@@ -58,7 +58,7 @@ class _Lists:
     """The beginning of the vector list, as places."""
 
 
-class HybridIndex:
+class HybridIndex(CountedBySearch):
     """Ranks tools by their words and by their meaning.
 
     With `fusion="score"` each list's judgement is read as the odds that a tool fits, and the odds are
@@ -186,18 +186,6 @@ class HybridIndex:
                 Hit(name=name, score=score, text_rank=text_rank, vector_rank=vector_rank, matched=matched)
             )
         return hits
-
-    def count(
-        self,
-        query: str,
-        *,
-        min_score: float = 0.0,
-        within: Collection[str] | None = None,
-        extra: Iterable[Document] = (),
-    ) -> int:
-        """Return how many hits there are; see `CountingIndex.count`."""
-        hits = self.search(query, within=within, extra=tuple(extra))
-        return sum(hit.score >= min_score for hit in hits)
 
     def _lists(
         self, held: _Snapshot, query: str, within: Collection[str] | None, extra: tuple[Document, ...]

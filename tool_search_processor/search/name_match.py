@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tool_search_processor.search.text import QUERY_CHARACTERS, name_key, name_parts
 
-EXACT, MENTIONED, SUFFIX, NEAR = 1.0, 0.98, 0.96, 0.94
+EXACT, MENTIONED, SUFFIX = 1.0, 0.98, 0.96
 """Scores of names; in each step below the first, 0.02 is left to tell its tools apart."""
 
 _LONGEST = 400  # characters of a query that may be a list of names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.base import Document, Hit
+from tool_search_processor.search.base import CountedBySearch, Document, Hit
 from tool_search_processor.search.embedders import (
     CachedEmbedder,
     DescribedEmbedder,
@@ -73,7 +73,7 @@ class Cosines:
     """The cosines of the request's own documents, in order."""
 
 
-class VectorIndex:
+class VectorIndex(CountedBySearch):
     """Ranks tools by the cosine of their texts' vectors with the query's.
 
     A score is the cosine brought to 0 to 1 between the two cosines that the embedder names (`cosine_range`);
@@ -160,18 +160,6 @@ class VectorIndex:
             Hit(name=documents[place].name, score=float(scores[place]), vector_rank=rank)
             for rank, place in enumerate(best_places(scores, limit), 1)
         ]
-
-    def count(
-        self,
-        query: str,
-        *,
-        min_score: float = 0.0,
-        within: Collection[str] | None = None,
-        extra: Iterable[Document] = (),
-    ) -> int:
-        """Return how many hits there are; see `CountingIndex.count`."""
-        hits = self.search(query, within=within, extra=tuple(extra))
-        return sum(hit.score >= min_score for hit in hits)
 
     def cosines(self, query: str, *, extra: Sequence[Document] = ()) -> Cosines:
         """Return how near the query, or the nearest of its clauses, is to every document."""

@@ -9,7 +9,7 @@ from itertools import zip_longest
 import numpy as np
 
 from tool_search_processor.search.base import Document
-from tool_search_processor.search.fusion import MOST_SCORE
+from tool_search_processor.search.confidence import MOST_SCORE
 from tool_search_processor.search.milvus.collection import Row, ToolCollection
 from tool_search_processor.search.milvus.meaning import Meaning
 from tool_search_processor.search.milvus.terms import TextQuery, evidence_in
