@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, TypeVar
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.names import is_tool_name
+from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.argument_plan import ArgumentPlan, plan_arguments
 from tool_search_processor.transforms.arguments import ArgTransform
 from tool_search_processor.transforms.base import (
@@ -243,5 +243,5 @@ def _refuse_twins(what: str, targets: Mapping[str, str]) -> None:
 
 
 def _near(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    near = near_name(name, names)
+    return f" (did you mean {near!r}?)" if near is not None else ""
