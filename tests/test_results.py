@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.errors import ToolArgumentsError, ToolCallError
 from tool_search_processor.results import encode_result, error_text, safe_repr
 
 
@@ -104,6 +104,7 @@ def test_a_mapping_keeps_its_order():
         (ValueError("bad\n  value"), "Error: ValueError: bad value"),
         (KeyError(), "Error: KeyError"),
         (ToolArgumentsError("a is missing"), "Error: a is missing"),
+        (ToolCallError("404\n  Not Found"), "Error: 404\n  Not Found"),
         (ExceptionGroup("g", [ExceptionGroup("h", [OSError("x")])]), "Error: OSError: x"),
         (ExceptionGroup("g", [OSError("x"), OSError("y")]), "Error: ExceptionGroup: g (2 sub-exceptions)"),
         (ValueError("\ud83d"), "Error: ValueError: \ufffd"),

@@ -8,6 +8,7 @@
     ├── ToolArgumentsError        (ValueError)    arguments that do not fit a tool's schema
     ├── ToolUnavailableError      (LookupError)   a call of a tool that is unknown, denied or gone
     ├── ToolNotCallableError      (TypeError)     a definition without anything to run
+    ├── ToolCallError             (RuntimeError)  a server refused a call, failed, or could not be reached
     ├── InvalidPatternError       (ValueError)    a search pattern that does not compile
     ├── TokenLimitError           (ValueError)    what must be sent does not fit
     ├── ResumeError               (ValueError)    an approval that does not fit the pending call
@@ -73,6 +74,10 @@ class ToolUnavailableError(ToolSearchError, LookupError):
 
 class ToolNotCallableError(ToolSearchError, TypeError):
     """A tool that is a definition only: it has no `execute`."""
+
+
+class ToolCallError(ToolSearchError, RuntimeError):
+    """A server refused a tool's call, failed, or could not be reached; the text is fit for the model."""
 
 
 class InvalidPatternError(ToolSearchError, ValueError):

@@ -11,6 +11,7 @@ from typing import Any
 from tool_search_processor.errors import (
     InvalidPatternError,
     ToolArgumentsError,
+    ToolCallError,
     ToolNotCallableError,
     ToolUnavailableError,
 )
@@ -18,7 +19,13 @@ from tool_search_processor.plain import clean_text
 
 _LONGEST_ERROR = 1_000
 _MOST_ITEMS = 10_000
-_FIT_FOR_THE_MODEL = (ToolArgumentsError, ToolUnavailableError, InvalidPatternError, ToolNotCallableError)
+_FIT_FOR_THE_MODEL = (
+    ToolArgumentsError,
+    ToolCallError,
+    ToolUnavailableError,
+    InvalidPatternError,
+    ToolNotCallableError,
+)
 
 
 def encode_result(value: Any) -> str:
