@@ -13,6 +13,7 @@
     ├── TokenLimitError           (ValueError)    what must be sent does not fit
     ├── ResumeError               (ValueError)    an approval that does not fit the pending call
     ├── StoreError                (RuntimeError)  a store that cannot do what is asked
+    ├── ProviderError             (RuntimeError)  a source of tools that cannot be reached
     ├── RunningLoopError          (RuntimeError)  a sync door opened inside a running event loop
     └── AbortRun                                  a processor ends the run; not a failure
 
@@ -94,6 +95,10 @@ class ResumeError(ToolSearchError, ValueError):
 
 class StoreError(ToolSearchError, RuntimeError):
     """A store that cannot do what is asked of it."""
+
+
+class ProviderError(ToolSearchError, RuntimeError):
+    """A source of tools that cannot be reached, or that gave no answer; no mistake of the program."""
 
 
 class RunningLoopError(ToolSearchError, RuntimeError):
