@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support import ScoredIndex
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.toolsets import ToolSet
 from tool_search_processor.catalog.views import CatalogView
@@ -121,3 +122,10 @@ async def test_search_and_count_cover_both_parts():
     assert len(await seen.search("mail", limit=1)) == 1
     assert await seen.count("mail") == 2
     assert await seen.count("mail", tags=frozenset({"own"})) == 1
+
+
+async def test_the_same_view_is_searched_by_other_indexes():
+    index = ScoredIndex({"read_file": 0.5, "own": 0.4})
+    other = view(Tool("own")).with_own([Tool("more")]).searched_by(IndexPool(index))
+    assert [hit.name for hit in await other.search("anything")] == ["read_file", "own"]
+    assert names(other) == ["read_file", "send_mail", "write_file", "own", "more"]

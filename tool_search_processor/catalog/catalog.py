@@ -105,6 +105,11 @@ class Catalog(Provider):
         return self._shared.tools.fingerprint
 
     @property
+    def indexes(self) -> IndexPool:
+        """What the catalog is searched by."""
+        return self._indexes
+
+    @property
     def known_names(self) -> frozenset[str] | None:
         """Names of the tools as last read; None where some are only known once a request asks."""
         return frozenset(self._shared.tools.by_name) if self.static else None

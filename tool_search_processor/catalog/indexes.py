@@ -38,6 +38,7 @@ class IndexPool:
         Raises:
             ImportError: When the strategy needs an extra that is not installed.
         """
+        self.strategy = strategy
         self._factory: Callable[[], AnyIndex] = index_factory(strategy)
         # An instance that was handed over can't be made twice: it holds the shared tools alone.
         self._can_make_more = isinstance(strategy, str | type) or not is_index(strategy)
@@ -46,6 +47,11 @@ class IndexPool:
         self._lock = threading.Lock()
         if needs_an_extra(strategy):
             self._shared_holder()
+
+    @property
+    def shared_index(self) -> AnyIndex:
+        """The index of what all requests share, made when it is first asked for."""
+        return self._shared_holder().index
 
     async def search(
         self,

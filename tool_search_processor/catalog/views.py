@@ -103,6 +103,12 @@ class CatalogView:
         view._added = self._added | more.keys()
         return view
 
+    def searched_by(self, indexes: IndexPool) -> CatalogView:
+        """Return this view with other indexes to search it by."""
+        view = CatalogView(self.shared, self.own, indexes=indexes, fetch=self._fetch)
+        view._added = self._added
+        return view
+
     async def search(
         self,
         query: str,

@@ -1,0 +1,1 @@
+"""Servers: a catalog over REST and over the Model Context Protocol."""

@@ -1,0 +1,87 @@
+"""Who is asking: the token of a request, checked in constant time."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tool_search_processor.errors import ConfigurationError
+
+logger = logging.getLogger(__name__)
+
+TokenCheck = str | Callable[[str], Any | Awaitable[Any]]
+"""The one token, or a function (sync or async) from a token to its user, None for a token of nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Somebody who may ask."""
+
+    user: object = None
+    """What the token's function said; None where there is only one token, or none at all."""
+
+
+class Access:
+    """Lets callers in by their token; without one to check, lets everybody in."""
+
+    def __init__(self, token: TokenCheck | None) -> None:
+        """Take what tokens are checked against.
+
+        Raises:
+            ConfigurationError: For an empty token, or something that can't check one.
+        """
+        if token is not None and not (isinstance(token, str) and token.strip()) and not callable(token):
+            raise ConfigurationError(
+                "token is a text that isn't blank, or a function from a token to its user; "
+                f"found {token!r:.80}"
+            )
+        self._token = token
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody needs a token."""
+        return self._token is None
+
+    async def admit(self, authorization: str | None) -> Caller | None:
+        """Return who sent this `Authorization` header, None for somebody who may not ask.
+
+        `Bearer TOKEN` is for programs; `Basic`, with the token as password and any name, for browsers.
+        """
+        if self._token is None:
+            return Caller()
+        presented = presented_token(authorization)
+        if presented is None:
+            return None
+        if isinstance(self._token, str):
+            return Caller() if hmac.compare_digest(presented, self._token.encode()) else None
+        return await self._known(self._token, presented)
+
+    async def _known(self, check: Callable[[str], Any], presented: bytes) -> Caller | None:
+        try:
+            user = check(presented.decode())
+            if inspect.isawaitable(user):
+                user = await user
+        except Exception:  # a foreign function: what it can't answer is a no
+            logger.warning("the check of a token failed: the request was refused", exc_info=True)
+            return None
+        return None if user is None or user is False else Caller(user=user)
+
+
+def presented_token(authorization: str | None) -> bytes | None:
+    """Return the token that an `Authorization` header carries, as it was sent; None where there is none."""
+    scheme, _, rest = (authorization or "").strip().partition(" ")
+    credentials = rest.strip().encode("latin-1", "replace")  # as headers are read
+    if scheme.lower() == "basic":
+        try:
+            credentials = base64.b64decode(credentials, validate=True).partition(b":")[2]
+        except (binascii.Error, ValueError):
+            return None
+    elif scheme.lower() != "bearer":
+        return None
+    return credentials or None

@@ -1,0 +1,187 @@
+"""The application: its routes, and how it starts and ends."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pydantic import TypeAdapter
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from tool_search_processor._version import __version__
+from tool_search_processor.catalog import Catalog, CatalogView
+from tool_search_processor.catalog.toolsets import bears_any
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.filters import Admission, Filter
+from tool_search_processor.search.strategies import Strategy
+from tool_search_processor.server.access import Access, Caller, TokenCheck
+from tool_search_processor.server.rest.document import openapi_document
+from tool_search_processor.server.rest.letta import (
+    SearchRequest,
+    SearchResult,
+    ToolOut,
+    search_result,
+    tool_out,
+)
+from tool_search_processor.server.rest.listing import ListRequest, find_by_id, list_page
+from tool_search_processor.server.rest.modes import Found, ModeSearch, Wanted
+from tool_search_processor.server.rest.requests import (
+    context_of,
+    guarded,
+    problem,
+    read_body,
+    read_query,
+    refused,
+)
+
+_RESULTS = TypeAdapter(list[SearchResult])
+_TOOLS = TypeAdapter(list[ToolOut])
+_RETRY_SECONDS = "5"
+
+
+def create_app(
+    tools_or_catalog: object,
+    *,
+    search: Strategy = "hybrid",
+    token: TokenCheck | None = None,
+    filter: Filter | None = None,  # noqa: A002 - the option's public name
+) -> Starlette:
+    """Return an ASGI application that searches a catalog, as Letta's client asks for it.
+
+    `POST /v1/tools/search`, `GET /v1/tools`, `GET /v1/tools/{id}`, `GET /health`, `GET /openapi.json`.
+
+    Args:
+        tools_or_catalog: A `Catalog`, which stays the caller's to close, or what one is made of: tools,
+            functions and providers, mixed freely.
+        search: The strategy. `"hybrid"` (which needs the extra `embeddings`) answers all three search
+            modes, `"vector"` that one, every other the mode `fts`. An index that the catalog has of this
+            strategy is shared; otherwise one more is made.
+        token: The token that every request but `/health` has to bring; or a function, sync or async, from
+            a token to its user, None for nobody. None asks for no token.
+        filter: Asked in phase `search` which tools a request may find; the context of its request, and
+            that of providers, holds `headers` (by small names) and `user`.
+
+    Raises:
+        ConfigurationError: When an option can't work.
+        ImportError: When the strategy needs an extra that is not installed.
+    """
+    if filter is not None and not callable(filter):
+        raise ConfigurationError(f"filter is a function (request) -> bool, found {filter!r:.80}")
+    given = tools_or_catalog if isinstance(tools_or_catalog, Catalog) else None
+    catalog = Catalog(tools_or_catalog, search=search) if given is None else given
+    endpoints = RestEndpoints(ModeSearch(catalog, search), filter=filter)
+    access = Access(token)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await endpoints.search.prepare()
+        try:
+            yield
+        finally:
+            if given is None:
+                await catalog.aclose()
+
+    return Starlette(
+        routes=endpoints.routes(access), lifespan=lifespan, exception_handlers={HTTPException: refused}
+    )
+
+
+class RestEndpoints:
+    """Answers requests over one catalog, under one filter."""
+
+    def __init__(self, search: ModeSearch, *, filter: Filter | None) -> None:  # noqa: A002 - as `create_app` has it
+        """Take what searches, and who may find what."""
+        self.search = search
+        self._filter = filter
+        self._document = openapi_document()
+
+    def routes(self, access: Access) -> list[Route]:
+        """Return the routes; all but those of health ask for the token."""
+        closed = [
+            ("/v1/tools/search", self.post_search, "POST"),
+            ("/v1/tools", self.get_tools, "GET"),
+            ("/v1/tools/", self.get_tools, "GET"),
+            ("/v1/tools/{tool_id}", self.get_tool, "GET"),
+            ("/openapi.json", self.get_document, "GET"),
+        ]
+        opened = Access(None)
+        return [
+            *(Route(path, guarded(answer, access), methods=[method]) for path, answer, method in closed),
+            *(Route(path, guarded(self.get_health, opened)) for path in ("/health", "/v1/health/")),
+        ]
+
+    async def post_search(self, request: Request, caller: Caller) -> Response:
+        """Search the tools that the caller may find."""
+        asked = await read_body(request, SearchRequest)
+        mode = asked.search_mode or self.search.default_mode
+        if mode not in self.search.modes:
+            offered = ", ".join(self.search.modes)
+            return problem(400, f"this server has no index for search_mode {mode!r}; it has: {offered}")
+        view, admission = await self._seen(request, caller)
+        wanted = wanted_of(view, limit=asked.limit, tags=asked.tags, tool_types=asked.tool_types)
+        query = asked.query or ""
+        with admission:
+            if query.strip():
+                found = await self.search.find(view, query, mode=mode, wanted=wanted, admission=admission)
+            else:
+                found = await _listed(view, wanted, admission)
+        if mode == "vector" and not found and not self.search.is_ready:
+            return problem(
+                503, "the tools are being embedded: try again", headers={"Retry-After": _RETRY_SECONDS}
+            )
+        results = [search_result(one, embeds=self.search.has_vectors) for one in found]
+        return _json(_RESULTS, results)
+
+    async def get_tools(self, request: Request, caller: Caller) -> Response:
+        """List the tools that the caller may find."""
+        asked = read_query(request, ListRequest)
+        view, admission = await self._seen(request, caller)
+        with admission:
+            page = await list_page(view, asked, admission=admission)
+        return _json(_TOOLS, [tool_out(tool) for tool in page])
+
+    async def get_tool(self, request: Request, caller: Caller) -> Response:
+        """Show one tool."""
+        view, admission = await self._seen(request, caller)
+        with admission:
+            tool = await find_by_id(view, request.path_params["tool_id"], admission=admission)
+        return Response(tool_out(tool).model_dump_json(), media_type="application/json")
+
+    async def get_document(self, _: Request, __: Caller) -> Response:
+        """Show the OpenAPI document."""
+        return JSONResponse(self._document)
+
+    async def get_health(self, _: Request, __: Caller) -> Response:
+        """Tell that the server is up, and whether everything is embedded."""
+        return JSONResponse({"status": "ok", "version": __version__, "ready": self.search.is_ready})
+
+    async def _seen(self, request: Request, caller: Caller) -> tuple[CatalogView, Admission]:
+        context = context_of(request, caller)
+        return await self.search.catalog.view(context), Admission(self._filter, context=context)
+
+
+def wanted_of(
+    view: CatalogView,
+    *,
+    limit: int,
+    tags: Iterable[str] | None = None,
+    tool_types: Sequence[str] | None = None,
+) -> Wanted:
+    """Return what is asked of a search; an empty list of tags or types asks nothing."""
+    without = (tool.name for tool in view if tool_types and tool.tool_type not in tool_types)
+    return Wanted(limit=limit, tags=frozenset(tags or ()), without=frozenset(without))
+
+
+async def _listed(view: CatalogView, wanted: Wanted, admission: Admission) -> list[Found]:
+    """Return the first tools in the catalog's order."""
+    tools = (tool for tool in view if tool.name not in wanted.without and bears_any(tool, wanted.tags))
+    return [Found(tool=tool) for tool in await admission.admit(tools, "search", limit=wanted.limit)]
+
+
+def _json(adapter: TypeAdapter[Any], value: object) -> Response:
+    return Response(adapter.dump_json(value), media_type="application/json")

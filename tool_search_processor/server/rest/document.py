@@ -1,0 +1,135 @@
+"""The OpenAPI document of the endpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+from tool_search_processor._version import __version__
+from tool_search_processor.server.rest.letta import SearchRequest, SearchResult, ToolOut
+from tool_search_processor.server.rest.listing import ListRequest
+
+_REFERENCE = "#/components/schemas/{model}"
+_PROBLEM = {
+    "type": "object",
+    "required": ["detail"],
+    "properties": {
+        "detail": {
+            "description": "A sentence; or, with status 422, what is wrong with each value.",
+            "anyOf": [
+                {"type": "string"},
+                {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["type", "loc", "msg"],
+                        "properties": {
+                            "type": {"type": "string"},
+                            "loc": {"type": "array", "items": {"type": ["string", "integer"]}},
+                            "msg": {"type": "string"},
+                        },
+                    },
+                },
+            ],
+        }
+    },
+}
+_HEALTH = {
+    "type": "object",
+    "required": ["status", "version", "ready"],
+    "properties": {
+        "status": {"const": "ok"},
+        "version": {"type": "string"},
+        "ready": {"type": "boolean", "description": "Whether every tool is embedded."},
+    },
+}
+_SAID = {
+    400: "No index for this search mode.",
+    401: "No valid token.",
+    404: "No such tool.",
+    408: "The body took too long.",
+    413: "The body is too long.",
+    422: "A value doesn't fit, or the body is no JSON.",
+    503: "The tools are still being embedded.",
+}
+
+
+def openapi_document() -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document of the endpoints."""
+    models = [(SearchRequest, "validation"), (SearchResult, "serialization"), (ToolOut, "serialization")]
+    _, schemas = models_json_schema(models, ref_template=_REFERENCE)  # type: ignore[arg-type]  # a list of pairs
+    search = {
+        "operationId": "search_tools",
+        "summary": "Search the tools",
+        "requestBody": {"required": True, "content": _json(_reference("SearchRequest"))},
+        "responses": _responses(_many("SearchResult"), 400, 401, 408, 413, 422, 503),
+    }
+    one = {"name": "tool_id", "in": "path", "required": True, "schema": {"type": "string"}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Tool search", "version": __version__},
+        "paths": {
+            "/v1/tools/search": {"post": search},
+            "/v1/tools": {
+                "get": _get(
+                    "list_tools",
+                    "List the tools",
+                    _responses(_many("ToolOut"), 401, 404, 422),
+                    parameters=_parameters(),
+                )
+            },
+            "/v1/tools/{tool_id}": {
+                "get": _get(
+                    "retrieve_tool",
+                    "Show a tool",
+                    _responses(_reference("ToolOut"), 401, 404),
+                    parameters=[one],
+                )
+            },
+            "/health": {
+                "get": {
+                    **_get("health", "Tell whether the server is up", _responses(_HEALTH)),
+                    "security": [],
+                }
+            },
+        },
+        "components": {
+            "schemas": {**schemas["$defs"], "Problem": _PROBLEM},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"token": []}],
+    }
+
+
+def _get(operation: str, summary: str, responses: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"operationId": operation, "summary": summary, "responses": responses, **more}
+
+
+def _parameters() -> list[dict[str, Any]]:
+    """Return the parameters of the listing, which stand in the URL."""
+    properties = ListRequest.model_json_schema()["properties"]
+    return [
+        {"name": name, "in": "query", "description": schema.pop("description"), "schema": schema}
+        for name, schema in properties.items()
+    ]
+
+
+def _responses(schema: dict[str, Any], *problems: int) -> dict[str, Any]:
+    said = {
+        str(status): {"description": _SAID[status], "content": _json(_reference("Problem"))}
+        for status in problems
+    }
+    return {"200": {"description": "The answer.", "content": _json(schema)}, **said}
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
+
+
+def _many(model: str) -> dict[str, Any]:
+    return {"type": "array", "items": _reference(model)}
+
+
+def _reference(model: str) -> dict[str, Any]:
+    return {"$ref": _REFERENCE.format(model=model)}

@@ -1,0 +1,213 @@
+"""Search by words, by meaning or by both, over one index that holds each document once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args, runtime_checkable
+
+from tool_search_processor.catalog import Catalog, CatalogView
+from tool_search_processor.catalog.indexes import IndexPool
+from tool_search_processor.filters import Admission
+from tool_search_processor.processor.discovery import Ranked, rank
+from tool_search_processor.search.base import Document, Hit, SearchIndex
+from tool_search_processor.search.strategies import AnyIndex, Strategy
+from tool_search_processor.tools import Tool
+
+Mode = Literal["fts", "vector", "hybrid"]
+ListName = Literal["fts", "vector"]
+
+K = 60
+"""Of reciprocal rank fusion: the greater, the less first places count."""
+
+_LISTS: Mapping[Mode, tuple[ListName, ...]] = {
+    "fts": ("fts",),
+    "vector": ("vector",),
+    "hybrid": ("fts", "vector"),
+}
+_DEEPER = 3
+_LEAST_DEPTH = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One tool that a search found."""
+
+    tool: Tool
+    score: float = 0.0
+    """See `fuse`, or, of `ModeSearch.judge`, how well it fits by the index's own measure."""
+    fts_rank: int | None = None
+    """1-based place in the list by words, among what the caller may find."""
+    vector_rank: int | None = None
+    """1-based place in the list by meaning, among what the caller may find."""
+    matched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked of a search, beside its words."""
+
+    limit: int
+    tags: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+
+
+@runtime_checkable
+class TwoLists(Protocol):
+    """An index of two lists that can be searched alone, as `HybridIndex` is."""
+
+    lexical: SearchIndex
+    vector: SearchIndex
+
+    def update(self, documents: Sequence[Document]) -> None:
+        """Make `documents` the whole content of both."""
+        ...
+
+
+class ListIndex:
+    """One list of an index of two, searched alone; an update reaches the whole."""
+
+    def __init__(self, whole: TwoLists, part: SearchIndex) -> None:
+        """Take the whole and the part."""
+        self._whole = whole
+        self._part = part
+        self.blocking = bool(getattr(part, "blocking", False))
+
+    def update(self, documents: Sequence[Document]) -> None:
+        """Make `documents` the whole content; nothing happens where the whole holds them."""
+        self._whole.update(documents)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+    ) -> list[Hit]:
+        """Rank the documents by this list alone; see `SearchIndex.search`."""
+        return self._part.search(query, limit=limit, within=within, extra=extra)
+
+
+class ModeSearch:
+    """Searches a catalog in the modes that its index has lists for.
+
+    An index of two lists (`"hybrid"`) has all three modes, `"vector"` that one, any other `"fts"` alone.
+    """
+
+    def __init__(self, catalog: Catalog, search: Strategy) -> None:
+        """Search with the catalog's own index where it is of this strategy, or else with one more.
+
+        Raises:
+            ConfigurationError: For an unknown strategy.
+            ImportError: When the strategy needs an extra that is not installed.
+        """
+        self.catalog = catalog
+        own = catalog.indexes
+        self._whole = own if own.strategy is search or own.strategy == search else IndexPool(search)
+        self._index = self._whole.shared_index
+        self._lists = {name: IndexPool(index) for name, index in _lists_of(self._index).items()}
+        self.modes: tuple[Mode, ...] = tuple(
+            mode for mode in get_args(Mode) if self._lists.keys() >= set(_LISTS[mode])
+        )
+        self.default_mode: Mode = self.modes[-1]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether what is built in the background is there."""
+        return bool(getattr(self._index, "ready", True))
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether tools are embedded."""
+        return "vector" in self._lists
+
+    async def prepare(self) -> None:
+        """Bring the index up to date, so that the first search needn't."""
+        view = await self.catalog.view()
+        await self._whole.prepare(view.shared)
+
+    async def find(
+        self, view: CatalogView, query: str, *, mode: Mode, wanted: Wanted, admission: Admission
+    ) -> list[Found]:
+        """Return the best tools that may be found, best first.
+
+        Each list is fetched deeper than the limit, or a tool that both hold further down would be missed.
+        """
+        lists = await self._rankings(view, query, _LISTS[mode], wanted=wanted, admission=admission)
+        return fuse(lists)[: wanted.limit]
+
+    async def judge(
+        self, view: CatalogView, query: str, *, wanted: Wanted, admission: Admission
+    ) -> list[Found]:
+        """Return the best tools by the index's own score, as a `ToolSearchProcessor` with it finds them."""
+        names: tuple[ListName, ...] = tuple(self._lists)
+        lists = await self._rankings(view, query, names, wanted=wanted, admission=admission)
+        known = {found.tool.name: found for found in fuse(lists)}
+        ranked = await rank(
+            view.searched_by(self._whole),
+            query,
+            admission=admission,
+            limit=wanted.limit,
+            tags=wanted.tags,
+            without=wanted.without,
+        )
+        return [_judged(hit, tool, known.get(tool.name)) for hit, tool in ranked]
+
+    async def _rankings(
+        self,
+        view: CatalogView,
+        query: str,
+        names: Sequence[ListName],
+        *,
+        wanted: Wanted,
+        admission: Admission,
+    ) -> dict[ListName, list[Ranked]]:
+        return {
+            name: await rank(
+                view.searched_by(self._lists[name]),
+                query,
+                admission=admission,
+                limit=max(_DEEPER * wanted.limit, _LEAST_DEPTH),
+                tags=wanted.tags,
+                without=wanted.without,
+            )
+            for name in names
+        }
+
+
+def fuse(lists: Mapping[ListName, Sequence[Ranked]]) -> list[Found]:
+    """Return the tools of all lists, best first; ties keep the lists' order.
+
+    The score is the sum over the lists of weight / (60 + rank), the weights equal and together 1: Cormack,
+    Clarke and Büttcher, SIGIR 2009, https://doi.org/10.1145/1571941.1572114. So a score means the same
+    whether one list was searched or two: 1/61 is first in all of them.
+    """
+    found: dict[str, Found] = {}
+    for name, ranked in lists.items():
+        for place, (hit, tool) in enumerate(ranked, 1):
+            before = found.get(tool.name, Found(tool=tool))
+            found[tool.name] = Found(
+                tool=tool,
+                score=before.score + 1 / len(lists) / (K + place),
+                fts_rank=place if name == "fts" else before.fts_rank,
+                vector_rank=place if name == "vector" else before.vector_rank,
+                matched=before.matched or hit.matched,
+            )
+    return sorted(found.values(), key=lambda one: -one.score)
+
+
+def _judged(hit: Hit, tool: Tool, known: Found | None) -> Found:
+    return Found(
+        tool=tool,
+        score=hit.score,
+        fts_rank=known.fts_rank if known else None,
+        vector_rank=known.vector_rank if known else None,
+        matched=hit.matched,
+    )
+
+
+def _lists_of(index: AnyIndex) -> dict[ListName, AnyIndex]:
+    if isinstance(index, TwoLists):
+        return {"fts": ListIndex(index, index.lexical), "vector": ListIndex(index, index.vector)}
+    return {"vector" if hasattr(index, "embedder") else "fts": index}

@@ -1,0 +1,145 @@
+"""What comes in over HTTP, read within limits; what is wrong with it is said as FastAPI says it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from tool_search_processor.errors import InvalidPatternError
+from tool_search_processor.plain import clean_text
+from tool_search_processor.server.access import Access, Caller
+
+logger = logging.getLogger(__name__)
+
+MAX_BODY_BYTES = 256 * 1024
+"""The longest body that is read: of a query, 20,000 characters count."""
+BODY_SECONDS = 30.0
+"""How long a body may take to arrive."""
+
+Model = TypeVar("Model", bound=BaseModel)
+Endpoint = Callable[[Request], Awaitable[Response]]
+Answer = Callable[[Request, Caller], Awaitable[Response]]
+
+
+class InvalidRequestError(Exception):
+    """A request that can't be answered; `problems` is what is wrong with it, as FastAPI lists it."""
+
+    def __init__(self, problems: Sequence[Mapping[str, Any]]) -> None:
+        """Keep the problems, each with `type`, `loc` and `msg`."""
+        self.problems = list(problems)
+        super().__init__(str(self.problems))
+
+
+def guarded(answer: Answer, access: Access) -> Endpoint:
+    """Return an endpoint that asks for the token and has an answer to every failure."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            caller = await access.admit(request.headers.get("authorization"))
+            return await answer(request, caller) if caller else unauthorized("Bearer")
+        except HTTPException:
+            raise
+        except ClientDisconnect:
+            return problem(400, "the request broke off")  # nobody is there to read it
+        except InvalidRequestError as exc:
+            return JSONResponse({"detail": exc.problems}, 422)
+        except InvalidPatternError as exc:  # only a query is read as a pattern
+            wrong = {"type": "value_error", "loc": ["body", "query"], "msg": clean_text(str(exc))}
+            return JSONResponse({"detail": [wrong]}, 422)
+        except Exception:  # providers, indexes and embedders are anybody's code
+            logger.exception("%s %s failed", request.method, request.url.path)
+            return problem(500, "the server failed to answer: its log says why")
+
+    return endpoint
+
+
+def unauthorized(scheme: str) -> Response:
+    """Return what somebody without a valid token gets."""
+    challenge = {"WWW-Authenticate": f'{scheme} realm="tool search"'}
+    return problem(
+        401, "this needs a valid token: send the header Authorization: Bearer …", headers=challenge
+    )
+
+
+def problem(status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a failure as FastAPI writes it."""
+    return JSONResponse({"detail": detail}, status, headers=headers)
+
+
+async def read_body(request: Request, model: type[Model]) -> Model:
+    """Read a JSON body.
+
+    Raises:
+        InvalidRequestError: When it is no JSON, or holds what doesn't fit.
+        HTTPException: When it is too long, or too slow.
+    """
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            body = await _limited(request)
+    except TimeoutError:
+        raise HTTPException(408, f"the body took longer than {BODY_SECONDS:.0f} s to arrive") from None
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as exc:
+        raise InvalidRequestError(_problems(exc, "body")) from None
+
+
+def read_query(request: Request, model: type[Model]) -> Model:
+    """Read a URL's parameters; one that may be given more than once is also split at commas.
+
+    Raises:
+        InvalidRequestError: When one doesn't fit.
+    """
+    given: dict[str, Any] = {}
+    for key, value in request.query_params.multi_items():
+        field = model.model_fields.get(key)
+        if field is not None and field.default == []:
+            given.setdefault(key, []).extend(part.strip() for part in value.split(",") if part.strip())
+        else:
+            given[key] = value
+    try:
+        return model.model_validate(given)
+    except ValidationError as exc:
+        raise InvalidRequestError(_problems(exc, "query")) from None
+
+
+def context_of(request: Request, caller: Caller) -> Mapping[str, Any]:
+    """Return what providers and the filter know of a request: `headers`, by small names, and `user`."""
+    headers: dict[str, str] = {}
+    for key, value in request.headers.items():
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    return {"headers": MappingProxyType(headers), "user": caller.user}
+
+
+async def refused(_: Request, exc: Exception) -> Response:
+    """Answer an `HTTPException`, in the same shape as everything else."""
+    if not isinstance(exc, HTTPException):
+        raise exc
+    return problem(exc.status_code, exc.detail, headers=exc.headers)
+
+
+async def _limited(request: Request) -> bytes:
+    too_long = HTTPException(413, f"a body holds at most {MAX_BODY_BYTES:,} bytes")
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced[:20]) > MAX_BODY_BYTES:
+        raise too_long
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            raise too_long
+    return bytes(body)
+
+
+def _problems(exc: ValidationError, place: str) -> list[dict[str, Any]]:
+    """Return what pydantic found, without the values: they may hold anything, at any length."""
+    errors = exc.errors(include_url=False, include_context=False, include_input=False)
+    return [{"type": e["type"], "loc": [place, *e["loc"]], "msg": e["msg"]} for e in errors]
