@@ -15,7 +15,6 @@ import standard_library
 from models import choose_model, find_load_call
 
 from tool_search_processor import ToolSearchProcessor
-from tool_search_processor.agent.completions import litellm_completion
 
 SCRIPT = find_load_call(
     "unified diff of two texts", {"old": "a\nb", "new": "a\nc"}, answer="The patch is:\n{}"
@@ -26,7 +25,9 @@ async def main() -> None:
     """Answer one question in a loop of our own."""
     search = ToolSearchProcessor(standard_library.tools())
     chosen = choose_model(SCRIPT)
-    ask = chosen.pop("completion", litellm_completion)
+    ask = chosen.pop("completion", None)
+    if ask is None:
+        from litellm import acompletion as ask
     print(f"model: {chosen['model']}")
     messages: list[Any] = [{"role": "user", "content": "Show the difference of 'a\\nb' and 'a\\nc'."}]
 

@@ -16,7 +16,7 @@ import pytest
 from pydantic import BaseModel
 
 from tool_search_processor.errors import ToolArgumentsError, ToolCallError
-from tool_search_processor.results import encode_result, error_text, safe_repr
+from tool_search_processor.results import cut_result, encode_result, error_text, safe_repr
 
 
 class Model(BaseModel):
@@ -153,3 +153,16 @@ def test_texts_that_raise_whatever(error):
 
     assert safe_repr(Odd()) == "<Odd>"
     assert error_text(Odd()) == "Error: Odd"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "cut"),
+    [
+        ("", 1, ""),
+        ("abc", 3, "abc"),
+        ("abc", None, "abc"),
+        ("abcd", 3, "abc\n… (cut: 1 more characters were left out. Ask for less at a time.)"),
+    ],
+)
+def test_a_cut_result_says_how_much_was_left_out(text, limit, cut):
+    assert cut_result(text, limit) == cut

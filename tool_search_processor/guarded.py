@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from tool_search_processor.errors import ToolNotCallableError
+from tool_search_processor.errors import ToolArgumentsError, ToolNotCallableError
 from tool_search_processor.tools import Tool, ToolContext
 
 Gate = Callable[[Tool, Any, ToolContext | None], Awaitable[Any]]
 """Runs `(tool, arguments, context)` if the policy of this moment allows it."""
+
+Explain = Callable[[ToolArgumentsError], Awaitable[Any]]
+"""Answers a call whose arguments don't fit, without running it."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class GuardedTool(Tool):
 
     inner: Tool | None = field(default=None, repr=False, compare=False)
     gate: Gate | None = field(default=None, repr=False, compare=False)
+    explain: Explain | None = field(default=None, repr=False, compare=False)
+    """For a tool whose parameters the model may not have seen."""
 
     async def call(self, arguments: Any = None, context: ToolContext | None = None) -> Any:
         """Run the tool, if the policy of this moment allows it.
@@ -46,12 +51,13 @@ class GuardedTool(Tool):
         )
 
 
-def guard(tool: Tool, gate: Gate) -> GuardedTool:
+def guard(tool: Tool, gate: Gate, *, explain: Explain | None = None) -> GuardedTool:
     """Return a copy of a tool that runs through a gate."""
     guarded = object.__new__(GuardedTool)
     # The tool was checked and frozen when it was made: its fields, and what it has worked out from
     # them, are taken over as they are. Twenty loaded tools cost 0.1 ms a step this way, not 1 ms.
-    guarded.__dict__.update(tool.__dict__, inner=tool, gate=gate, execute=partial(_execute, tool, gate))
+    execute = partial(_execute, tool, gate)
+    guarded.__dict__.update(tool.__dict__, inner=tool, gate=gate, explain=explain, execute=execute)
     return guarded
 
 

@@ -17,6 +17,8 @@ from tool_search_processor.errors import (
 )
 from tool_search_processor.plain import clean_text
 
+RESULT_CHARACTERS = 200_000
+"""The most characters of one result that a model gets by default: about 50,000 tokens."""
 _LONGEST_ERROR = 1_000
 _MOST_ITEMS = 10_000
 _FIT_FOR_THE_MODEL = (
@@ -58,6 +60,14 @@ def encode_result(value: Any) -> str:
         return clean_text(json.dumps(value, ensure_ascii=False, default=safe_repr))
     except (TypeError, ValueError, RecursionError):
         return clean_text(safe_repr(value))
+
+
+def cut_result(text: str, limit: int | None) -> str:
+    """Return a result's text, cut to `limit` characters with a sentence that says how much was left out."""
+    if limit is None or len(text) <= limit:
+        return text
+    left = len(text) - limit
+    return f"{text[:limit]}\n… (cut: {left:,} more characters were left out. Ask for less at a time.)"
 
 
 def _without_iterators(value: Any) -> Any:

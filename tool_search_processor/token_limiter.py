@@ -46,6 +46,9 @@ class TokenLimiter:
     Put it last, so that it counts what is sent: messages, instructions and tool definitions.
     """
 
+    counts_what_is_sent = True
+    """Nothing that adds to a step may come after it; an agent checks that."""
+
     def __init__(
         self,
         limit: int,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 
 import pytest
@@ -11,6 +12,7 @@ from tool_search_processor import ToolSearchProcessor, ToolSession
 from tool_search_processor.call_requests import CallRequest
 from tool_search_processor.errors import ToolUnavailableError
 from tool_search_processor.session.calls import (
+    MAX_CALLS,
     CallRunner,
     PendingCall,
     ToolOutcome,
@@ -20,6 +22,7 @@ from tool_search_processor.session.calls import (
     wire_name,
 )
 from tool_search_processor.steps import InputStep
+from tool_search_processor.stores import HistoryStore
 from tool_search_processor.tools import Tool, ToolContext
 
 
@@ -400,3 +403,41 @@ async def run_calls(*tools):
     runner, step = CallRunner(()), InputStep(messages=(), tools=tools)
     requests = [CallRequest(id=f"c{n}", name=tool.name, arguments="{}") for n, tool in enumerate(tools)]
     return await runner.run(step, await runner.prepare(step, requests))
+
+
+async def test_of_one_reply_a_fixed_number_of_calls_is_run():
+    ran = []
+    tool = Tool(name="count", execute=lambda **given: ran.append(given["number"]))
+    requests = [request("count", {"number": n}, call_id=f"c{n}") for n in range(MAX_CALLS + 2)]
+    runner = CallRunner(())
+    outcomes = await runner.run(step_of(tool), await runner.prepare(step_of(tool), requests))
+    assert [outcome.call_id for outcome in outcomes] == [item.id for item in requests]
+    assert sorted(ran) == list(range(MAX_CALLS))
+    assert [outcome.is_error for outcome in outcomes] == [False] * MAX_CALLS + [True] * 2
+    assert outcomes[-1].text == (
+        "Error: this call was not run: 128 calls of one reply are the most. Make it again later."
+    )
+
+
+@pytest.mark.parametrize("limit", [10, None])
+async def test_a_result_is_cut_to_the_most_characters(limit):
+    async def fail() -> None:
+        raise ToolUnavailableError("y" * 1_010)
+
+    tools = [Tool(name="long", execute=lambda: "x" * 1_010), Tool.from_function(fail)]
+    runner = CallRunner((), max_result_characters=limit)
+    calls = await runner.prepare(step_of(*tools), [request("long"), request("fail")])
+    one, two = await runner.run(step_of(*tools), calls)
+    left = "\n… (cut: 1,000 more characters were left out. Ask for less at a time.)"
+    assert one.text == ("x" * 1_010 if limit is None else "x" * 10 + left)
+    assert two.text.startswith("Error: yyy")
+    assert ("left out" in two.text) is (limit is not None)
+
+
+async def test_what_a_meta_tool_answers_is_never_cut_since_it_may_bear_a_receipt():
+    processor = ToolSearchProcessor([Tool(name="a")], store=HistoryStore())
+    async with ToolSession(processor, max_result_characters=10) as session:
+        await session.tools([])
+        call = {"id": "1", "function": {"name": "load_tool", "arguments": '{"tool_names": ["a"]}'}}
+        (answer,) = await session.execute([call])
+    assert json.loads(answer["content"])["receipt"]["names"] == ["a"]

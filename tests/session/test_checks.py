@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tool_search_processor import Agent, ToolSearchProcessor
+from tool_search_processor import Agent, TokenLimiter, ToolSearchProcessor, ToolSession
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
 from tool_search_processor.session.checks import checked_processors, checked_tools, resolvers
 from tool_search_processor.tools import Tool
@@ -96,3 +96,23 @@ def test_two_searchers_with_different_meta_tool_names_work_without_an_id():
     first = ToolSearchProcessor(search_tool_name="find_a", load_tool_name="load_a")
     second = ToolSearchProcessor(search_tool_name="find_b", load_tool_name="load_b")
     assert Agent("a", "m", input_processors=[first, second]).input_processors == (first, second)
+
+
+@pytest.mark.parametrize("limiters", [1, 2])
+def test_what_counts_comes_after_what_adds(limiters):
+    limits = [TokenLimiter(100, id=f"limit-{n}") for n in range(limiters)]
+    searcher = ToolSearchProcessor()
+    for build in (ToolSession, lambda *given: Agent("a", "m", input_processors=given)):
+        build(searcher, *limits)
+        build(*limits, Pass())
+        with pytest.raises(ConfigurationError, match=r"'limit-0' counts.*'tool-search'.*put 'limit-0' last"):
+            build(*limits, Pass(), searcher)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "9"])
+def test_the_most_characters_of_a_result_are_a_number(limit):
+    match = rf"max_result_characters .*found {limit!r}"
+    with pytest.raises(ConfigurationError, match=match):
+        ToolSession(max_result_characters=limit)
+    with pytest.raises(ConfigurationError, match=match):
+        Agent("a", "m", max_result_characters=limit)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tool_search_processor.errors import ConfigurationError, DuplicateToolError
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ResumeError
 from tool_search_processor.session import ToolSession
 from tool_search_processor.token_limiter import TokenLimiter
 from tool_search_processor.tools import Tool
@@ -210,3 +210,68 @@ async def test_a_tool_that_takes_too_long():
     async with ToolSession(tools=[forever], tool_timeout_seconds=0.01) as session:
         (result,) = await session.execute([openai_call("forever", {})])
     assert "took longer" in result["content"]
+
+
+class Claiming(Unlocking):
+    """Claims calls in a table that all processes share."""
+
+    def __init__(self, claims):
+        super().__init__()
+        self.claims = claims
+
+    async def claim_call(self, step, call_id):
+        key = step.thread_id, step.run_id, call_id
+        if key in self.claims:
+            return False
+        self.claims.append(key)
+        return True
+
+    async def release_call(self, step, call_id):
+        self.claims.remove((step.thread_id, step.run_id, call_id))
+
+
+ASKED = [openai_call("erase", {"path": "a"}, "c1"), openai_call("erase", {"path": "b"}, "c2")]
+SAID = {"role": "assistant", "content": None, "tool_calls": ASKED}
+
+
+@pytest.mark.parametrize("listed", [[USER], [USER, SAID]], ids=["before the call", "with the call"])
+async def test_an_approved_call_runs_once_over_all_processes(listed):
+    claims = []
+    async with ToolSession(Claiming(claims), thread_id="t") as session:
+        await session.tools([USER])
+        await session.execute(ASKED, approvals={"c1": True, "c2": "no"})
+    assert [call_id for *_, call_id in claims] == ["c1"], "what is refused is not claimed"
+    async with ToolSession(Claiming(claims), thread_id="t") as session:
+        await session.tools(listed)
+        with pytest.raises(ResumeError, match="'c1' was decided before, in another process"):
+            await session.execute(ASKED, approvals={"c2": True, "c1": True})
+        assert len(claims) == 1, "all or none"
+        refused, done = await session.execute(ASKED, approvals={"c2": True})
+        assert ("was not given" in refused["content"], done["content"]) == (True, "erased b")
+
+
+async def test_processes_that_know_the_calls_alone_agree_too():
+    claims = []
+    async with ToolSession(Claiming(claims), thread_id="t") as session:
+        await session.execute(ASKED, approvals={"c1": True})
+    async with ToolSession(Claiming(claims), thread_id="t") as session:
+        with pytest.raises(ResumeError):
+            await session.execute(SAID, approvals={"c1": True})
+
+
+async def test_the_same_id_later_in_a_conversation_is_another_call():
+    claims = []
+    async with ToolSession(Claiming(claims), thread_id="t") as session:
+        for turn in range(1, 3):
+            await session.tools([USER] * turn)
+            assert (await session.execute(ASKED[:1], approvals={"c1": True}))[0]["content"] == "erased a"
+
+
+async def test_two_anonymous_sessions_that_look_alike_are_two():
+    claims = []
+    for _ in range(2):
+        async with ToolSession(Claiming(claims)) as session:
+            await session.tools([USER])
+            assert (await session.execute(ASKED[:1], approvals={"c1": True}))[0]["content"] == "erased a"
+            with pytest.raises(ResumeError):
+                await session.execute(ASKED[:1], approvals={"c1": True})

@@ -14,7 +14,12 @@ from tool_search_processor.agent.runs import Event, RunResult
 from tool_search_processor.agent.runstate import RunState, input_messages
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.messages import answer_open_calls
-from tool_search_processor.session.checks import checked_processors, checked_tools
+from tool_search_processor.results import RESULT_CHARACTERS
+from tool_search_processor.session.checks import (
+    check_result_characters,
+    checked_processors,
+    checked_tools,
+)
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
 
@@ -42,6 +47,7 @@ class Agent:
         completion: Completion | None = None,
         parallel_tool_calls: bool = True,
         tool_timeout_seconds: float | None = None,
+        max_result_characters: int | None = RESULT_CHARACTERS,
     ) -> None:
         """Check the options; nothing is called yet.
 
@@ -58,6 +64,8 @@ class Agent:
             parallel_tool_calls: False asks the model for one call at a time (the provider's
                 `parallel_tool_calls`), and runs one at a time if it sends more.
             tool_timeout_seconds: Longest time one tool may take; None waits for ever.
+            max_result_characters: The most characters of one tool's result that the model gets, at least
+                1; the rest is cut off and the model told so. None cuts nothing.
 
         Raises:
             ConfigurationError: An option cannot work, or names of tools or processors clash.
@@ -74,6 +82,7 @@ class Agent:
             raise ConfigurationError(
                 f"tool_timeout_seconds is more than 0, or None for no limit; found {tool_timeout_seconds!r}"
             )
+        check_result_characters(max_result_characters)
         if not isinstance(model_settings, Mapping):
             raise ConfigurationError(
                 f"model_settings is a mapping; found {model_settings!r:.80}: pass a dict"
@@ -103,6 +112,7 @@ class Agent:
             max_steps=max_steps,
             parallel_tool_calls=parallel_tool_calls,
             tool_timeout_seconds=tool_timeout_seconds,
+            max_result_characters=max_result_characters,
         )
         self._ledger = ClaimLedger()
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from itertools import product
 from types import MappingProxyType
 
 from tool_search_processor.agent.completions import Completion, Reply, complete
-from tool_search_processor.agent.resumption import CallClaimer, PausedRun
+from tool_search_processor.agent.resumption import PausedRun
 from tool_search_processor.agent.runs import (
     Done,
     Event,
@@ -22,9 +21,10 @@ from tool_search_processor.agent.runs import (
 )
 from tool_search_processor.agent.runstate import RunState, model_request
 from tool_search_processor.call_requests import tool_calls_of
-from tool_search_processor.errors import AbortRun, ResumeError
+from tool_search_processor.errors import AbortRun
 from tool_search_processor.session.calls import CallRunner, PreparedCall, refusal_text, stop_tasks
 from tool_search_processor.session.checks import resolvers
+from tool_search_processor.session.claims import claim_calls, claimers
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tokens import DefinitionCounter
 from tool_search_processor.tools import Tool
@@ -49,6 +49,7 @@ class Engine:
         max_steps: int,
         parallel_tool_calls: bool,
         tool_timeout_seconds: float | None,
+        max_result_characters: int | None,
     ) -> None:
         """Take the agent's options, checked."""
         self._name = name
@@ -59,10 +60,13 @@ class Engine:
         self._max_steps = max_steps
         self._parallel_tool_calls = parallel_tool_calls
         self._runner = CallRunner(
-            processors, timeout_seconds=tool_timeout_seconds, concurrent=parallel_tool_calls
+            processors,
+            timeout_seconds=tool_timeout_seconds,
+            max_result_characters=max_result_characters,
+            concurrent=parallel_tool_calls,
         )
         self._resolvers = resolvers(processors)
-        self._claimers = [item for item in processors if isinstance(item, CallClaimer)]
+        self._claimers = claimers(processors)
         self._definitions = DefinitionCounter()
 
     async def drive(
@@ -182,7 +186,8 @@ class Engine:
                 run.add_result(call.answer(_CHANGED.format(name=call.name)))
             else:
                 ready.append(call)
-        await self._claim(run, pause, [call for call in ready if call.request.id in decisions])
+        approved = [call.request.id for call in ready if call.request.id in decisions]
+        await claim_calls(self._claimers, run.base, calls=dict.fromkeys(approved, pause.claim_ids))
         run.decided = True
         async with aclosing(self._outcomes(run, step, ready)) as events:
             async for event in events:
@@ -190,24 +195,6 @@ class Engine:
         run.order_results(pause.index)
         if waiting:
             run.finish("pending", pending=waiting)
-
-    async def _claim(self, run: RunState, pause: PausedRun, calls: Sequence[PreparedCall]) -> None:
-        """Claim the calls over all processes, all or none.
-
-        Raises:
-            ResumeError: One was decided before.
-        """
-        held: list[tuple[CallClaimer, InputStep, str]] = []
-        try:
-            for call, claimer, run_id in product(calls, self._claimers, pause.claim_ids):
-                step = run.base.replace(run_id=run_id)
-                if not await claimer.claim_call(step, call.request.id):
-                    raise ResumeError(f"the call {call.request.id!r} was decided before, in another process")
-                held.append((claimer, step, call.request.id))
-        except BaseException:
-            for holder, step, call_id in held:
-                await _release(holder, step, call_id)
-            raise
 
     async def _processed(self, run: RunState, number: int) -> InputStep:
         return await run_processors(self._processors, run.step(number, instructions=self._instructions))
@@ -247,15 +234,6 @@ async def last_result(events: AsyncGenerator[Event]) -> RunResult:
             if isinstance(event, Done):
                 return event.result
     raise RuntimeError("the events of a run end with Done")  # pragma: no cover - drive() sees to it
-
-
-async def _release(claimer: CallClaimer, step: InputStep, call_id: str) -> None:
-    hook = getattr(claimer, "release_call", None)
-    try:
-        if hook is not None:
-            await hook(step, call_id)
-    except Exception:  # what went wrong first is what the caller has to hear
-        logger.warning("a claim of the call %r could not be given back", call_id, exc_info=True)
 
 
 def _still_paused(run: RunState, pause: PausedRun | None) -> bool:

@@ -9,32 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 from tool_search_processor.agent.runs import RunResult, Usage
 from tool_search_processor.errors import ResumeError
 from tool_search_processor.messages import open_calls, to_openai_messages
 from tool_search_processor.session.calls import PendingCall, PreparedCall
-from tool_search_processor.steps import InputStep
 
 _REMEMBERED_CLAIMS = 20_000
 
 ClaimKey: TypeAlias = tuple[str, ...]
-
-
-@runtime_checkable
-class CallClaimer(Protocol):
-    """A processor that can say, over all processes, who may run an approved call.
-
-    It may also have `async release_call(step, call_id)`, which takes a claim back whose call was not run.
-    """
-
-    async def claim_call(self, step: InputStep, call_id: str) -> bool:
-        """Return True to the first who asks for a call of `step`'s run, False to all others.
-
-        The run of bare messages, which have no id, is named after their content.
-        """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

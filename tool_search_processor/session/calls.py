@@ -15,8 +15,9 @@ from typing import Any
 from tool_search_processor.call_requests import CallRequest
 from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
 from tool_search_processor.messages import tool_message
+from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.plain import clean_text, sendable
-from tool_search_processor.results import encode_result, error_text
+from tool_search_processor.results import RESULT_CHARACTERS, cut_result, encode_result, error_text
 from tool_search_processor.session.checks import resolvers
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool, ToolContext
@@ -26,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 # What ends the program or the task is nobody's answer.
 _ENDS = (KeyboardInterrupt, asyncio.CancelledError)
+MAX_CALLS = 128
+"""The most calls of one reply that are looked at; the rest is told to be left."""
 _NEAR_NAMES = 3
 _NEAR_ENOUGH = 0.6
 _QUOTED_CHARACTERS = 200
@@ -157,6 +160,7 @@ class CallRunner:
         processors: Sequence[InputProcessor],
         *,
         timeout_seconds: float | None = None,
+        max_result_characters: int | None = RESULT_CHARACTERS,
         concurrent: bool = True,
     ) -> None:
         """Ask `processors` for tools that a step doesn't list.
@@ -164,15 +168,18 @@ class CallRunner:
         Args:
             processors: In the order in which they are asked.
             timeout_seconds: Longest time one tool may take; None waits for ever.
+            max_result_characters: The most characters of one tool's result; None cuts nothing.
             concurrent: Whether the calls of one step run at the same time.
         """
         self._resolvers = resolvers(processors)
         self._timeout_seconds = timeout_seconds
+        self._max_result_characters = max_result_characters
         self._concurrent = concurrent
 
     async def prepare(self, step: InputStep, requests: Sequence[CallRequest]) -> list[PreparedCall]:
         """Look up the tool of each call, at the same time; the order is kept."""
-        return list(await asyncio.gather(*(self._prepare(step, request) for request in requests)))
+        looked_up = (self._prepare(step, request) for request in requests[:MAX_CALLS])
+        return [*await asyncio.gather(*looked_up), *map(_left, requests[MAX_CALLS:])]
 
     def start(self, step: InputStep, calls: Sequence[PreparedCall]) -> list[asyncio.Task[ToolOutcome]]:
         """Start the calls and return their tasks in order; whoever starts them awaits or cancels them."""
@@ -204,7 +211,7 @@ class CallRunner:
             context = _context(step, request)
             target, target_arguments = await tool.target(arguments, context)
             # nobody is asked to approve what cannot run
-            error = _mistake(step, target, target_arguments) if target.requires_approval else None
+            error = await _mistake(step, target, target_arguments) if target.requires_approval else None
         except _ENDS:
             raise
         except BaseException as exc:  # noqa: BLE001 - foreign code: whatever it raises is an answer to the model
@@ -243,7 +250,7 @@ class CallRunner:
             async with scope:
                 value = await call.tool.call(call.arguments, _context(step, call.request))
             # Writing it down runs foreign code as well: its iterators, its `__repr__`.
-            return call.answer(encode_result(value), is_error=False)
+            return call.answer(self._cut(call.tool, encode_result(value)), is_error=False)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -259,7 +266,11 @@ class CallRunner:
                     f"Error: {call.name} took longer than {self._timeout_seconds:g} seconds and was stopped."
                 )
             _log(call.name, exc)
-            return call.answer(error_text(exc))
+            return call.answer(cut_result(error_text(exc), self._max_result_characters))
+
+    def _cut(self, tool: Tool, text: str) -> str:
+        # A meta-tool's answer may bear a receipt, by which a conversation tells what it has loaded.
+        return text if isinstance(tool, MetaTool) else cut_result(text, self._max_result_characters)
 
 
 def refusal_text(name: str, answer: object) -> str:
@@ -299,13 +310,21 @@ def _listed(step: InputStep, name: str) -> Tool | None:
     return None
 
 
-def _mistake(step: InputStep, tool: Tool, arguments: Mapping[str, Any]) -> str | None:
+def _left(request: CallRequest) -> PreparedCall:
+    text = f"Error: this call was not run: {MAX_CALLS} calls of one reply are the most. Make it again later."
+    return PreparedCall(request=request, name=wire_name(request.name), arguments={}, error=text)
+
+
+async def _mistake(step: InputStep, tool: Tool, arguments: Mapping[str, Any]) -> str | None:
     """Return what is wrong with the arguments, with the parameters where the model hasn't seen them."""
     try:
         tool.check_arguments(arguments)
     except ToolArgumentsError as exc:
         if any(listed.name == tool.name for listed in step.tools):
             return error_text(exc)
+        explain = getattr(tool, "explain", None)
+        if explain is not None:
+            return encode_result(await explain(exc))
         return f"{error_text(exc)} The parameters of {tool.name}: {encode_result(tool.wire_schema())}"
     return None
 

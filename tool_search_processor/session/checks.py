@@ -41,7 +41,8 @@ def checked_processors(
     """Return the processors after looking at their ids and at the names they reserve.
 
     Raises:
-        ConfigurationError: Something is not a processor, or two have one id or reserve one name.
+        ConfigurationError: Something is not a processor, two have one id or reserve one name, or one
+            that counts what is sent stands before one that adds to it.
         ReservedToolNameError: A tool bears a name that a processor reserves.
     """
     if isinstance(processors, InputProcessor):
@@ -54,6 +55,7 @@ def checked_processors(
             )
     for one, other in itertools.combinations(result, 2):
         _check_pair(one, other)
+        _check_order(one, other)
     for item in result:
         clash = sorted(reserved_names(item) & {tool.name for tool in tools})
         if clash:
@@ -62,6 +64,18 @@ def checked_processors(
                 "the tool, or give the processor other names (search_tool_name=, load_tool_name=, …)"
             )
     return result
+
+
+def check_result_characters(limit: int | None) -> None:
+    """Raise where the most characters of a result is neither a whole number above 0 nor None.
+
+    Raises:
+        ConfigurationError: Says what was found.
+    """
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+        raise ConfigurationError(
+            f"max_result_characters is a whole number, at least 1, or None for no limit; found {limit!r}"
+        )
 
 
 def check_reply(value: object) -> None:
@@ -117,4 +131,12 @@ def _check_pair(one: InputProcessor, other: InputProcessor) -> None:
             f"two input processors have the id {one.id!r}, under which each keeps its state of a run: "
             "give one of them another, such as id="
             f"{one.id + '-2'!r}"
+        )
+
+
+def _check_order(one: InputProcessor, later: InputProcessor) -> None:
+    if getattr(one, "counts_what_is_sent", False) and isinstance(later, ToolResolver):
+        raise ConfigurationError(
+            f"the processor {one.id!r} counts what is sent, and {later.id!r}, which comes after it, adds "
+            f"tools that it could not count: put {one.id!r} last in the list"
         )

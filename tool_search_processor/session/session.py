@@ -9,6 +9,7 @@ from typing import Any, Self
 from tool_search_processor.call_requests import tool_calls_of
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.messages import to_openai_messages
+from tool_search_processor.results import RESULT_CHARACTERS
 from tool_search_processor.session.calls import (
     CallRunner,
     PendingCall,
@@ -16,7 +17,14 @@ from tool_search_processor.session.calls import (
     ToolOutcome,
     refusal_text,
 )
-from tool_search_processor.session.checks import check_reply, checked_processors, checked_tools, resolvers
+from tool_search_processor.session.checks import (
+    check_reply,
+    check_result_characters,
+    checked_processors,
+    checked_tools,
+    resolvers,
+)
+from tool_search_processor.session.claims import claim_calls, claimers, content_name
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool
 
@@ -45,6 +53,7 @@ class ToolSession:
         context: Mapping[str, Any] = _NO_CONTEXT,
         tools: Iterable[Tool | Callable[..., Any]] = (),
         tool_timeout_seconds: float | None = None,
+        max_result_characters: int | None = RESULT_CHARACTERS,
     ) -> None:
         """Open a run of `processors`, in the order given.
 
@@ -54,15 +63,24 @@ class ToolSession:
             context: The request's own data, for filters and tools; never sent to a model.
             tools: Tools that are always listed.
             tool_timeout_seconds: Longest time one tool may take; None waits for ever.
+            max_result_characters: The most characters of one tool's result that the model gets, at least
+                1; the rest is cut off and the model told so. None cuts nothing.
 
         Raises:
             ConfigurationError: Names or ids clash, or an argument is none of its kind.
         """
         self._tools = checked_tools(tools, owner="the session")
         self._processors = checked_processors(processors, tools=self._tools)
-        self._runner = CallRunner(self._processors, timeout_seconds=tool_timeout_seconds)
+        check_result_characters(max_result_characters)
+        self._runner = CallRunner(
+            self._processors,
+            timeout_seconds=tool_timeout_seconds,
+            max_result_characters=max_result_characters,
+        )
+        self._claimers = claimers(self._processors)
         self._base = InputStep(messages=(), tools=self._tools, context=context, thread_id=thread_id)
         self._step: InputStep | None = None
+        self._messages: list[dict[str, Any]] = []
         self._number = 0
         self._ended = False
 
@@ -111,7 +129,8 @@ class ToolSession:
         """
         if self._ended:
             raise ConfigurationError("this session was left: open a new ToolSession")
-        step = self._base.replace(messages=to_openai_messages(messages), step_number=self._number)
+        self._messages = to_openai_messages(messages)
+        step = self._base.replace(messages=self._messages, step_number=self._number)
         self._step = await run_processors(self._processors, step)
         self._number += 1
         return list(self._step.tools)
@@ -146,6 +165,8 @@ class ToolSession:
 
         Raises:
             ConfigurationError: It is a whole reply of a client, or nothing that could hold calls.
+            ResumeError: An approved call has been run before, as far as a processor's store can tell over
+                all processes; nothing was run. A call is known by its conversation, as listed last.
         """
         prepared = await self._prepare(tool_calls)
         refused: dict[str, ToolOutcome] = {}
@@ -154,6 +175,8 @@ class ToolSession:
             if call.needs_approval and answer is not True:
                 refused[call.request.id] = call.answer(refusal_text(call.name, answer))
         running = [call for call in prepared if call.request.id not in refused]
+        approved = {call.request.id: [self._claim_name(call)] for call in running if call.needs_approval}
+        await claim_calls(self._claimers, await self._listed(), calls=approved)
         outcomes = iter(await self._runner.run(await self._listed(), running))
         ordered = [refused.get(call.request.id) or next(outcomes) for call in prepared]
         return [
@@ -164,6 +187,11 @@ class ToolSession:
     async def _prepare(self, tool_calls: Any) -> list[PreparedCall]:
         check_reply(tool_calls)
         return await self._runner.prepare(await self._listed(), tool_calls_of(tool_calls))
+
+    def _claim_name(self, call: PreparedCall) -> str:
+        content = content_name(self._messages, call.pending())
+        # Two anonymous runs may be alike.
+        return content if self._base.thread_id else f"{self.run_id}:{content}"
 
     async def _listed(self) -> InputStep:
         if self._step is None:  # calls of an earlier process: policy is asked before they run
