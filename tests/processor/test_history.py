@@ -289,3 +289,44 @@ async def test_a_store_that_cannot_claim_lets_every_call_run():
     assert await processor.claim_call(at, "c1")
     await processor.release_call(at, "c1")
     assert await processor.claim_call(at, "c1")
+
+
+@pytest.mark.parametrize("mode", ["load", "auto_load"])
+async def test_a_receipt_names_what_made_room_only_where_it_may_be_used(mode, thread_id):
+    policy = Policy()
+    options = {"mode": mode, "max_loaded": 2, "filter": policy, "top_k": 2}
+    chat = Chat(searcher(**options), thread_id=thread_id)
+    await chat.turn()
+
+    async def load(*wanted):
+        if mode == "load":
+            return await chat.load(*wanted)
+        policy.deny("tool_0", "search", "load")
+        policy.deny("tool_1", "search", "load")
+        return await chat.call("search_tools", query="x")
+
+    await chat.load("tool_0", "tool_1") if mode == "load" else await chat.call("search_tools", query="x")
+    await chat.turn()
+    policy.deny("tool_0", "active")
+    answer = await load("tool_2", "tool_3")
+    assert answer["receipt"] == receipt(["tool_2", "tool_3"], evicted=["tool_1"])
+    assert "tool_0" not in json.dumps(answer)
+    policy.denied.clear()
+    assert await again(chat, **options) == ["tool_2", "tool_3"], "what is not named leaves as the oldest"
+
+
+async def test_a_conversation_is_read_once_a_step(thread_id):
+    class Counting(HistoryStore):
+        read = 0
+
+        def replay(self, scope):
+            self.read += 1
+            return super().replay(scope)
+
+    store = Counting()
+    chat = Chat(searcher(), thread_id=thread_id)
+    await chat.turn()
+    await chat.load("tool_1", "tool_2")
+    await chat.restart(ToolSearchProcessor(TOOLS, store=store))
+    assert (await chat.turn(), store.read) == (["tool_1", "tool_2"], 1)
+    assert (await chat.step(), store.read) == (["tool_1", "tool_2"], 2)

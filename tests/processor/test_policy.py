@@ -427,3 +427,23 @@ async def test_an_aborted_request_leaves_nothing_loaded():
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await processor.loaded(thread_id="t") == []
+
+
+async def test_a_pinned_tool_that_active_denies_is_answered_as_one_that_is_not_there():
+    clock = make("clock", pinned=True)
+    policy = Policy()
+    run = Run(ToolSearchProcessor([clock, *CATALOG], filter=policy), thread="t")
+    for asked in ("clock", "Clock"):
+        answer = await run.load(asked)
+        assert (answer["already_loaded"], answer["not_found"]) == (["clock"], [])
+    policy.deny("clock", "active")
+    await run.step()
+    for asked in ("clock", "Clock", "clocks"):
+        answer = await run.load(asked)
+        assert (answer["loaded"], answer["already_loaded"]) == ([], [])
+        assert answer["not_found"] == [{"name": asked, "suggestions": []}]
+    by_program = await run.processor.load(["clock"], thread_id="t")
+    assert by_program["not_found"] == [{"name": "clock", "suggestions": []}]
+    policy.allow("clock")
+    assert (await run.processor.load(["clock"], thread_id="t"))["already_loaded"] == ["clock"]
+    assert await run.processor.loaded("t") == []

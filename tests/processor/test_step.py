@@ -7,6 +7,7 @@ import pytest
 from tests.support import Policy, Run, ScoredIndex, call, listed, make, names, needs, step
 from tool_search_processor import (
     AbortRun,
+    ConfigurationError,
     DuplicateToolError,
     InputProcessor,
     ReservedToolNameError,
@@ -684,3 +685,13 @@ async def test_closing_closes_the_store_and_the_providers():
     await processor.process_input_step(step())
     await processor.aclose()
     assert provider.closed == 1
+
+
+@pytest.mark.parametrize("junk", [{}, [1], None, "x"], ids=repr)
+async def test_what_stands_in_the_place_of_its_state_is_told(junk):
+    processor = ToolSearchProcessor(CATALOG)
+    given = step(state={"tool-search": junk})
+    with pytest.raises(ConfigurationError, match=r"step.state\['tool-search'\] .*found .*another key"):
+        await processor.process_input_step(given)
+    with pytest.raises(ConfigurationError, match="another id"):
+        await processor.resolve_call(given, "send_mail")

@@ -346,3 +346,41 @@ async def test_a_model_that_goes_on_searching_is_told_so():
     agent, _ = agent_with(script, ToolSearchProcessor(CATALOG))
     messages = [result["message"] for result in results(await agent.run("Write"))]
     assert ["Stop searching" in message for message in messages] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("options", "written", "loaded"),
+    [
+        ({}, call("drop_table", {"tabel": "users"}), True),
+        ({"mode": "call"}, call("call_tool", {"name": "drop_table", "arguments": {}}), False),
+    ],
+    ids=["direct", "proxied"],
+)
+async def test_nobody_approves_wrong_arguments_and_the_tool_is_loaded_and_explained(options, written, loaded):
+    processor = ToolSearchProcessor([DANGER, *FILLER], **options)
+    agent, model = agent_with([written, say("ok")], processor)
+    result = await agent.run("Clean up", thread_id="t")
+    assert (result.output, result.pending) == ("ok", [])
+    (answer,) = results(result)
+    assert list(answer) == ["error", "parameters", "message"]
+    assert answer["parameters"] == DANGER.parameters
+    assert ("The tool is loaded now." in answer["message"]) is loaded
+    assert ("drop_table" in model.requests[1].tool_names) is loaded
+
+
+@pytest.mark.parametrize("flipped", [False, True], ids=["denied at once", "denied after it was found"])
+async def test_what_policy_denies_is_not_explained_either(flipped):
+    policy = Policy()
+    policy.deny("drop_table", "active")
+
+    def allow_once(request):
+        # Allowed when the call is looked up, denied when its arguments turn out to be wrong.
+        asked = [item for item in policy.asked if item == ("active", "drop_table")]
+        return policy(request) or (flipped and not asked)
+
+    agent, model = agent_with(
+        [call("drop_table", {}), say("ok")], ToolSearchProcessor([DANGER, *FILLER], filter=allow_once)
+    )
+    (answer,) = results(await agent.run("Clean up", thread_id="t"))
+    assert "There is no tool 'drop_table' to call." in answer
+    assert "drop_table" not in model.requests[1].tool_names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from tool_search_processor.catalog.views import CatalogView
@@ -80,22 +80,31 @@ def interleave(rankings: Sequence[Sequence[Ranked]], *, limit: int) -> list[Rank
     return list(merged.values())
 
 
-async def find_by_name(view: CatalogView, name: str, *, admission: Admission) -> Tool | None:
+async def find_by_name(
+    view: CatalogView, name: str, *, admission: Admission, without: Collection[str] = ()
+) -> Tool | None:
     """Return the tool that a model means by a name, if phase `load` admits it.
 
     The exact name first, then the one admitted tool whose name is the same but for case, separators and
-    namespace. A denied tool is passed over as if it were not there.
+    namespace. A denied tool is passed over as if it were not there, and so are those in `without`.
     """
-    exact = await view.fetch(name)
+    exact = None if name in without else await view.fetch(name)
     if exact is not None and await admission.admits(exact, "load"):
         return exact
-    near = await admission.admit((tool for tool in view.near(name) if tool.name != name), "load")
+    passed = {name, *without}
+    near = await admission.admit((tool for tool in view.near(name) if tool.name not in passed), "load")
     return await view.fetch(near[0].name) if len(near) == 1 else None
 
 
-async def suggest(view: CatalogView, name: str, *, admission: Admission) -> list[str]:
-    """Return up to three names that are like a name and admitted by phase `load`, the likest first."""
-    alike = (tool for tool in view.alike(name) if tool.name != name)
+async def suggest(
+    view: CatalogView, name: str, *, admission: Admission, without: Collection[str] = ()
+) -> list[str]:
+    """Return up to three names that are like a name and admitted by phase `load`, the likest first.
+
+    Names in `without` are passed over.
+    """
+    passed = {name, *without}
+    alike = (tool for tool in view.alike(name) if tool.name not in passed)
     return [tool.name for tool in await admission.admit(alike, "load", limit=_MAX_SUGGESTIONS)]
 
 

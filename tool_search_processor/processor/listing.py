@@ -41,9 +41,10 @@ async def passthrough(
 
 async def replay(calls: StepCalls, admission: Admission) -> None:
     """Load for this run what its conversation says was loaded, where phase `load` still admits it."""
-    unread = await fetch_all(calls.view, calls.loads.unread(calls.step))
-    admitted = await admission.admit(unread, "load")
-    await calls.loads.replay(calls.step, [tool.name for tool in admitted])
+    unread = calls.loads.unread(calls.step)
+    admitted = await admission.admit(await fetch_all(calls.view, unread.names), "load")
+    denied = {*unread.names} - {tool.name for tool in admitted}
+    await calls.loads.replay(calls.step, unread.less(denied))
 
 
 async def preload_tools(calls: StepCalls, admission: Admission) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tool_search_processor.errors import StoreError
+from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.messages import calls_made
 from tool_search_processor.meta_tools import MetaToolNames, as_object, read_names, receipt
 from tool_search_processor.processor.loop_guard import LoopGuard
@@ -17,6 +17,7 @@ from tool_search_processor.stores.base import (
     LoadedToolStore,
     LoadScope,
     RenewingStore,
+    Replay,
 )
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.tools import Tool
@@ -56,10 +57,15 @@ class LoadOutcome:
     evicted: tuple[str, ...] = ()
     """Made room."""
 
-    def receipt(self, names: Sequence[str]) -> dict[str, Any] | None:
-        """Return a receipt for those of the names asked for that are loaded now; None where none is."""
+    def receipt(self, names: Sequence[str], *, evicted: Sequence[str]) -> dict[str, Any] | None:
+        """Return a receipt for those of the names asked for that are loaded now; None where none is.
+
+        Args:
+            names: What was asked for.
+            evicted: What made room and may be told of.
+        """
         there = [name for name in names if name in self.loaded or name in self.already_loaded]
-        return receipt(there, evicted=self.evicted) if there else None
+        return receipt(there, evicted=evicted) if there else None
 
 
 class LoadedTools:
@@ -85,8 +91,17 @@ class LoadedTools:
         self._runs = MemoryStore(None, max_threads=_MAX_RUNS)
 
     def run(self, step: InputStep) -> RunState:
-        """Return what this step's run has seen."""
-        state: RunState = step.state.setdefault(self._processor_id, RunState())
+        """Return what this step's run has seen.
+
+        Raises:
+            ConfigurationError: Something else stands in its place.
+        """
+        state = step.state.setdefault(self._processor_id, RunState())
+        if not isinstance(state, RunState):
+            raise ConfigurationError(
+                f"step.state[{self._processor_id!r}] is this processor's own, found {state!r:.80}: keep what "
+                "is yours under another key, or give the processor another id"
+            )
         return state
 
     async def names(self, step: InputStep) -> tuple[str, ...]:
@@ -119,24 +134,23 @@ class LoadedTools:
                 "or give the processor a MemoryStore or a RedisStore"
             )
 
-    def unread(self, step: InputStep) -> tuple[str, ...]:
+    def unread(self, step: InputStep) -> Replay:
         """Return what the conversation says is loaded, and this run has not loaded or unloaded since."""
         if self._conversations is None:
-            return ()
+            return Replay()
         run = self.run(step)
-        names = self._conversations.replay(self._scope(step, step.run_id)).names
-        return tuple(name for name in names if name not in run.seen and name not in run.left)
+        return self._conversations.replay(self._scope(step, step.run_id)).less({*run.seen, *run.left})
 
-    async def replay(self, step: InputStep, names: Sequence[str]) -> None:
+    async def replay(self, step: InputStep, unread: Replay) -> None:
         """Load what `unread` returned, or those of it that may be loaded, for this step's run."""
-        if self._conversations is None or not names:
+        if not unread.names:
             return
         store, scope = self._locate(step)
-        by_use = [name for name in self._conversations.replay(scope).by_use if name in names]
+        by_use = unread.by_use
         if self._max_loaded is not None:
             room = max(self._max_loaded - len(self.run(step).seen), 0)
             by_use = by_use[len(by_use) - min(room, len(by_use)) :]
-        await store.add(scope, [name for name in names if name in by_use])
+        await store.add(scope, [name for name in unread.names if name in by_use])
         await store.touch(scope, by_use)
 
     def had_before(self, step: InputStep, names: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from tool_search_processor import meta_tools
@@ -60,6 +60,11 @@ class StepCalls:
     def listed(self) -> dict[str, Tool]:
         """The tools that this step lists whatever is loaded; pinned ones once they are admitted."""
         return {tool.name: tool for tool in self.own}
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """Pinned tools that this step does not list: phase `active` denies them, and loading won't help."""
+        return frozenset(tool.name for tool in self.pinned if tool.name not in self.listed)
 
     async def list_pinned(self, admission: Admission) -> list[GuardedTool]:
         """Return the pinned tools to list, less those that the step's own tools hide."""
@@ -142,7 +147,7 @@ class StepCalls:
             results,
             total=self._total(await self._count(call, rankings)),
             message=message,
-            receipt=self._receipt(outcome, tried),
+            receipt=self._receipt(outcome, tried, evicted=await self._usable(outcome.evicted)),
         )
 
     async def _rank(self, call: SearchCall, admission: Admission) -> tuple[list[list[Ranked]], str | None]:
@@ -174,8 +179,10 @@ class StepCalls:
         loadable = [tool.name for tool in await admission.admit(tools_of(ranked), "load")]
         return loadable, await self.loads.add(self.step, loadable)
 
-    def _receipt(self, outcome: LoadOutcome, names: Sequence[str]) -> dict[str, Any] | None:
-        return outcome.receipt(names) if self.loads.writes_receipts else None
+    def _receipt(
+        self, outcome: LoadOutcome, names: Sequence[str], *, evicted: Sequence[str]
+    ) -> dict[str, Any] | None:
+        return outcome.receipt(names, evicted=evicted) if self.loads.writes_receipts else None
 
     async def _count(self, call: SearchCall, rankings: Sequence[Sequence[Ranked]]) -> int:
         """Return how many tools match any of the queries."""
@@ -240,15 +247,20 @@ class StepCalls:
         for name in names:
             if name in self.listed or name in self.names.present:
                 listed.append(name)
-            elif (tool := await find_by_name(self.view, name, admission=admission)) is not None:
-                wanted[tool.name] = None
-            else:
-                alike = await suggest(self.view, name, admission=admission)
+                continue
+            tool = await find_by_name(self.view, name, admission=admission, without=self.absent)
+            if tool is None:
+                alike = await suggest(self.view, name, admission=admission, without=self.absent)
                 missing.append({"name": meta_tools.clip(name), "suggestions": alike})
+            elif tool.name in self.listed:
+                listed.append(tool.name)
+            else:
+                wanted[tool.name] = None
         outcome = await self.loads.add(self.step, tuple(wanted))
         if outcome.loaded:
             self.loads.run(self.step).guard.used()
-        already = (*listed, *outcome.already_loaded)
+        already = (*dict.fromkeys(listed), *outcome.already_loaded)
+        evicted = await self._usable(outcome.evicted)
         return meta_tools.load_answer(
             loaded=outcome.loaded,
             already_loaded=already,
@@ -259,10 +271,10 @@ class StepCalls:
                 missing=[item["name"] for item in missing],
                 full=outcome.refused,
                 limit=self.options.max_loaded or 0,
-                evicted=await self._usable(outcome.evicted),
+                evicted=evicted,
                 unavailable=outcome.unavailable,
             ),
-            receipt=self._receipt(outcome, tuple(wanted)),
+            receipt=self._receipt(outcome, tuple(wanted), evicted=evicted),
         )
 
     async def unload(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
@@ -345,7 +357,7 @@ class StepCalls:
         return self._unlisted(tool)
 
     def _unlisted(self, tool: Tool) -> GuardedTool:
-        return guard(tool, self._run_unlisted)
+        return guard(tool, self._run_unlisted, explain=partial(self._explain, tool))
 
     async def _run(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
         """Run a listed tool, if the policy of this moment allows it."""
@@ -355,15 +367,26 @@ class StepCalls:
 
     async def _run_unlisted(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
         """Run a tool whose parameters the model may not have seen, and list it from now on."""
+        await self._take_in(tool)
+        try:
+            return await tool.call(arguments, context or self._context())
+        except ToolArgumentsError as exc:
+            return self._explained(tool, exc)
+
+    async def _explain(self, tool: Tool, problem: ToolArgumentsError) -> dict[str, Any]:
+        """Answer a call that is not run, since its arguments don't fit, as if it had been tried."""
+        await self._take_in(tool)
+        return self._explained(tool, problem)
+
+    async def _take_in(self, tool: Tool) -> None:
         await self._check_active(tool)
         if self.names.mode != "call":
             await self.loads.add(self.step, (tool.name,))
         await self.loads.called(self.step, tool.name)
-        try:
-            return await tool.call(arguments, context or self._context())
-        except ToolArgumentsError as exc:
-            loaded = tool.name in self.loads.run(self.step).seen
-            return meta_tools.invalid_arguments_answer(tool, problem=str(exc), loaded=loaded)
+
+    def _explained(self, tool: Tool, problem: ToolArgumentsError) -> dict[str, Any]:
+        loaded = tool.name in self.loads.run(self.step).seen
+        return meta_tools.invalid_arguments_answer(tool, problem=str(problem), loaded=loaded)
 
     async def _check_active(self, tool: Tool) -> None:
         with self.admission() as admission:

@@ -280,6 +280,7 @@ class ToolSearchProcessor:
         calls = await self._calls(_thread_step(thread_id, context))
         await self._loads.names(calls.step)
         with calls.admission() as admission:
+            await calls.list_pinned(admission)
             return await calls.load_names(as_names(names), admission)
 
     async def unload(self, names: str | Sequence[str], *, thread_id: str) -> dict[str, Any]:

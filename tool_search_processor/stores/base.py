@@ -42,6 +42,13 @@ class Replay:
     by_use: tuple[str, ...] = ()
     """The same names, the least recently called or loaded first."""
 
+    def less(self, names: Collection[str]) -> Replay:
+        """Return the same without some names."""
+        return Replay(
+            names=tuple(name for name in self.names if name not in names),
+            by_use=tuple(name for name in self.by_use if name not in names),
+        )
+
 
 @runtime_checkable
 class LoadedToolStore(Protocol):
