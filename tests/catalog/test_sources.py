@@ -284,31 +284,23 @@ async def test_cancelling_a_request_is_no_failure_of_the_provider():
 
 
 async def test_a_late_reading_never_passes_for_a_newer_one():
-    """Two requests read at the same time; the one that began first ends last."""
-    gates = {"v1": asyncio.Event(), "v2": asyncio.Event()}
+    """A reading of its own begins first and ends last."""
+    gate, provider = asyncio.Event(), Flaky(Tool("v1"))
+    listing = provider.list_tools
 
-    class Changing:
-        mark = "v1"
+    async def slow(context):
+        tools = [*await listing(context)]
+        await gate.wait()
+        return tools
 
-        def version(self):
-            return self.mark
-
-        async def list_tools(self, context):
-            mark = self.mark
-            await gates[mark].wait()
-            return [Tool(mark)]
-
-    provider = Changing()
+    provider.list_tools = slow
     source = Source(provider)
-    early = asyncio.create_task(source.read({}))
+    early = asyncio.create_task(source.read({}, strict=True))
     await asyncio.sleep(0)
-    provider.mark = "v2"
-    late = asyncio.create_task(source.read({}))
     await asyncio.sleep(0)
-    gates["v2"].set()
-    assert names(await late) == ["v2"]
+    provider.list_tools, provider.tools, provider.mark = listing, [Tool("v2")], "v2"
+    assert names(await source.read({})) == ["v2"]
+    gate.set()
+    assert names(await early) == ["v1"]
+    assert names(source.tools) == ["v2"]
     assert source.is_current()
-    gates["v1"].set()
-    await early
-    assert not source.is_current()
-    assert names(await source.read({})) == names(source.tools) == ["v2"]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import threading
-from collections.abc import Collection, Coroutine, Hashable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Coroutine, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor.catalog.clashes import NameRegister, RefusedTool
 from tool_search_processor.catalog.indexes import IndexPool
-from tool_search_processor.catalog.sources import ProviderStatus, Source, as_providers
+from tool_search_processor.catalog.reading import Limits
+from tool_search_processor.catalog.sources import ProviderStatus, Source, are_same, as_providers
 from tool_search_processor.catalog.toolsets import ToolSet
 from tool_search_processor.catalog.views import CatalogView, Fetch
-from tool_search_processor.providers.base import Context, Provider, close_provider
+from tool_search_processor.providers.base import Context, Provider
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
@@ -59,7 +62,13 @@ class Catalog(Provider):
 
     Tools that all requests share come first, in the providers' order; tools that are resolved for a
     request come after them. A catalog is a provider itself, so catalogs nest.
+
+    A provider that fails or hangs is reported (`status`) and passed over: its last good list is served,
+    the others go on, and it is asked again after a while, which grows from a second to a minute. Waiting
+    for it costs `provider_timeout_seconds` once; later readings of it hold no request up.
     """
+
+    limits_itself = True
 
     def __init__(
         self,
@@ -68,7 +77,10 @@ class Catalog(Provider):
         transforms: Iterable[Transform] = (),
         search: Strategy = "bm25",
         reserved_names: Collection[str] = (),
+        provider_timeout_seconds: float | None = 30.0,
+        max_stale_seconds: float | None = None,
         name: str = "catalog",
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """Take the sources; whatever is known without waiting is checked at once.
 
@@ -79,25 +91,64 @@ class Catalog(Provider):
                 share are transformed as one list, those of a request as another.
             search: The strategy: a name, an index, or a factory of indexes.
             reserved_names: Names that no tool may bear.
+            provider_timeout_seconds: How long a provider may take to list its tools; then it is reported
+                and passed over, and asked again in the background. None waits for ever.
+            max_stale_seconds: How long the last good list of a provider that fails is served; None serves
+                it until the provider is back.
             name: What an outer catalog calls this one.
+            clock: Returns the time in seconds, by which lists grow old and failed providers are asked again.
 
         Raises:
             DuplicateToolError: When two tools that are known now have one name.
             ReservedToolNameError: When a tool that is known now bears a reserved name.
             ConfigurationError: When a source, a transform or the strategy can't be used.
         """
+        limits = Limits(
+            timeout_seconds=provider_timeout_seconds, max_stale_seconds=max_stale_seconds, clock=clock
+        )
         self.name = name
-        self.transforms = as_transforms(transforms)
-        self._for_parts = tuple(transform.for_part() for transform in self.transforms)
-        self.reserved_names = frozenset(reserved_names)
-        self._sources = [Source(provider) for provider in as_providers(providers)]
+        self._sources = [Source(provider, limits=limits) for provider in as_providers(providers)]
         self.static = all(source.static for source in self._sources)
+        self._set_up(as_transforms(transforms), search=search, reserved_names=reserved_names)
+
+    def _set_up(
+        self, transforms: tuple[Transform, ...], *, search: Strategy, reserved_names: Collection[str]
+    ) -> None:
+        """Begin with what comes after the sources, and check what is known."""
+        self.transforms = transforms
+        self._for_parts = tuple(transform.for_part() for transform in transforms)
+        self.reserved_names = frozenset(reserved_names)
         self._indexes = IndexPool(search)
         self._shared = _United()
         self._refused: tuple[RefusedTool, ...] = ()
         self._warned: set[RefusedTool] = set()
         self._lock = threading.Lock()
         _run_without_waiting(self._read({}, strict=True) if self.static else self._check_static())
+
+    def adapted(
+        self,
+        *,
+        transforms: Iterable[Transform] = (),
+        search: Strategy = "bm25",
+        reserved_names: Collection[str] = (),
+    ) -> Catalog:
+        """Return a catalog over the same sources: each is read once for both, and its state is one.
+
+        Args:
+            transforms: What the tools go through after this catalog's own.
+            search: The strategy, in place of this catalog's own.
+            reserved_names: Names that no tool may bear, beside this catalog's own.
+
+        Raises:
+            ConfigurationError: What a construction raises.
+        """
+        other = copy.copy(self)
+        other._set_up(  # noqa: SLF001 - of the same class
+            (*self.transforms, *as_transforms(transforms)),
+            search=search,
+            reserved_names=self.reserved_names | frozenset(reserved_names),
+        )
+        return other
 
     @property
     def fingerprint(self) -> str:
@@ -168,8 +219,8 @@ class Catalog(Provider):
 
     def version(self) -> Hashable | None:
         """Return a mark of the providers' marks; None where a list is resolved for each request."""
-        versions = tuple(source.version() for source in self._sources)
-        return None if None in versions else versions
+        marks = tuple(source.mark() for source in self._sources)
+        return None if None in marks else marks
 
     def status(self) -> CatalogStatus:
         """Tell which providers are up, how many tools each had when last read, and what was refused."""
@@ -183,7 +234,7 @@ class Catalog(Provider):
         Raises:
             ExceptionGroup: What the failing ones raised.
         """
-        closing = [close_provider(source.provider) for source in self._sources]
+        closing = [source.aclose() for source in self._sources]
         results = await asyncio.gather(*closing, return_exceptions=True)
         failures = [result for result in results if isinstance(result, Exception)]
         if failures:
@@ -206,7 +257,7 @@ class Catalog(Provider):
                 register.enter(await source.read({}, strict=True), origin=source.name)
 
     async def _read_stale(self, context: Context, *, strict: bool) -> dict[Source, tuple[Tool, ...]]:
-        stale = [source for source in self._sources if not source.is_current()]
+        stale = [s for s in self._sources if s.is_due() or (strict and not s.is_current())]
         # Static lists are read one by one, without waiting, so that a construction needs no event loop.
         fresh = {source: await source.read(context, strict=strict) for source in stale if source.static}
         waiting = [source for source in stale if not source.static]
@@ -220,7 +271,7 @@ class Catalog(Provider):
     async def _share(self, sources: Sequence[Source], *, strict: bool) -> _United:
         lists = tuple(source.tools for source in sources)
         known = self._shared
-        if not strict and known.lists is not None and _are_same(lists, known.lists):
+        if not strict and known.lists is not None and are_same(lists, known.lists):
             return known
         listings = [(source.name, source.tools) for source in sources]
         united = await self._unite(listings, taken={}, lists=lists, strict=strict)
@@ -290,10 +341,6 @@ class Catalog(Provider):
             return await get_agreed_tool(self.transforms, stages, name) if stages else None
 
         return fetch
-
-
-def _are_same(some: Sequence[object], others: Sequence[object]) -> bool:
-    return len(some) == len(others) and all(a is b for a, b in zip(some, others, strict=True))
 
 
 def _run_without_waiting(coroutine: Coroutine[Any, Any, object]) -> None:

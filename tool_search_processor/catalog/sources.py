@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Hashable, Mapping
+import threading
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
+from operator import is_
 
+from tool_search_processor.catalog.reading import PATIENCE_SECONDS, Flight, HoldOff, Limits, within
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
 from tool_search_processor.providers.base import (
     Context,
     ToolProvider,
     check_provider,
+    close_provider,
     provider_name,
     provider_version,
     tools_of,
@@ -32,36 +36,63 @@ class ProviderStatus:
     up: bool
     """False when its last listing failed; then its last good list is served, if all requests share it."""
     tools: int
-    """How many tools its last good list held."""
+    """How many of its tools are served; for a list of one request, how many the last one held."""
     last_read: float | None
     """When the list was last read, in seconds since the epoch; None before the first time."""
+    age_seconds: float | None = None
+    """How long ago the list was last known to hold; None before the first time."""
     error: str | None = None
+    retry_in_seconds: float | None = None
+    """For how long a provider that failed will not be asked again; None where it will be at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """A list and the change mark that it stands for: one value, so that threads never mix two."""
+
+    version: Hashable | None = None
+    tools: tuple[Tool, ...] = ()
+    serial: int = 0
+    """Counts the readings as they began, not as they ended."""
 
 
 class Source:
     """A provider with what it last gave."""
 
-    def __init__(self, provider: ToolProvider) -> None:
+    def __init__(self, provider: ToolProvider, *, limits: Limits | None = None) -> None:
         """Take a provider; nothing is read yet."""
         self.provider = provider
         self.name = provider_name(provider)
         self.static = bool(getattr(provider, "static", False))
-        # The version and the list that it stands for: one value, so that threads never mix two readings.
-        self._last: tuple[Hashable | None, tuple[Tool, ...]] = (None, ())
-        self._is_stale = False
+        self._limits = limits or Limits()
+        self._clock = self._limits.clock
+        bounded = self.static or getattr(provider, "limits_itself", False)
+        self._timeout = None if bounded else self._limits.timeout_seconds
+        self._flies = not bounded
+        self._last = _Reading()
+        self._serials = count(1)
+        self._hold_off = HoldOff(self._clock)
+        self._flight: Flight | None = None
+        self._lock = threading.RLock()  # an eager task factory reads before it returns the task
+        self._is_expired = False
+        self._holds = False
+        self._held_at: float | None = None
         self._count = 0
         self._last_read: float | None = None
         self._error: str | None = None
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The last good list of a provider with a version; empty for one that lists by request."""
-        return self._last[1]
+        """The last good list of a provider with a version; empty for one that lists by request.
+
+        Empty too once the list is older than `max_stale_seconds` and could not be read again.
+        """
+        return () if self._is_too_old() else self._last.tools
 
     @property
     def is_shared(self) -> bool:
         """Whether the list last read holds for every request."""
-        return self._last[0] is not None
+        return self._last.version is not None
 
     def version(self) -> Hashable | None:
         """Return the provider's change mark of this moment; None where it has none, or can't tell."""
@@ -72,28 +103,96 @@ class Source:
         except BaseException:  # noqa: BLE001 - foreign code; the next read reports it
             return None
 
+    def mark(self) -> Hashable | None:
+        """Return a mark of what is served, and of whether it should be read; None for lists by request."""
+        if not self.is_shared and self.version() is None:
+            return None
+        if self.is_due():
+            return object()  # equal to nothing: whoever asks has to look again
+        return (self._last.version, self._last.serial, self._is_too_old())
+
     def is_current(self) -> bool:
         """Whether what was last read still holds, for any request."""
-        version = self._last[0]
-        return version is not None and not self._is_stale and version == self.version()
+        last = self._last.version
+        holds = last is not None and not self._is_expired and last == self.version()
+        if holds:
+            self._held_at = self._clock()
+            self._error = None  # it was the mark that could not be had, or has gone back
+        self._holds = holds
+        return holds
+
+    def is_due(self) -> bool:
+        """Whether a request should read it: what was read holds no longer, and it may be asked."""
+        return not self.is_current() and not self._hold_off.is_on(self.version())
 
     def expire(self) -> None:
         """Have the list read again, whatever its version; it is served until that has worked."""
-        self._is_stale = True
+        self._is_expired = True
 
     async def read(self, context: Context, *, strict: bool = False) -> tuple[Tool, ...]:
         """Return the tools for a request; a provider that fails gives its last good shared list.
 
+        Of a provider with a version, one reading is under way at a time, for all requests. The first is
+        waited for, as long as a provider may take; of a later one a request that can go on without awaits
+        no more than a moment, and once.
+
         Args:
             context: The request's own data.
-            strict: Raise what shows a mistake of the program instead of reporting it.
+            strict: Raise what shows a mistake of the program instead of reporting it; waits for a reading
+                of its own.
         """
+        if strict or not self._flies or self.version() is None:
+            return await self._read(context, strict=strict)
+        # Twice, since the one that was under way may have begun before the last change.
+        for _ in range(2):
+            landed = await self._join(context)
+            if not landed or not self.is_due():
+                break
+        return self.tools
+
+    def status(self) -> ProviderStatus:
+        """Tell how the provider is doing."""
+        return ProviderStatus(
+            name=self.name,
+            up=self._error is None,
+            tools=0 if self._is_too_old() else self._count,
+            last_read=self._last_read,
+            age_seconds=None if self._held_at is None else max(self._clock() - self._held_at, 0.0),
+            error=self._error,
+            retry_in_seconds=self._hold_off.left_seconds(),
+        )
+
+    async def aclose(self) -> None:
+        """End what is under way, and close the provider."""
+        if self._flight is not None:
+            self._flight.cancel()
+        await close_provider(self.provider)
+
+    async def _join(self, context: Context) -> bool:
+        """Wait for the reading that is under way, or for a new one; tell whether it has ended."""
+        with self._lock:
+            flight = last = self._flight
+            if flight is None or not flight.is_under_way:
+                flight = self._flight = Flight(self._read(context), seconds=self._timeout)
+            # One that ended with its loop (asyncio.run, say) would end so every time if nobody waited.
+            must_wait = self._is_unknown() or (last is not None and last.was_cut_off)
+        if must_wait:
+            return await flight.wait(None)
+        if flight is last and flight.outlasted_patience:
+            return False
+        landed = await flight.wait(PATIENCE_SECONDS)
+        flight.outlasted_patience = not landed
+        return landed
+
+    async def _read(self, context: Context, *, strict: bool = False) -> tuple[Tool, ...]:
+        serial = next(self._serials)
+        began = self._clock()
         version: Hashable | None = None
         try:
             version = provider_version(self.provider)
-            if strict:
-                await check_provider(self.provider, context)
-            tools = _checked(await tools_of(self.provider, context), self.name)
+            tools = await within(self._ask(context, strict=strict), self._timeout)
+            if not isinstance(tools, tuple):
+                raise tools
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as exc:  # foreign code: one dead provider never takes the rest down
@@ -101,26 +200,54 @@ class Source:
                 raise
             if strict and (self.static or isinstance(exc, ToolSearchError)):
                 raise
-            self._report(exc)
+            self._report(exc, version, took_seconds=self._clock() - began)
             return self.tools if version is not None else ()
-        self._error = None
-        self._last_read = time.time()
-        self._count = len(tools)
-        self._is_stale = False
-        self._last = (version, tools if version is not None else ())
+        self._keep(tools, version, serial)
         return tools
 
-    def status(self) -> ProviderStatus:
-        """Tell how the provider is doing."""
-        return ProviderStatus(
-            name=self.name,
-            up=self._error is None,
-            tools=self._count,
-            last_read=self._last_read,
-            error=self._error,
-        )
+    async def _ask(self, context: Context, *, strict: bool) -> tuple[Tool, ...] | BaseException:
+        """Return the provider's list, or what it raised: out of a task, some of it would stop the loop."""
+        try:
+            if strict:
+                await check_provider(self.provider, context)
+            return _checked(await tools_of(self.provider, context), self.name)
+        except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
+            raise
+        except BaseException as exc:  # noqa: BLE001 - handed on
+            return exc
 
-    def _report(self, exc: BaseException) -> None:
+    def _keep(self, tools: tuple[Tool, ...], version: Hashable | None, serial: int) -> None:
+        with self._lock:
+            self._error = None
+            self._hold_off.end()
+            self._last_read = self._held_at = self._clock()
+            self._count = len(tools)
+            last = self._last
+            if serial < last.serial:
+                return  # it began before what is known
+            self._is_expired = False
+            if version is None:
+                self._last = _Reading(serial=serial)
+            elif are_same(tools, last.tools) and last.version is not None:
+                # The same tuple, so that nothing is worked out anew.
+                self._last = _Reading(version=version, tools=last.tools, serial=last.serial)
+            else:
+                self._last = _Reading(version=version, tools=tools, serial=serial)
+
+    def _is_unknown(self) -> bool:
+        """Whether the provider has never answered, nor failed to."""
+        return self._last_read is None and self._error is None
+
+    def _is_too_old(self) -> bool:
+        limit = self._limits.max_stale_seconds
+        if limit is None or self._holds or self._held_at is None or not self.is_shared:
+            return False
+        return self._clock() - self._held_at > limit
+
+    def _report(self, exc: BaseException, version: Hashable | None, *, took_seconds: float) -> None:
+        # What one request gets may fail for that request alone; only a wait is not to be had again.
+        if version is not None or self.is_shared or isinstance(exc, TimeoutError):
+            self._hold_off.begin(took_seconds=took_seconds, mark=version)
         error = f"{type(exc).__name__}: {_text(exc)}"
         if error != self._error:
             logger.warning("the provider %r failed to list its tools: %s", self.name, error, exc_info=exc)
@@ -189,6 +316,11 @@ def _text(exc: BaseException) -> str:
         return str(exc)
     except Exception:  # noqa: BLE001 - foreign code
         return "(its text can't be had)"
+
+
+def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    """Tell whether two sequences hold the same objects, in one order."""
+    return len(some) == len(others) and all(map(is_, some, others))
 
 
 def _checked(listed: object, name: str) -> tuple[Tool, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tool_search_processor.catalog import Catalog
@@ -85,7 +86,9 @@ class ToolSearchProcessor:
 
         Args:
             tools: A list of tools, plain functions and providers, mixed freely; a mapping of names to
-                tools; or one function `(context) -> tools`, sync or async, asked for each request.
+                tools; one function `(context) -> tools`, sync or async, asked for each request; or a
+                `Catalog`, for options of its own: how long a provider may take, how long a last list is
+                served.
             search: The strategy: "bm25", "regex", "fuzzy", "vector", "hybrid", an index, or a function
                 that makes one.
             top_k: Results of a query unless the model asks for another number; 1 to 20.
@@ -159,9 +162,9 @@ class ToolSearchProcessor:
         renamed = id == _ID and search_tool_name != _SEARCH_TOOL_NAME
         self.id = f"{id}:{search_tool_name}" if renamed else id
         self.reserved_names = frozenset(names.present)
-        self.catalog = Catalog(
-            tools, transforms=transforms, search=search, reserved_names=self.reserved_names
-        )
+        # A catalog that is given keeps its options and its providers' state, and status() tells of them.
+        cataloged = tools.adapted if isinstance(tools, Catalog) else partial(Catalog, tools)
+        self.catalog = cataloged(transforms=transforms, search=search, reserved_names=self.reserved_names)
         if not include_step_tools:
             warn_of_unknown(self._options.pinned, self.catalog.known_names)
         self._store = checked_store(store, ttl_seconds, clock)

@@ -46,6 +46,8 @@ class Provider(ABC):
     name: str = "provider"
     static: bool = False
     """Whether the list can be read without waiting, so that mistakes show at construction."""
+    limits_itself: bool = False
+    """Whether listing always ends in time by itself, as a catalog's does; then no other limit is set."""
 
     @abstractmethod
     async def list_tools(self, context: Context) -> Sequence[Tool]:
@@ -77,6 +79,7 @@ class TransformedProvider(Provider):
         self.transforms = as_transforms(transforms)
         self.name = provider_name(provider)
         self.static = bool(getattr(provider, "static", False))
+        self.limits_itself = bool(getattr(provider, "limits_itself", False))
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return the wrapped provider's tools, transformed; less those that a `get_tool` disowns."""
