@@ -18,7 +18,16 @@ ROOT = Path(tool_search_processor.__file__).parent
 # or for a package and all in it; the longest entry that fits a module is the one that counts.
 ROWS = {
     1: ["errors", "_version"],
-    2: ["plain", "background_loop", "tools", "components", "search.base", "search.text", "search.documents"],
+    2: [
+        "plain",
+        "background_loop",
+        "per_loop",
+        "tools",
+        "components",
+        "search.base",
+        "search.text",
+        "search.documents",
+    ],
     3: ["steps", "tokens", "call_requests", "messages", "results", "transforms", "search"],
     4: ["meta_tools", "filters", "guarded"],
     5: ["providers", "stores"],

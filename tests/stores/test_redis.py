@@ -170,7 +170,7 @@ def test_each_loop_has_a_client_that_ends_with_it(redis_server):
     open_ones = [asyncio.run(work(f"t{turn}")) for turn in range(3)]
     assert len(set(open_ones)) == 1, "no loop left a connection behind"
     assert asyncio.run(store.loaded(SCOPE)) == ("t0", "t1", "t2")
-    assert store._clients._opened == {}
+    assert store._clients._clients._opened == {}
 
 
 async def test_closing_reaches_the_clients_of_other_loops(redis_server):
@@ -188,9 +188,9 @@ async def test_closing_reaches_the_clients_of_other_loops(redis_server):
     main = asyncio.get_running_loop()
     thread = asyncio.create_task(asyncio.to_thread(lambda: asyncio.run(elsewhere(main))))
     await there.wait()
-    assert len(store._clients._opened) == 2
+    assert len(store._clients._clients._opened) == 2
     await store.aclose()
-    assert store._clients._opened == {}
+    assert store._clients._clients._opened == {}
     assert await store.loaded(SCOPE) == ("a",), "it may be used again"
     held[0].call_soon_threadsafe(held[1].set)
     await thread
@@ -201,11 +201,11 @@ def test_a_loop_that_was_closed_without_its_generators_is_forgotten(redis_server
     store = RedisStore(redis_server.url)
     loop = asyncio.new_event_loop()
     loop.run_until_complete(store.add(SCOPE, ["a"]))
-    (opened,) = store._clients._opened.values()
+    (opened,) = store._clients._clients._opened.values()
     loop.run_until_complete(opened[0].aclose())
     loop.close()
     assert asyncio.run(store.loaded(SCOPE)) == ("a",)
-    assert store._clients._opened == {}
+    assert store._clients._clients._opened == {}
 
 
 # -- failures

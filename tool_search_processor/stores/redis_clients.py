@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.per_loop import PerLoop
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis, RedisCluster
@@ -39,43 +37,17 @@ class RedisClients:
         self._url = redis if isinstance(redis, str) else None
         self._own = None if isinstance(redis, str) else redis
         self._timeout_seconds = timeout_seconds
-        self._lock = threading.Lock()
-        self._opened: dict[asyncio.AbstractEventLoop, tuple[Any, AsyncGenerator[Any]]] = {}
+        self._clients: PerLoop[Any] = PerLoop(self._open, closer=_close)
 
     async def get(self) -> Any:
         """Return the client to use in the running loop."""
-        if self._own is not None:
-            return self._own
-        loop = asyncio.get_running_loop()
-        opened = self._opened.get(loop)
-        if opened is not None:
-            return opened[0]
-        lifetime = self._lifetime(loop)
-        client = await anext(lifetime)
-        with self._lock:
-            for closed in [other for other in self._opened if other.is_closed()]:
-                del self._opened[closed]
-            # Nothing was awaited for long: no other task of this loop has opened one meanwhile.
-            return self._opened.setdefault(loop, (client, lifetime))[0]
+        return await self._clients.get() if self._own is None else self._own
 
     async def aclose(self) -> None:
         """Close the clients that were opened here, those of other running loops too."""
-        here = asyncio.get_running_loop()
-        with self._lock:
-            opened = dict(self._opened)
-            self._opened.clear()
-        for loop, (_, lifetime) in opened.items():
-            if loop is here:
-                await lifetime.aclose()
-            elif loop.is_running():
-                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(lifetime.aclose(), loop))
+        await self._clients.aclose()
 
-    async def _lifetime(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[Any]:
-        """Yield a client, and close it when the loop ends.
-
-        `asyncio.run` and its kin close a loop's asynchronous generators before the loop, which is the one
-        moment at which a client that nobody closed can still be closed.
-        """
+    def _open(self) -> Redis:
         from redis.asyncio import BlockingConnectionPool, Redis
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
@@ -88,12 +60,11 @@ class RedisClients:
             socket_connect_timeout=self._timeout_seconds,
             retry=Retry(NoBackoff(), 1),  # for a connection that a restart of the server has left dead
         )
-        client: Any = Redis.from_pool(pool)
-        try:
-            yield client
-        finally:
-            self._opened.pop(loop, None)
-            await client.aclose()
+        return Redis.from_pool(pool)
+
+
+async def _close(client: Any) -> None:
+    await client.aclose()
 
 
 def _is_async(client: object) -> bool:

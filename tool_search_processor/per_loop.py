@@ -1,0 +1,65 @@
+"""Something that can't leave the event loop that opened it, as a client's connections: one for each loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class PerLoop(Generic[T]):
+    """Opens one for each event loop that asks, and closes it before that loop ends."""
+
+    def __init__(self, opener: Callable[[], T], *, closer: Callable[[T], Awaitable[None]]) -> None:
+        """Take what opens and what closes; nothing is opened yet.
+
+        Args:
+            opener: Called inside the loop, once for each.
+            closer: Called with what was opened, inside the same loop.
+        """
+        self._opener = opener
+        self._closer = closer
+        self._lock = threading.Lock()
+        self._opened: dict[asyncio.AbstractEventLoop, tuple[T, AsyncGenerator[T]]] = {}
+
+    async def get(self) -> T:
+        """Return the one of the running loop."""
+        loop = asyncio.get_running_loop()
+        opened = self._opened.get(loop)
+        if opened is not None:
+            return opened[0]
+        lifetime = self._lifetime(loop)
+        fresh = await anext(lifetime)
+        with self._lock:
+            for closed in [other for other in self._opened if other.is_closed()]:
+                del self._opened[closed]
+            # Nothing was awaited for long: no other task of this loop has opened one meanwhile.
+            return self._opened.setdefault(loop, (fresh, lifetime))[0]
+
+    async def aclose(self) -> None:
+        """Close all that are open, those of other running loops too; a later `get` opens anew."""
+        here = asyncio.get_running_loop()
+        with self._lock:
+            opened = dict(self._opened)
+            self._opened.clear()
+        for loop, (_, lifetime) in opened.items():
+            if loop is here:
+                await lifetime.aclose()
+            elif loop.is_running():
+                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(lifetime.aclose(), loop))
+
+    async def _lifetime(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[T]:
+        """Yield one, and close it when the loop ends.
+
+        `asyncio.run` and its kin close a loop's asynchronous generators before the loop, which is the one
+        moment at which what nobody closed can still be closed.
+        """
+        fresh = self._opener()
+        try:
+            yield fresh
+        finally:
+            self._opened.pop(loop, None)
+            await self._closer(fresh)
