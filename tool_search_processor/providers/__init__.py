@@ -1,7 +1,28 @@
 """Providers: where tools come from."""
 
+from typing import TYPE_CHECKING, Any
+
 from tool_search_processor.providers.base import Provider, ToolProvider, TransformedProvider
 from tool_search_processor.providers.callable import CallableProvider
 from tool_search_processor.providers.static import StaticProvider
 
-__all__ = ["CallableProvider", "Provider", "StaticProvider", "ToolProvider", "TransformedProvider"]
+if TYPE_CHECKING:
+    from tool_search_processor.providers.mcp import MCPProvider
+
+__all__ = [
+    "CallableProvider",
+    "MCPProvider",
+    "Provider",
+    "StaticProvider",
+    "ToolProvider",
+    "TransformedProvider",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the providers of remote tools when they are asked for: most programs use none."""
+    if name == "MCPProvider":
+        from tool_search_processor.providers.mcp import MCPProvider
+
+        return MCPProvider
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,56 @@
+"""How long a server that could not be reached is left alone."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable
+
+FIRST_SECONDS = 0.5
+LONGEST_SECONDS = 30.0
+_JITTER = 0.25
+_MOST_DOUBLINGS = 16  # beyond the longest; a float overflows at 2 ** 1024
+
+
+class Backoff:
+    """Half a second after the first failure, twice as long after each further one, at most 30 seconds.
+
+    Each time is made up to a quarter shorter or longer by chance, so that many clients of one server don't
+    come back at the same moment.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """Begin without a failure.
+
+        Args:
+            clock: Tells seconds.
+            chance: Gives a number of 0 to 1, from the shortest time to the longest.
+        """
+        self._clock = clock
+        self._chance = chance
+        self._failures = 0
+        self._until = 0.0
+
+    def fail(self) -> float:
+        """Count a failure, and return the seconds until the next try."""
+        doublings = min(self._failures, _MOST_DOUBLINGS)
+        self._failures += 1
+        seconds = min(math.ldexp(FIRST_SECONDS, doublings), LONGEST_SECONDS)
+        seconds *= 1 - _JITTER + 2 * _JITTER * self._chance()
+        self._until = self._clock() + seconds
+        return seconds
+
+    def succeed(self) -> None:
+        """Forget the failures."""
+        self._failures = 0
+        self._until = 0.0
+
+    def remaining(self) -> float:
+        """Return the seconds until the next try; 0 when it may be made now."""
+        return max(0.0, self._until - self._clock()) if self._failures else 0.0

@@ -1,0 +1,127 @@
+"""Many servers in one file, of the shape that clients of the protocol share."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.base import Provider
+from tool_search_processor.tools.names import make_tool_name
+from tool_search_processor.transforms.namespace import Namespace
+
+_ROOT = "mcpServers"
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_HTTP_TYPES = frozenset({"http", "streamable-http", "streamable_http", "streamableHttp"})
+_KEYS = {"stdio": ("command", "args", "env", "cwd"), "http": ("url", "headers")}
+_LONGEST_PREFIX = 32
+
+MakeProvider = Callable[[str, str, Mapping[str, Any]], Provider]
+"""Takes a name, "stdio" or "http", and the arguments of that constructor."""
+
+
+def config_providers(
+    config: str | Path | Mapping[str, Any], make: MakeProvider, *, namespaced: bool
+) -> list[Provider]:
+    """Return a provider for each server of a configuration that isn't disabled, in its order.
+
+    Args:
+        config: A path, or what such a file holds.
+        make: Makes one provider.
+        namespaced: Whether its name becomes a prefix.
+
+    Raises:
+        ConfigurationError: Names the file, or the server and the key.
+    """
+    where, content = _load(config)
+    servers = content.get(_ROOT) if isinstance(content, Mapping) else None
+    if not isinstance(servers, Mapping):
+        raise ConfigurationError(f'{where}: expected {{"{_ROOT}": {{name: {{…}}}}}}, found no such object')
+    providers: list[Provider] = []
+    prefixes: dict[str, str] = {}
+    for name, entry in servers.items():
+        at = f"{where}: server {name!r}"
+        if not isinstance(entry, Mapping):
+            raise ConfigurationError(f"{at} is an object, found {entry!r:.80}")
+        if _is_disabled(entry, at):
+            continue
+        provider = _provider(name, entry, make, at=at)
+        prefix = make_tool_name(name)[:_LONGEST_PREFIX]
+        if namespaced and prefix in prefixes:
+            raise ConfigurationError(
+                f"{at} and {prefixes[prefix]!r} would both have the prefix {prefix!r}: rename one"
+            )
+        prefixes[prefix] = name
+        providers.append(provider.with_transforms(Namespace(prefix)) if namespaced else provider)
+    return providers
+
+
+def _load(config: str | Path | Mapping[str, Any]) -> tuple[str, Any]:
+    """Return what errors call the configuration, and its content."""
+    if isinstance(config, Mapping):
+        return "the MCP configuration", config
+    if not isinstance(config, str | Path):
+        raise ConfigurationError(f"config is a path or a mapping, found {config!r:.80}")
+    try:
+        return str(config), json.loads(Path(config).read_text("utf-8"))
+    except OSError as exc:
+        raise ConfigurationError(f"the MCP configuration can't be read: {exc}") from exc
+    except ValueError as exc:
+        raise ConfigurationError(f"{config} is no JSON: {exc}") from exc
+
+
+def _is_disabled(entry: Mapping[str, Any], at: str) -> bool:
+    disabled = entry.get("disabled", False)
+    if not isinstance(disabled, bool):
+        raise ConfigurationError(f"{at}: key 'disabled' is true or false, found {disabled!r:.80}")
+    return disabled
+
+
+def _provider(name: str, entry: Mapping[str, Any], make: MakeProvider, *, at: str) -> Provider:
+    kind = _kind(entry, at)
+    arguments = {
+        key: _expanded(entry[key], f"{at}: key {key!r}") for key in _KEYS[kind] if entry.get(key) is not None
+    }
+    try:
+        return make(name, kind, arguments)
+    except ConfigurationError as exc:
+        raise ConfigurationError(f"{at}: {exc}") from exc
+
+
+def _kind(entry: Mapping[str, Any], at: str) -> str:
+    given = entry.get("type", entry.get("transport"))
+    if ("command" in entry) == ("url" in entry):
+        found = "both" if "url" in entry else "neither"
+        raise ConfigurationError(f"{at} has either the key 'command' or the key 'url', found {found}")
+    kind = "http" if "url" in entry else "stdio"
+    if given is None or given == kind or (kind == "http" and given in _HTTP_TYPES):
+        return kind
+    raise ConfigurationError(
+        f"{at}: key 'type' is 'stdio' beside 'command' and 'http' (streamable HTTP) beside 'url', "
+        f"found {given!r:.40}"
+    )
+
+
+def _expanded(value: Any, at: str) -> Any:
+    """Return a value with the variables in its texts replaced."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda match: _variable(match, at), value)
+    if isinstance(value, list):
+        return [_expanded(item, at) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _expanded(item, f"{at}, {key!r}") for key, item in value.items()}
+    return value
+
+
+def _variable(match: re.Match[str], at: str) -> str:
+    name, fallback = match.groups()
+    value = os.environ.get(name, fallback)
+    if value is None:
+        raise ConfigurationError(
+            f"{at}: the environment variable {name} isn't set: set it, or write ${{{name}:-…}}"
+        )
+    return value

@@ -1,0 +1,265 @@
+"""The one connection to a server: made when it is needed, held by one task, made anew after its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from tool_search_processor._version import __version__
+from tool_search_processor.errors import ProviderError
+from tool_search_processor.providers.mcp.backoff import Backoff
+from tool_search_processor.providers.mcp.failures import (
+    UNREACHED,
+    is_cut_off,
+    is_session_gone,
+    root_cause,
+    short,
+)
+from tool_search_processor.providers.mcp.notices import LOG_LEVEL, Notices, Subscription
+from tool_search_processor.providers.mcp.settings import Settings
+from tool_search_processor.providers.mcp.transports import Opened, Transport
+from tool_search_processor.providers.mcp.watching import WatchedTransport
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+logger = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+_CLOSE_SECONDS = 7.0
+_SUBSCRIBE_SECONDS = 1.0
+
+
+@dataclass(eq=False)
+class _Connection:
+    """One connection, from its first try to its end."""
+
+    loop: asyncio.AbstractEventLoop
+    ready: asyncio.Future[Client]
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it must end, or has."""
+    owner: asyncio.Task[None] | None = None
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it stands or is being made, in the running loop: a forked child has another."""
+        failed = self.ready.done() and (self.ready.cancelled() or self.ready.exception() is not None)
+        return not failed and not self.over.is_set() and self.loop is asyncio.get_running_loop()
+
+
+class Connector:
+    """Gives the client of a server; everything here runs in the background loop."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        settings: Settings,
+        *,
+        on_change: Callable[[], object],
+        on_connected: Callable[[], object],
+        backoff: Backoff | None = None,
+    ) -> None:
+        """Take the way to the server; nothing is opened yet.
+
+        Args:
+            transport: The way.
+            settings: The provider's options.
+            on_change: Called when the server's lists may have changed, and when the connection was lost.
+            on_connected: Called when the server has answered.
+            backoff: How long a server that could not be reached is left alone.
+        """
+        self._transport = transport
+        self._settings = settings
+        self._on_change = on_change
+        self._on_connected = on_connected
+        self._backoff = backoff or Backoff()
+        self._connection: _Connection | None = None
+        self._owners: set[asyncio.Task[None]] = set()
+        self._last_error = ""
+        self._is_closed = False
+
+    async def request(self, ask: Callable[[Client], Awaitable[_T]]) -> _T:
+        """Ask the server something, once more where it had forgotten the session and so did nothing.
+
+        Args:
+            ask: What is asked; it may be called twice.
+
+        Raises:
+            ProviderError: The server can't be reached.
+            Exception: Whatever `ask` raises.
+        """
+        from mcp import MCPError
+
+        client = await self.client()
+        try:
+            return await ask(client)
+        except MCPError as exc:
+            if not is_session_gone(exc):
+                raise
+            self._drop(client)
+        return await ask(await self.client())
+
+    async def client(self) -> Client:
+        """Return the connected client.
+
+        Raises:
+            ProviderError: The server can't be reached, or could not a moment ago.
+        """
+        if self._is_closed:
+            raise ProviderError(f"the MCP provider {self._settings.name!r} was closed: make another")
+        if self._connection is None or not self._connection.is_usable:
+            self._connection = self._connect()
+        # shielded: others may wait for the same connection, and it is wanted in any case
+        return await asyncio.shield(self._connection.ready)
+
+    async def aclose(self) -> None:
+        """End the connection for good, with its process or its sockets; what is under way fails."""
+        self._is_closed = True
+        running = asyncio.get_running_loop()
+        owners = {owner for owner in self._owners if owner.get_loop() is running and not owner.done()}
+        if self._connection is not None and self._connection.owner in owners:
+            self._connection.over.set()
+            if not self._connection.ready.done():
+                self._connection.owner.cancel()
+        if owners:
+            _, late = await asyncio.wait(owners, timeout=_CLOSE_SECONDS)
+            for owner in late:
+                owner.cancel()
+
+    def abandon(self) -> None:
+        """Have the connection closed soon; called from any thread, when nobody can use it any more."""
+        connection = self._connection
+        if connection is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed, and the connection with it
+                connection.loop.call_soon_threadsafe(self._close_soon)
+
+    def _connect(self) -> _Connection:
+        wait = self._backoff.remaining()
+        if wait:
+            raise ProviderError(f"{self._last_error} (the next try is possible in {wait:.1f} s)")
+        loop = asyncio.get_running_loop()
+        connection = _Connection(loop=loop, ready=loop.create_future())
+        connection.ready.add_done_callback(_retrieve)
+        connection.owner = loop.create_task(self._own(connection))
+        self._owners.add(connection.owner)
+        connection.owner.add_done_callback(self._owners.discard)
+        return connection
+
+    async def _own(self, connection: _Connection) -> None:
+        """Open, hold and close one connection: its cancel scopes belong to one task."""
+        try:
+            async with self._transport.open() as opened:
+                try:
+                    await self._hold(connection, opened)
+                    ending = "it hung up"
+                except Exception as exc:  # noqa: BLE001 - whatever the SDK and the server come to
+                    ending = self._reason(exc)
+                if not self._is_closed:
+                    self._settle(connection, ending, said=await opened.last_words(), advice=opened.advice)
+        except Exception as exc:  # noqa: BLE001 - the way itself could not be opened, or closed
+            self._settle(connection, self._reason(exc))
+        finally:
+            connection.over.set()
+            if not connection.ready.done():
+                connection.ready.set_exception(
+                    ProviderError(f"the MCP provider {self._settings.name!r} was closed")
+                )
+
+    async def _hold(self, connection: _Connection, opened: Opened) -> None:
+        from mcp.server import MCPServer, Server
+
+        target = opened.target
+        if not isinstance(target, MCPServer | Server):
+            target = WatchedTransport(target, on_end=connection.over.set)
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(self._settings.connect_timeout_seconds):
+                client = await stack.enter_async_context(self._new_client(target))
+            opened.started()
+            async with self._subscribed(client):
+                self._backoff.succeed()
+                connection.ready.set_result(client)
+                self._on_connected()
+                await connection.over.wait()
+
+    def _new_client(self, target: object) -> Client:
+        from mcp import Client
+        from mcp_types import Implementation
+
+        notices = Notices(self._settings.name, self._on_change)
+        return Client(
+            target,  # type: ignore[arg-type]  # a transport by its two methods
+            client_info=Implementation(name="tool-search-processor", version=__version__),
+            message_handler=notices.handle,
+            logging_callback=notices.log,
+            log_level=LOG_LEVEL,
+            sampling_callback=self._settings.sampling,
+            elicitation_callback=self._settings.elicitation,
+            list_roots_callback=self._settings.list_roots,
+            cache=None,  # a list is read when it has changed, and then afresh
+        )
+
+    @contextlib.asynccontextmanager
+    async def _subscribed(self, client: Client) -> AsyncIterator[None]:
+        """Hear of changes for as long as the block lasts; from its begin, unless the server is slow."""
+        subscription = Subscription(client, on_change=self._on_change)
+        if not subscription.is_needed:
+            yield
+            return
+        task = asyncio.create_task(subscription.run())
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_SUBSCRIBE_SECONDS):
+                    await subscription.settled.wait()
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+
+    def _close_soon(self) -> None:
+        closing = asyncio.get_running_loop().create_task(self.aclose())
+        self._owners.add(closing)
+        closing.add_done_callback(self._owners.discard)
+
+    def _drop(self, client: Client) -> None:
+        """End a connection whose session its server has forgotten."""
+        connection = self._connection
+        if connection is not None and connection.is_usable and connection.ready.result() is client:
+            connection.over.set()
+
+    def _settle(self, connection: _Connection, ending: str, *, said: str = "", advice: str = "") -> None:
+        """Tell of an end that nobody asked for: who waits for the connection, or the log."""
+        said = f"; the last it said: {said!r}" if said and said not in ending else ""
+        if connection.ready.done():
+            logger.warning(
+                "the connection to the MCP server %r ended: %s%s", self._settings.name, ending, said
+            )
+            self._on_change()
+            return
+        self._last_error = f"the MCP server {self._settings.name!r} {ending}{said}{advice}"
+        self._backoff.fail()
+        connection.ready.set_exception(ProviderError(self._last_error))
+
+    def _reason(self, error: Exception) -> str:
+        """Return what happened, as what follows the server's name."""
+        from mcp import MCPError
+
+        cause = root_cause(error)
+        if isinstance(cause, TimeoutError):
+            return f"did not answer within {self._settings.connect_timeout_seconds:g} s"
+        if isinstance(cause, MCPError) and cause.code != UNREACHED:
+            return "ended before it answered" if is_cut_off(cause) else f"refused: {short(cause)}"
+        if isinstance(cause, FileNotFoundError):
+            return f"could not be started: {cause}"
+        kind = "" if isinstance(cause, MCPError) else f"{type(cause).__name__}: "
+        return f"could not be reached: {kind}{short(cause)}"
+
+
+def _retrieve(ready: asyncio.Future[Client]) -> None:
+    """Look at a failure that perhaps nobody waits for any more: asyncio would complain."""
+    if not ready.cancelled():
+        ready.exception()

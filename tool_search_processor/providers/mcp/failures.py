@@ -1,0 +1,82 @@
+"""What goes wrong between a provider and its server, told apart and put into words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tool_search_processor.errors import ProviderError, ToolCallError
+
+if TYPE_CHECKING:
+    from mcp import MCPError
+
+UNREACHED = -32_098
+"""The JSON-RPC error code, of those free for implementations, of a request that was never sent."""
+CUT_OFF = -32_097
+"""The same of a request that was sent and got no answer: it may have been carried out."""
+
+_LONGEST_WORDS = 1_000
+_SESSION_GONE = "Session terminated"
+"""What the SDK says where a server has forgotten the session; the protocol has a status, 404, for it."""
+
+
+def root_cause(error: BaseException) -> BaseException:
+    """Return the exception inside the groups that task groups put around it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def is_session_gone(error: MCPError) -> bool:
+    """Tell whether a server has forgotten the session, so that the request was not carried out."""
+    return error.message == _SESSION_GONE
+
+
+def is_unreached(error: BaseException) -> bool:
+    """Tell whether a request over HTTP found no server."""
+    return getattr(error, "code", None) == UNREACHED
+
+
+def is_cut_off(error: MCPError) -> bool:
+    """Tell whether a request was sent, and its answer was lost."""
+    from mcp_types import CONNECTION_CLOSED
+
+    return error.code in (CUT_OFF, CONNECTION_CLOSED)
+
+
+def short(text: object) -> str:
+    """Return foreign words as one line of bounded length."""
+    words = " ".join(str(text).split())
+    return words if len(words) <= _LONGEST_WORDS else words[:_LONGEST_WORDS] + "…"
+
+
+def call_error(error: BaseException, *, server: str, tool: str) -> ToolCallError:
+    """Return what a model is told of a call that failed; neither an address nor a server's log is in it.
+
+    Args:
+        error: What the SDK, or the connection, raised.
+        server: The provider's name.
+        tool: The server's own name for the tool, prompt or resource.
+    """
+    import pydantic
+    from mcp import MCPError
+
+    if isinstance(error, ProviderError):
+        return ToolCallError(f"the server {server!r} cannot be reached; {tool} was not run. Try again later.")
+    if isinstance(error, MCPError):
+        return ToolCallError(_refusal(error, server=server, tool=tool))
+    if isinstance(error, pydantic.ValidationError):
+        return ToolCallError(
+            f"{tool} was run, but the server {server!r} answered in a form that the protocol doesn't know."
+        )
+    return ToolCallError(f"the call of {tool} on the server {server!r} failed: {short(error)}")
+
+
+def _refusal(error: MCPError, *, server: str, tool: str) -> str:
+    if error.code == UNREACHED:
+        return f"the server {server!r} cannot be reached; {tool} was not run. Try again later."
+    if is_cut_off(error):
+        return (
+            f"the connection to the server {server!r} ended during the call of {tool}, which may have been "
+            "carried out or not: look before you repeat it. The next call connects again."
+        )
+    return f"the server {server!r} refused {tool}: {short(error.message)}"

@@ -1,0 +1,132 @@
+"""What a server tells without being asked: changed lists, and lines for the log."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from tool_search_processor.providers.mcp.backoff import Backoff
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+logger = logging.getLogger(__name__)
+
+LOG_LEVEL: Literal["info"] = "info"
+"""From which level on servers of 2026-07-28 and later are asked to send their log; older ones send all."""
+
+_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "notice": logging.INFO,
+    "warning": logging.WARNING,
+}
+_LONGEST_LINE = 1_000
+
+
+class Notices:
+    """Takes the notifications of one server."""
+
+    def __init__(self, name: str, on_change: Callable[[], object]) -> None:
+        """Begin to listen.
+
+        Args:
+            name: What the log calls the server.
+            on_change: Called when the server says that one of its lists has changed.
+        """
+        self._name = name
+        self._on_change = on_change
+
+    async def handle(self, message: object) -> None:
+        """Take one notification."""
+        from mcp_types import (
+            PromptListChangedNotification,
+            ResourceListChangedNotification,
+            ToolListChangedNotification,
+        )
+
+        changes = (
+            ToolListChangedNotification,
+            ResourceListChangedNotification,
+            PromptListChangedNotification,
+        )
+        if isinstance(message, changes):
+            self._on_change()
+        elif isinstance(message, Exception):
+            logger.debug("%s: what it sent can't be read: %r", self._name, message)
+
+    async def log(self, params: Any) -> None:
+        """Pass on a line of the server's log; `%r`, because a server's text could forge lines."""
+        level = _LEVELS.get(params.level, logging.ERROR)
+        logger.log(level, "%s: %.*s", self._name, _LONGEST_LINE, repr(params.data))
+
+
+class Subscription:
+    """Keeps the stream open on which servers of 2026-07-28 and later tell of changes.
+
+    Older ones tell without being asked.
+    """
+
+    def __init__(
+        self, client: Client, *, on_change: Callable[[], object], backoff: Backoff | None = None
+    ) -> None:
+        """Take the connection; `run` opens the stream.
+
+        Args:
+            client: A connected client.
+            on_change: Called when changes may have been missed.
+            backoff: How long to wait before a lost stream is opened again.
+        """
+        self._client = client
+        self._on_change = on_change
+        self._backoff = backoff or Backoff()
+        self.settled = asyncio.Event()
+        """Set when the first stream is open, or when there will be none."""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the server has lists that change, and tells of it on such a stream only."""
+        from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+        capabilities = self._client.server_capabilities
+        lists = (capabilities.tools, capabilities.resources, capabilities.prompts)
+        changing = any(part is not None and part.list_changed for part in lists)
+        return changing and self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+    async def run(self) -> None:
+        """Open the stream, and again after each end, until cancelled or until the server has none."""
+        try:
+            while await self._listen():  # noqa: ASYNC110 - it waits between tries, not for an event
+                await asyncio.sleep(self._backoff.fail())
+        finally:
+            self.settled.set()
+
+    async def _listen(self) -> bool:
+        """Read one stream to its end; tell whether there may be another."""
+        from mcp import MCPError
+        from mcp.client.subscriptions import SubscriptionLost
+        from mcp_types import METHOD_NOT_FOUND
+
+        opened = False
+        try:
+            async with self._client.listen(
+                tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+            ) as stream:
+                opened = True
+                self._backoff.succeed()
+                if self.settled.is_set():  # not the first: what changed meanwhile was not told
+                    self._on_change()
+                self.settled.set()
+                async for _ in stream:
+                    pass  # `Notices` has it, too
+        except MCPError as exc:
+            if exc.code == METHOD_NOT_FOUND:
+                return False
+            logger.debug("no stream of changes: %s", exc)
+        except SubscriptionLost as exc:
+            logger.debug("the stream of changes broke off: %s", exc)
+        if opened:
+            self._on_change()
+        return True

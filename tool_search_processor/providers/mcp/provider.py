@@ -1,0 +1,353 @@
+"""Tools of a server of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import weakref
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.errors import ConfigurationError, ProviderError
+from tool_search_processor.providers.base import Context, Provider
+from tool_search_processor.providers.mcp.background import close_at_exit, in_background
+from tool_search_processor.providers.mcp.calls import Caller, RemoteTool
+from tool_search_processor.providers.mcp.config import config_providers
+from tool_search_processor.providers.mcp.connector import Connector
+from tool_search_processor.providers.mcp.failures import root_cause, short
+from tool_search_processor.providers.mcp.listing import Marks, ToolImporter, read_pages
+from tool_search_processor.providers.mcp.offers import Offers, OfferTools
+from tool_search_processor.providers.mcp.settings import Approval, MCPOptions, MCPProgress, Settings
+from tool_search_processor.providers.mcp.transports import (
+    HttpTransport,
+    InMemoryTransport,
+    StdioTransport,
+    Transport,
+)
+from tool_search_processor.tools import Tool
+
+if TYPE_CHECKING:
+    from httpx2 import Auth
+    from mcp import Client
+
+_T = TypeVar("_T")
+
+
+class MCPProvider(Provider):
+    """Lists and calls the tools of one MCP server, over one connection that is held for its life.
+
+    Make it with `MCPProvider.stdio`, `.http`, `.in_memory`, or many with `.from_config`. It connects when
+    it is first asked, and again after the connection was lost. It may be used from any event loop and any
+    thread: connections live in one background loop a process, which also runs servers given by `in_memory`
+    and the hooks `sampling`, `elicitation` and `list_roots`. Close it with `aclose` or `async with`; one that
+    never is, is closed when nothing refers to it or its tools, or when the interpreter exits.
+
+    A tool has `tool_type="external_mcp"`, the server's hints in `annotations` (`readOnlyHint` …), and its own
+    name in `metadata["original_name"]` where that is no valid one. What fails is an answer to the model:
+    the server's own error, a time that ran out, a connection that broke. A call is sent again only where it
+    is certain that the server did not run it.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        name: str,
+        label: str | None = None,
+        connect_timeout_seconds: float = 60.0,
+        list_timeout_seconds: float = 30.0,
+        call_timeout_seconds: float | None = 60.0,
+        progress_extends_timeout: bool = False,
+        on_progress: Callable[[MCPProgress], object] | None = None,
+        max_tools: int = 10_000,
+        max_result_characters: int | None = 100_000,
+        requires_approval: Approval = False,
+        resources_as_tools: bool = False,
+        prompts_as_tools: bool = False,
+        sampling: Callable[..., Any] | None = None,
+        elicitation: Callable[..., Any] | None = None,
+        list_roots: Callable[..., Any] | None = None,
+    ) -> None:
+        """Take the way to the server; nothing is started yet.
+
+        Args:
+            transport: The way; `stdio`, `http` and `in_memory` make it.
+            name: What status reports, errors and the log call the server.
+            label: The `namespace` of its tools; None leaves it to a `Namespace` transform.
+            connect_timeout_seconds: The longest time until the server has started and answered.
+            list_timeout_seconds: The longest time for a whole list, all pages.
+            call_timeout_seconds: The longest time for one call; None waits for ever.
+            progress_extends_timeout: Whether a report of progress gives a call that time anew.
+            on_progress: Takes each report; called in the event loop of the caller, so it must be quick.
+            max_tools: The most tools (or resources, or prompts) that are taken, with a warning for more.
+            max_result_characters: What is longer is cut, and says so; None for any length.
+            requires_approval: Whether a person has to agree before a tool runs: for all, or a function of
+                the tool, such as `is_destructive` of this package.
+            resources_as_tools: Adds the tools `list_resources` and `read_resource`.
+            prompts_as_tools: Adds the tools `list_prompts` and `get_prompt`.
+            sampling: Answers the server's requests for a completion, as the SDK's `sampling_callback`; a
+                server that asks without it is refused. The same holds for the next two.
+            elicitation: Answers its questions to the user, as `elicitation_callback`.
+            list_roots: Tells the folders it may look at, as `list_roots_callback`.
+
+        Raises:
+            ConfigurationError: An option can't work.
+            ImportError: The SDK is not installed.
+        """
+        self._settings = Settings(
+            name=name,
+            connect_timeout_seconds=connect_timeout_seconds,
+            list_timeout_seconds=list_timeout_seconds,
+            call_timeout_seconds=call_timeout_seconds,
+            progress_extends_timeout=progress_extends_timeout,
+            on_progress=on_progress,
+            max_tools=max_tools,
+            max_result_characters=max_result_characters,
+            requires_approval=requires_approval,
+            sampling=sampling,
+            elicitation=elicitation,
+            list_roots=list_roots,
+        )
+        _check_installed()
+        self.name = name
+        self.label = label
+        self.transport = transport
+        self._resources_as_tools = resources_as_tools
+        self._prompts_as_tools = prompts_as_tools
+        self._marks = Marks()
+        self._connector = Connector(
+            transport, self._settings, on_change=self._marks.change, on_connected=self._marks.connected
+        )
+        self._caller = Caller(self._connector, self._settings, on_unreached=self._marks.change)
+        self._importer = ToolImporter(self._make_tool, server=name)
+        self._offers = Offers(self._caller)
+        close_at_exit(self._connector)
+        weakref.finalize(self, self._connector.abandon).atexit = False
+
+    @classmethod
+    def stdio(
+        cls,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | Path | None = None,
+        inherit_env: Sequence[str] = (),
+        name: str | None = None,
+        **options: Unpack[MCPOptions],
+    ) -> Self:
+        """Make a provider of a server that runs as a process of its own.
+
+        Of this process's environment it gets HOME, LOGNAME, PATH, SHELL, TERM and USER (their kind on
+        Windows), and no more than is listed here.
+
+        Args:
+            command: The program.
+            args: Its arguments.
+            env: Variables that it gets.
+            cwd: Its working directory; this process's own if None.
+            inherit_env: Names of this process's variables that it gets too, where they are set.
+            name: What it is called, and the `namespace` of its tools; the program's name if None.
+            options: See `__init__`.
+
+        Raises:
+            ConfigurationError: An argument can't work.
+            ImportError: The SDK is not installed.
+        """
+        transport = StdioTransport(
+            command=command, args=args, env={} if env is None else env, cwd=cwd, inherit_env=inherit_env
+        )
+        return cls(transport, name=Path(command).name if name is None else name, label=name, **options)
+
+    @classmethod
+    def http(
+        cls,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        token: str | None = None,
+        auth: Auth | None = None,
+        name: str | None = None,
+        **options: Unpack[MCPOptions],
+    ) -> Self:
+        """Make a provider of a server that is spoken to over streamable HTTP.
+
+        Args:
+            url: Its endpoint, `https://…/mcp` as a rule.
+            headers: Sent with every request.
+            token: Sent as `Authorization: Bearer …`.
+            auth: What signs each request and may fetch tokens: any `httpx2.Auth`, such as the SDK's
+                `mcp.client.auth.OAuthClientProvider`.
+            name: What it is called, and the `namespace` of its tools; the URL's host if None.
+            options: See `__init__`.
+
+        Raises:
+            ConfigurationError: An argument can't work, or two of them give the authorization.
+            ImportError: The SDK is not installed.
+        """
+        given = dict(headers or {})
+        has_header = any(key.lower() == "authorization" for key in given)
+        if sum((token is not None, auth is not None, has_header)) > 1:
+            raise ConfigurationError(
+                "the authorization is given twice: pass one of token, auth and the header Authorization"
+            )
+        if token is not None:
+            given["Authorization"] = f"Bearer {token}"
+        timeout = options.get("call_timeout_seconds", 60.0)
+        transport = HttpTransport(url=url, headers=given, auth=auth, call_timeout_seconds=timeout)
+        return cls(transport, name=transport.host if name is None else name, label=name, **options)
+
+    @classmethod
+    def in_memory(cls, server: Any, *, name: str | None = None, **options: Unpack[MCPOptions]) -> Self:
+        """Make a provider of a server that is an object in this process.
+
+        Args:
+            server: An `MCPServer` or a `Server` of the SDK. It runs in the background loop, so what it
+                shares with the program must be fit for another thread.
+            name: What it is called, and the `namespace` of its tools; the server's own name if None.
+            options: See `__init__`.
+
+        Raises:
+            ConfigurationError: It is no server.
+            ImportError: The SDK is not installed.
+        """
+        _check_installed()
+        transport = InMemoryTransport(server=server)
+        return cls(transport, name=(server.name or "server") if name is None else name, label=name, **options)
+
+    @classmethod
+    def from_config(
+        cls,
+        config: str | Path | Mapping[str, Any],
+        *,
+        namespaced: bool = True,
+        inherit_env: Sequence[str] = (),
+        **options: Unpack[MCPOptions],
+    ) -> list[Provider]:
+        """Make the providers that a file of the usual shape names: `{"mcpServers": {name: {…}}}`.
+
+        An entry has `command`, `args`, `env` and `cwd`, or `url`, `headers` and perhaps `type`; one with
+        `"disabled": true` is left out, other keys are passed over. In its texts `${NAME}` stands for this
+        process's variable, `${NAME:-text}` for that or the text.
+
+        Args:
+            config: The file's path, or what it holds.
+            namespaced: Whether each name becomes a prefix of its server's tools: `git` gives `git_log`.
+            inherit_env: See `stdio`; for all that are processes.
+            options: See `__init__`; for all.
+
+        Raises:
+            ConfigurationError: The file can't be read, or an entry can't work: names the server and the key.
+            ImportError: The SDK is not installed.
+        """
+
+        def make(name: str, kind: str, arguments: Mapping[str, Any]) -> Provider:
+            if kind == "http":
+                return cls.http(name=name, **arguments, **options)
+            return cls.stdio(name=name, inherit_env=inherit_env, **arguments, **options)
+
+        return config_providers(config, make, namespaced=namespaced)
+
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return the server's tools, the same for every request.
+
+        Raises:
+            ProviderError: The server can't be reached, or gave no list.
+        """
+        tools = self._importer.tools(await self._listed(self._read_definitions))
+        taken = {tool.name for tool in tools}
+        extra: list[Tool] = []
+        offered = OfferTools(self._offers, self)
+        if self._resources_as_tools:
+            extra += offered.for_resources(taken=taken)
+        if self._prompts_as_tools:
+            extra += offered.for_prompts(taken=taken)
+        return (*tools, *extra)
+
+    def version(self) -> Hashable:
+        """Return a mark that moves when the server tells of a change, and when its connection is lost."""
+        return self._marks.count
+
+    async def list_resources(self, context: Context) -> Sequence[Resource]:
+        """Return the server's resources; `read` gives a list of contents in the protocol's form.
+
+        Raises:
+            ProviderError: The server can't be reached, or gave no list.
+        """
+        return await self._listed(self._offers.resources)
+
+    async def list_resource_templates(self, context: Context) -> Sequence[ResourceTemplate]:
+        """Return the server's templates of resources; `read` gives what a resource's does.
+
+        Raises:
+            ProviderError: The server can't be reached, or gave no list.
+        """
+        return await self._listed(self._offers.templates)
+
+    async def list_prompts(self, context: Context) -> Sequence[Prompt]:
+        """Return the server's prompts; `render` gives a list of messages in the protocol's form.
+
+        Raises:
+            ProviderError: The server can't be reached, or gave no list.
+        """
+        return await self._listed(self._offers.prompts)
+
+    async def aclose(self) -> None:
+        """End the connection for good: the process is ended, the sockets are closed, calls fail."""
+        await in_background(self._connector.aclose)
+
+    async def _listed(self, read: Callable[[Client], Awaitable[_T]]) -> _T:
+        """Read a list in the background loop; a failure tells the server's name and what to do."""
+        seconds = self._settings.list_timeout_seconds
+
+        async def read_in_time(client: Client) -> _T:
+            async with asyncio.timeout(seconds):
+                return await read(client)
+
+        has_failed = True
+        try:
+            listed = await in_background(lambda: self._connector.request(read_in_time))
+            has_failed = False
+            return listed
+        except ProviderError:
+            raise
+        except TimeoutError as exc:
+            raise ProviderError(f"the MCP server {self.name!r} gave no list within {seconds:g} s") from exc
+        except Exception as exc:
+            cause = root_cause(exc)
+            raise ProviderError(
+                f"the MCP server {self.name!r} could not list: {type(cause).__name__}: {short(cause)}"
+            ) from exc
+        finally:
+            if has_failed:
+                self._marks.fail()
+
+    async def _read_definitions(self, client: Client) -> list[Any]:
+        if client.server_capabilities.tools is None:
+            return []
+        return await read_pages(
+            lambda cursor: client.list_tools(cursor=cursor),
+            "tools",
+            limit=self._settings.max_tools,
+            server=self.name,
+        )
+
+    def _make_tool(self, definition: Any) -> Tool:
+        remote = RemoteTool(self._caller, definition.name, owner=self)
+        tool = Tool.from_mcp(definition, execute=remote, namespace=self.label)
+        return tool.replace(requires_approval=True) if self._settings.needs_approval(tool) else tool
+
+    async def __aenter__(self) -> Self:
+        """Return the provider; it connects when it is first asked."""
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        """Close it."""
+        await self.aclose()
+
+
+def _check_installed() -> None:
+    if importlib.util.find_spec("mcp") is None:  # not imported here: that takes half a second
+        raise ImportError('MCPProvider needs the mcp SDK: pip install "tool-search-processor[mcp]"')

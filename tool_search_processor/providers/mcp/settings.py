@@ -1,0 +1,107 @@
+"""What a provider of MCP tools is told: limits and hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.tools import Tool, ToolContext
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MCPProgress:
+    """How far a call has come, as its server tells."""
+
+    tool_name: str
+    """The server's own name for the tool."""
+    progress: float
+    """Grows from one report to the next; its unit is the server's."""
+    total: float | None
+    """What `progress` ends at; None where the server can't tell."""
+    message: str | None
+    context: ToolContext
+    """The call: its thread, its run, its id, and the request's own data."""
+
+
+Approval = bool | Callable[[Tool], bool]
+
+
+class MCPOptions(TypedDict, total=False):
+    """What every constructor of `MCPProvider` takes; see its `__init__`."""
+
+    connect_timeout_seconds: float
+    list_timeout_seconds: float
+    call_timeout_seconds: float | None
+    progress_extends_timeout: bool
+    on_progress: Callable[[MCPProgress], object] | None
+    max_tools: int
+    max_result_characters: int | None
+    requires_approval: Approval
+    resources_as_tools: bool
+    prompts_as_tools: bool
+    sampling: Callable[..., Any] | None
+    elicitation: Callable[..., Any] | None
+    list_roots: Callable[..., Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The options of one provider, checked."""
+
+    name: str
+    connect_timeout_seconds: float = 60.0
+    list_timeout_seconds: float = 30.0
+    call_timeout_seconds: float | None = 60.0
+    progress_extends_timeout: bool = False
+    on_progress: Callable[[MCPProgress], object] | None = None
+    max_tools: int = 10_000
+    max_result_characters: int | None = 100_000
+    requires_approval: Approval = False
+    sampling: Callable[..., Any] | None = None
+    elicitation: Callable[..., Any] | None = None
+    list_roots: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what can't work.
+
+        Raises:
+            ConfigurationError: Says which option, and what was found.
+        """
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ConfigurationError(f"name is a text that isn't blank, found {self.name!r:.80}")
+        for option in ("connect_timeout_seconds", "list_timeout_seconds", "max_tools"):
+            _require_positive(option, getattr(self, option))
+        for option in ("call_timeout_seconds", "max_result_characters"):
+            if getattr(self, option) is not None:
+                _require_positive(option, getattr(self, option))
+        for option in ("on_progress", "sampling", "elicitation", "list_roots"):
+            hook = getattr(self, option)
+            if hook is not None and not callable(hook):
+                raise ConfigurationError(f"{option} is a function or None, found {hook!r:.80}")
+        if not isinstance(self.requires_approval, bool) and not callable(self.requires_approval):
+            raise ConfigurationError(
+                "requires_approval is True, False or a function of a tool, "
+                f"found {self.requires_approval!r:.80}"
+            )
+
+    def needs_approval(self, tool: Tool) -> bool:
+        """Tell whether a person has to agree before this tool runs."""
+        rule = self.requires_approval
+        return bool(rule(tool)) if callable(rule) else rule
+
+
+def is_destructive(tool: Tool) -> bool:
+    """Tell whether a tool may destroy something, by the hints that its server gives.
+
+    As the protocol has it, a tool without hints may: only `readOnlyHint: true` or `destructiveHint: false`
+    says otherwise. Hints are a server's own word: trust them as you trust the server.
+    """
+    hints = tool.annotations
+    return hints.get("readOnlyHint") is not True and hints.get("destructiveHint") is not False
+
+
+def _require_positive(option: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise ConfigurationError(f"{option} is a number above 0, found {value!r:.80}")

@@ -1,0 +1,194 @@
+"""The ways to a server: a process of its own, a URL, or an object in this process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.mcp.stderr import StderrReader
+
+if TYPE_CHECKING:
+    from httpx2 import Auth
+
+_READ_SECONDS = 300.0
+"""How long an HTTP answer may be silent at least; a stream of changes is opened again after it."""
+_HTTP_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A way that stands open."""
+
+    target: Any
+    """What the SDK's `Client` takes."""
+    last_words: Callable[[], Awaitable[str]]
+    """What the server said when it failed, for whoever runs the program; empty where it said nothing."""
+    started: Callable[[], object]
+    """Called once the server has answered."""
+    advice: str = ""
+    """What to do where it did not."""
+
+
+class Transport(Protocol):
+    """A way to a server, which can be opened again and again."""
+
+    def open(self) -> AbstractAsyncContextManager[Opened]:
+        """Return what opens it for as long as one connection lasts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StdioTransport:
+    """A server that runs as a process of its own and is spoken to through its standard input and output."""
+
+    command: str
+    args: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str | Path | None = None
+    inherit_env: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what can't be started.
+
+        Raises:
+            ConfigurationError: Says which argument, and what was found.
+        """
+        _require_text("command", self.command)
+        for option in ("args", "inherit_env"):
+            _require_texts(option, getattr(self, option))
+        _require_mapping("env", self.env)
+        if self.cwd is not None and not isinstance(self.cwd, str | Path):
+            raise ConfigurationError(f"cwd is a path or None, found {self.cwd!r:.80}")
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Opened]:
+        """Start the process; it is ended, and waited for, with the connection."""
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
+        parameters = StdioServerParameters(
+            command=self.command, args=list(self.args), env=self._environment(), cwd=self.cwd
+        )
+        stderr = StderrReader(self.command)
+        try:
+            yield Opened(
+                target=stdio_client(parameters, errlog=stderr.writing_end),  # type: ignore[arg-type]  # IO[str]
+                last_words=stderr.last_line,
+                started=stderr.close,
+                advice=": run its command by hand to see why",
+            )
+        finally:
+            stderr.close()
+
+    def _environment(self) -> dict[str, str]:
+        """Return what the process gets beside the SDK's few (PATH, HOME and their kind)."""
+        inherited = {name: os.environ[name] for name in self.inherit_env if name in os.environ}
+        return inherited | dict(self.env)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpTransport:
+    """A server that is spoken to over streamable HTTP."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    auth: Auth | None = field(default=None, repr=False)
+    call_timeout_seconds: float | None = None
+    """The longest silence that is no failure, where it is more than five minutes."""
+
+    def __post_init__(self) -> None:
+        """Refuse what can't be reached.
+
+        Raises:
+            ConfigurationError: Says which argument, and what was found.
+        """
+        _require_text("url", self.url)
+        if not self.url.startswith(("http://", "https://")):
+            scheme = self.url.partition("://")[0]  # what follows may hold a password
+            raise ConfigurationError(f"url begins with http:// or https://, found {scheme!r:.20}")
+        _require_mapping("headers", self.headers)
+        if self.auth is not None and not hasattr(self.auth, "async_auth_flow"):
+            raise ConfigurationError(f"auth is an httpx2.Auth or None, found {self.auth!r:.80}")
+
+    @property
+    def host(self) -> str:
+        """The server's host, without what else the URL may hold."""
+        return urlsplit(self.url).hostname or "http"
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Opened]:
+        """Make the client of HTTP; its sockets are closed with the connection."""
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        from tool_search_processor.providers.mcp.http_failures import ContainingClient
+
+        longest = self.call_timeout_seconds
+        silence = None if longest is None else max(_READ_SECONDS, longest)
+        timeout = httpx2.Timeout(_HTTP_SECONDS, read=silence)
+        async with ContainingClient(headers=dict(self.headers), auth=self.auth, timeout=timeout) as client:
+
+            async def last_words() -> str:
+                return client.last_failure
+
+            target = streamable_http_client(self.url, http_client=client)
+            advice = ": check its URL, its credentials, and that it runs"
+            yield Opened(target=target, last_words=last_words, started=_nothing, advice=advice)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InMemoryTransport:
+    """A server that is an object in this process."""
+
+    server: Any = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no server.
+
+        Raises:
+            ConfigurationError: Says what was found.
+        """
+        sdk = sys.modules.get("mcp.server")  # who has a server has imported it
+        kinds = tuple(getattr(sdk, kind) for kind in ("MCPServer", "Server")) if sdk else ()
+        if not isinstance(self.server, kinds):
+            raise ConfigurationError(
+                f"server is an MCPServer or a Server of the mcp SDK, found {self.server!r:.80}"
+            )
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Opened]:
+        """Give the server itself; it runs in the background loop."""
+        yield Opened(target=self.server, last_words=_silence, started=_nothing)
+
+
+async def _silence() -> str:
+    return ""
+
+
+def _nothing() -> None:
+    pass
+
+
+def _require_text(option: str, value: object) -> None:
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigurationError(f"{option} is a text that isn't blank, found {value!r:.80}")
+
+
+def _require_texts(option: str, value: object) -> None:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    if not is_list or not all(isinstance(item, str) for item in value):  # type: ignore[attr-defined]
+        raise ConfigurationError(f"{option} is a list of texts, found {value!r:.80}")
+
+
+def _require_mapping(option: str, value: object) -> None:
+    """Refuse what isn't texts by name; values may be secrets, so errors don't show them."""
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(f"{option} is a mapping of texts, found a {type(value).__name__}")
+    for key, item in value.items():
+        if not isinstance(key, str) or not isinstance(item, str):
+            raise ConfigurationError(f"{option}[{key!r}] is a text, found a {type(item).__name__}")
