@@ -4,5 +4,6 @@ from tool_search_processor.catalog.catalog import Catalog, CatalogStatus
 from tool_search_processor.catalog.clashes import RefusedTool
 from tool_search_processor.catalog.sources import ProviderStatus
 from tool_search_processor.catalog.views import CatalogView
+from tool_search_processor.providers.changes import ToolChange
 
-__all__ = ["Catalog", "CatalogStatus", "CatalogView", "ProviderStatus", "RefusedTool"]
+__all__ = ["Catalog", "CatalogStatus", "CatalogView", "ProviderStatus", "RefusedTool", "ToolChange"]

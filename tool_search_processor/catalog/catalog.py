@@ -7,17 +7,21 @@ import copy
 import logging
 import threading
 import time
+from collections import ChainMap
 from collections.abc import Callable, Collection, Coroutine, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from tool_search_processor.catalog.clashes import NameRegister, RefusedTool
+from tool_search_processor.catalog.drift import Drift, OnChange
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.reading import Limits
 from tool_search_processor.catalog.sources import ProviderStatus, Source, are_same, as_providers
 from tool_search_processor.catalog.toolsets import ToolSet
 from tool_search_processor.catalog.views import CatalogView, Fetch
 from tool_search_processor.providers.base import Context, Provider
+from tool_search_processor.providers.changes import HeldTool, ToolChange
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
@@ -35,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 _NOTHING = ToolSet()
 _MAX_WARNED = 1000
-_Listing = tuple[str, Sequence[Tool]]
+_Listing = tuple[Source, Sequence[Tool]]
 _Stages = Sequence[Mapping[str, Tool]]
 
 
@@ -45,6 +49,8 @@ class CatalogStatus:
 
     providers: tuple[ProviderStatus, ...]
     refused: tuple[RefusedTool, ...]
+    changed: tuple[ToolChange, ...] = ()
+    """Foreign tools that changed after they were first seen, and were not accepted since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +61,9 @@ class _United:
     lists: tuple[Sequence[Tool], ...] | None = None
     stages: _Stages = ()
     refused: tuple[RefusedTool, ...] = ()
+    held: tuple[HeldTool, ...] = ()
+    epoch: int = 0
+    """Which changes of foreign tools were accepted when it was made."""
 
 
 class Catalog(Provider):
@@ -79,6 +88,8 @@ class Catalog(Provider):
         reserved_names: Collection[str] = (),
         provider_timeout_seconds: float | None = 30.0,
         max_stale_seconds: float | None = None,
+        on_change: OnChange = "warn",
+        known_fingerprints: Mapping[str, str] = MappingProxyType({}),
         name: str = "catalog",
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -95,6 +106,11 @@ class Catalog(Provider):
                 and passed over, and asked again in the background. None waits for ever.
             max_stale_seconds: How long the last good list of a provider that fails is served; None serves
                 it until the provider is back.
+            on_change: What becomes of a foreign tool whose definition changes after it was first seen:
+                "warn" serves it and logs a warning; "block" does not list, find, load or call it until
+                it is accepted (`accept`). Foreign are the tools of providers that say so (MCP, OpenAPI)
+                and those whose `tool_type` begins with "external"; lists by request are not watched.
+            known_fingerprints: What `fingerprints` returned in an earlier process.
             name: What an outer catalog calls this one.
             clock: Returns the time in seconds, by which lists grow old and failed providers are asked again.
 
@@ -109,6 +125,7 @@ class Catalog(Provider):
         self.name = name
         self._sources = [Source(provider, limits=limits) for provider in as_providers(providers)]
         self.static = all(source.static for source in self._sources)
+        self._drift = Drift(on_change, known_fingerprints)
         self._set_up(as_transforms(transforms), search=search, reserved_names=reserved_names)
 
     def _set_up(
@@ -121,6 +138,7 @@ class Catalog(Provider):
         self._indexes = IndexPool(search)
         self._shared = _United()
         self._refused: tuple[RefusedTool, ...] = ()
+        self._held: Mapping[str, HeldTool] = {}
         self._warned: set[RefusedTool] = set()
         self._lock = threading.Lock()
         _run_without_waiting(self._read({}, strict=True) if self.static else self._check_static())
@@ -168,6 +186,11 @@ class Catalog(Provider):
     async def list_tools(self, context: Context | None = None) -> list[Tool]:
         """Return the tools of a request, in order."""
         return list(await self.view(context))
+
+    async def list_with_held(self, context: Context | None = None) -> list[Tool]:
+        """Return the tools of a request, and behind them the changed ones that are not served."""
+        view = await self.view(context)
+        return [*view, *view.held]
 
     async def get_tool(self, name: str, context: Context | None = None) -> Tool | None:
         """Return one tool of a request by its exact name, or None."""
@@ -220,13 +243,42 @@ class Catalog(Provider):
     def version(self) -> Hashable | None:
         """Return a mark of the providers' marks; None where a list is resolved for each request."""
         marks = tuple(source.mark() for source in self._sources)
-        return None if None in marks else marks
+        return None if None in marks else (self._drift.epoch, *marks)
 
     def status(self) -> CatalogStatus:
-        """Tell which providers are up, how many tools each had when last read, and what was refused."""
+        """Tell which providers are up, how many tools each has, and what was refused or has changed."""
+        held = [replace(tool.change, name=name) for name, tool in self._held.items() if tool.change]
         return CatalogStatus(
-            providers=tuple(source.status() for source in self._sources), refused=self._refused
+            providers=tuple(source.status() for source in self._sources),
+            refused=self._refused,
+            changed=(*held, *(change for change in self._drift.changes() if not change.blocked)),
         )
+
+    def accept(self, name: str, *, fingerprint: str | None = None) -> None:
+        """Take the changed definition of a foreign tool for good; a blocked one is served from now on.
+
+        Args:
+            name: The tool's name as `status` tells it, in this catalog.
+            fingerprint: The `new_fingerprint` that was looked at: a tool that has changed once more since
+                then is not accepted. None accepts what is offered now.
+
+        Raises:
+            ConfigurationError: When no tool of this name has changed, or it has changed once more.
+        """
+        held = self._held.get(name)
+        if held is None or held.accept is None:
+            self._drift.accept(name, fingerprint)
+        else:
+            held.accept(fingerprint)
+            self._held = {other: tool for other, tool in self._held.items() if other != name}
+
+    def fingerprints(self) -> dict[str, str]:
+        """Return the accepted fingerprint of each foreign tool that was seen, by its provider's name for it.
+
+        Kept in a file and given to the next process as `known_fingerprints`, it lets a change between the
+        two be told. What a provider's transforms make of a tool is part of it.
+        """
+        return self._drift.fingerprints()
 
     async def aclose(self) -> None:
         """Close every provider, even where one fails.
@@ -244,10 +296,13 @@ class Catalog(Provider):
         """Read what may have changed and unite it; `strict` raises for what is refused otherwise."""
         fresh = await self._read_stale(context, strict=strict)
         shared = await self._share([s for s in self._sources if s.is_shared], strict=strict)
-        requested = [(s.name, fresh[s]) for s in self._sources if not s.is_shared and fresh.get(s)]
+        requested = [(s, fresh[s]) for s in self._sources if not s.is_shared and fresh.get(s)]
         if not requested:
             return self._view(shared, _United())
-        return self._view(shared, await self._unite(requested, taken=shared.tools.by_name, strict=strict))
+        taken: Mapping[str, Tool] = shared.tools.by_name
+        if shared.held:  # what is held keeps its name
+            taken = ChainMap({tool.name: tool for tool in shared.held}, taken)  # type: ignore[arg-type]
+        return self._view(shared, await self._unite(requested, taken=taken, strict=strict))
 
     async def _check_static(self) -> None:
         """Check the names of what is known without waiting, where the rest has to be waited for."""
@@ -270,11 +325,12 @@ class Catalog(Provider):
 
     async def _share(self, sources: Sequence[Source], *, strict: bool) -> _United:
         lists = tuple(source.tools for source in sources)
-        known = self._shared
-        if not strict and known.lists is not None and are_same(lists, known.lists):
+        known, epoch = self._shared, self._drift.epoch
+        is_known = known.lists is not None and known.epoch == epoch and are_same(lists, known.lists)
+        if is_known and not strict:
             return known
-        listings = [(source.name, source.tools) for source in sources]
-        united = await self._unite(listings, taken={}, lists=lists, strict=strict)
+        listings = list(zip(sources, lists, strict=True))
+        united = await self._unite(listings, taken={}, lists=lists, strict=strict, epoch=epoch)
         with self._lock:
             if self._shared.tools.generation < united.tools.generation:
                 self._shared = united
@@ -287,10 +343,16 @@ class Catalog(Provider):
         taken: Mapping[str, Tool],
         strict: bool,
         lists: tuple[Sequence[Tool], ...] | None = None,
+        epoch: int = 0,
     ) -> _United:
         """Give out the names, before the transforms and again after them."""
         register = self._register(taken, strict=strict)
-        tools = [tool for origin, listed in listings for tool in register.enter(listed, origin=origin)]
+        tools: list[Tool] = []
+        for source, listed in listings:
+            entered = register.enter(listed, origin=source.name)
+            if lists is not None:
+                entered = self._drift.watch(entered, provider=source.name, foreign=source.foreign)
+            tools += entered
         refused = register.refused
         stages: Sequence[Sequence[Tool]] = (tools,)
         if self.transforms:
@@ -303,8 +365,14 @@ class Catalog(Provider):
             tools = register.enter(stages[-1], origin=f"the transforms of {self.name}")
             refused = [*refused, *register.refused]
         self._note(refused)
+        # Only now, so that what is held keeps its name from others, and has the one that users know.
         return _United(
-            tools=ToolSet(tools), lists=lists, stages=self._indexed(stages), refused=tuple(refused)
+            tools=ToolSet(tool for tool in tools if not isinstance(tool, HeldTool)),
+            lists=lists,
+            stages=self._indexed(stages),
+            refused=tuple(refused),
+            held=tuple(tool for tool in tools if isinstance(tool, HeldTool)),
+            epoch=epoch,
         )
 
     def _register(self, taken: Mapping[str, Tool], *, strict: bool) -> NameRegister:
@@ -328,11 +396,15 @@ class Catalog(Provider):
 
     def _view(self, shared: _United, own: _United) -> CatalogView:
         self._refused = shared.refused + own.refused
+        held = shared.held + own.held
+        if held or self._held:
+            self._held = {tool.name: tool for tool in held}
         return CatalogView(
             shared.tools,
             own.tools,
             indexes=self._indexes,
             fetch=self._fetcher(shared, own) if shared.stages or own.stages else None,
+            held=held,
         )
 
     def _fetcher(self, shared: _United, own: _United) -> Fetch:

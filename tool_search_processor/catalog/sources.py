@@ -15,11 +15,11 @@ from tool_search_processor.errors import ConfigurationError, ToolSearchError
 from tool_search_processor.providers.base import (
     Context,
     ToolProvider,
+    all_tools_of,
     check_provider,
     close_provider,
     provider_name,
     provider_version,
-    tools_of,
 )
 from tool_search_processor.providers.callable import CallableProvider
 from tool_search_processor.providers.static import StaticProvider
@@ -64,6 +64,7 @@ class Source:
         self.provider = provider
         self.name = provider_name(provider)
         self.static = bool(getattr(provider, "static", False))
+        self.foreign = bool(getattr(provider, "foreign", False))
         self._limits = limits or Limits()
         self._clock = self._limits.clock
         bounded = self.static or getattr(provider, "limits_itself", False)
@@ -210,7 +211,7 @@ class Source:
         try:
             if strict:
                 await check_provider(self.provider, context)
-            return _checked(await tools_of(self.provider, context), self.name)
+            return _checked(await all_tools_of(self.provider, context), self.name)
         except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
             raise
         except BaseException as exc:  # noqa: BLE001 - handed on
@@ -247,7 +248,8 @@ class Source:
     def _report(self, exc: BaseException, version: Hashable | None, *, took_seconds: float) -> None:
         # What one request gets may fail for that request alone; only a wait is not to be had again.
         if version is not None or self.is_shared or isinstance(exc, TimeoutError):
-            self._hold_off.begin(took_seconds=took_seconds, mark=version)
+            # The mark of now: one that the failure itself has moved is no sign of life.
+            self._hold_off.begin(took_seconds=took_seconds, mark=self.version())
         error = f"{type(exc).__name__}: {_text(exc)}"
         if error != self._error:
             logger.warning("the provider %r failed to list its tools: %s", self.name, error, exc_info=exc)

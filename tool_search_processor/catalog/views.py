@@ -21,7 +21,13 @@ class CatalogView:
     """
 
     def __init__(
-        self, shared: ToolSet, own: ToolSet, *, indexes: IndexPool, fetch: Fetch | None = None
+        self,
+        shared: ToolSet,
+        own: ToolSet,
+        *,
+        indexes: IndexPool,
+        fetch: Fetch | None = None,
+        held: Sequence[Tool] = (),
     ) -> None:
         """Put a view together.
 
@@ -30,9 +36,11 @@ class CatalogView:
             own: This request's tools; one hides a shared tool of the same name.
             indexes: Where to search.
             fetch: Looks a tool up where transforms have their own `get_tool`; None looks in the list.
+            held: Changed tools that are no part of the view until they are accepted.
         """
         self.shared = shared
         self.own = own
+        self.held = held
         self._indexes = indexes
         self._fetch = fetch
         self._added: frozenset[str] = frozenset()

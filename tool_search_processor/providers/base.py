@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
+from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import (
     Transform,
@@ -48,6 +49,8 @@ class Provider(ABC):
     """Whether the list can be read without waiting, so that mistakes show at construction."""
     limits_itself: bool = False
     """Whether listing always ends in time by itself, as a catalog's does; then no other limit is set."""
+    foreign: bool = False
+    """Whether somebody else defines the tools, so that a catalog watches them for changes."""
 
     @abstractmethod
     async def list_tools(self, context: Context) -> Sequence[Tool]:
@@ -80,10 +83,15 @@ class TransformedProvider(Provider):
         self.name = provider_name(provider)
         self.static = bool(getattr(provider, "static", False))
         self.limits_itself = bool(getattr(provider, "limits_itself", False))
+        self.foreign = bool(getattr(provider, "foreign", False))
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return the wrapped provider's tools, transformed; less those that a `get_tool` disowns."""
-        stages = await transform_stages(self.transforms, tuple(await tools_of(self.provider, context)))
+        return [tool for tool in await self.list_with_held(context) if not isinstance(tool, HeldTool)]
+
+    async def list_with_held(self, context: Context) -> Sequence[Tool]:
+        """Return the tools, and those that an inner catalog holds back, under their outer names."""
+        stages = await transform_stages(self.transforms, tuple(await all_tools_of(self.provider, context)))
         if not any(map(overrides_get_tool, self.transforms)):
             return stages[-1]
         indexed = [index_components(stage) for stage in stages]
@@ -119,6 +127,15 @@ async def tools_of(provider: ToolProvider, context: Context) -> Sequence[Tool]:
     if inspect.isawaitable(listed):
         listed = await listed
     return listed  # type: ignore[return-value]  # foreign code; a catalog looks at what came
+
+
+async def all_tools_of(provider: ToolProvider, context: Context) -> Sequence[Tool]:
+    """Return what a provider lists, and what it holds back (`HeldTool`), where it tells of that."""
+    list_with_held = getattr(provider, "list_with_held", None)
+    if list_with_held is None:
+        return await tools_of(provider, context)
+    listed: Sequence[Tool] = await list_with_held(context)
+    return listed
 
 
 def provider_version(provider: object) -> Hashable | None:
