@@ -32,8 +32,8 @@ TOOLS = [
 SEARCH = "/v1/tools/search"
 
 
-def hybrid(embedder=None):
-    return HybridIndex(vector=VectorIndex(embedder or FakeEmbedder(), background=False))
+def hybrid(embedder=None, *, background=False):
+    return HybridIndex(vector=VectorIndex(embedder or FakeEmbedder(), background=background))
 
 
 @asynccontextmanager

@@ -15,12 +15,12 @@ from starlette.routing import Route
 
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog, CatalogView
-from tool_search_processor.catalog.toolsets import bears_any
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.filters import Admission, Filter
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.rest.document import openapi_document
+from tool_search_processor.server.rest.inspection import Inspector, InspectRequest
 from tool_search_processor.server.rest.letta import (
     SearchRequest,
     SearchResult,
@@ -29,7 +29,8 @@ from tool_search_processor.server.rest.letta import (
     tool_out,
 )
 from tool_search_processor.server.rest.listing import ListRequest, find_by_id, list_page
-from tool_search_processor.server.rest.modes import Found, ModeSearch, Wanted
+from tool_search_processor.server.rest.modes import ModeSearch, Wanted
+from tool_search_processor.server.rest.page import page_response
 from tool_search_processor.server.rest.requests import (
     context_of,
     guarded,
@@ -98,10 +99,14 @@ class RestEndpoints:
         """Take what searches, and who may find what."""
         self.search = search
         self._filter = filter
+        self._inspector = Inspector(search)
         self._document = openapi_document()
 
     def routes(self, access: Access) -> list[Route]:
-        """Return the routes; all but those of health ask for the token."""
+        """Return the routes; all but those of health ask for the token.
+
+        Those for people ask who comes from this machine for nothing, and nobody else in where there is none.
+        """
         closed = [
             ("/v1/tools/search", self.post_search, "POST"),
             ("/v1/tools", self.get_tools, "GET"),
@@ -109,9 +114,18 @@ class RestEndpoints:
             ("/v1/tools/{tool_id}", self.get_tool, "GET"),
             ("/openapi.json", self.get_document, "GET"),
         ]
+        people = [
+            ("/", self.get_page, "GET"),
+            ("/v1/inspect", self.get_facts, "GET"),
+            ("/v1/inspect", self.post_inspection, "POST"),
+        ]
         opened = Access(None)
         return [
             *(Route(path, guarded(answer, access), methods=[method]) for path, answer, method in closed),
+            *(
+                Route(path, guarded(answer, access, for_people=True), methods=[method])
+                for path, answer, method in people
+            ),
             *(Route(path, guarded(self.get_health, opened)) for path in ("/health", "/v1/health/")),
         ]
 
@@ -129,7 +143,7 @@ class RestEndpoints:
             if query.strip():
                 found = await self.search.find(view, query, mode=mode, wanted=wanted, admission=admission)
             else:
-                found = await _listed(view, wanted, admission)
+                found = await self.search.listed(view, wanted=wanted, admission=admission)
         if mode == "vector" and not found and not self.search.is_ready:
             return problem(
                 503, "the tools are being embedded: try again", headers={"Retry-After": _RETRY_SECONDS}
@@ -151,6 +165,23 @@ class RestEndpoints:
         with admission:
             tool = await find_by_id(view, request.path_params["tool_id"], admission=admission)
         return Response(tool_out(tool).model_dump_json(), media_type="application/json")
+
+    async def get_page(self, _: Request, __: Caller) -> Response:
+        """Show the page for people."""
+        return page_response()
+
+    async def get_facts(self, request: Request, caller: Caller) -> Response:
+        """Tell the page what there is to search."""
+        view, admission = await self._seen(request, caller)
+        with admission:
+            return JSONResponse(await self._inspector.facts(view, admission))
+
+    async def post_inspection(self, request: Request, caller: Caller) -> Response:
+        """Rank the tools for the page."""
+        asked = await read_body(request, InspectRequest)
+        view, admission = await self._seen(request, caller)
+        with admission:
+            return JSONResponse(await self._inspector.answer(asked, view, admission))
 
     async def get_document(self, _: Request, __: Caller) -> Response:
         """Show the OpenAPI document."""
@@ -175,12 +206,6 @@ def wanted_of(
     """Return what is asked of a search; an empty list of tags or types asks nothing."""
     without = (tool.name for tool in view if tool_types and tool.tool_type not in tool_types)
     return Wanted(limit=limit, tags=frozenset(tags or ()), without=frozenset(without))
-
-
-async def _listed(view: CatalogView, wanted: Wanted, admission: Admission) -> list[Found]:
-    """Return the first tools in the catalog's order."""
-    tools = (tool for tool in view if tool.name not in wanted.without and bears_any(tool, wanted.tags))
-    return [Found(tool=tool) for tool in await admission.admit(tools, "search", limit=wanted.limit)]
 
 
 def _json(adapter: TypeAdapter[Any], value: object) -> Response:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args, runtime_checkable
 
 from tool_search_processor.catalog import Catalog, CatalogView
 from tool_search_processor.catalog.indexes import IndexPool
+from tool_search_processor.catalog.toolsets import bears_any
 from tool_search_processor.filters import Admission
 from tool_search_processor.processor.discovery import Ranked, rank
 from tool_search_processor.search.base import Document, Hit, SearchIndex
@@ -16,6 +17,8 @@ from tool_search_processor.tools import Tool
 
 Mode = Literal["fts", "vector", "hybrid"]
 ListName = Literal["fts", "vector"]
+Ranking = Literal["score", "hybrid", "fts", "vector"]
+"""What people may rank by: the index's own score, or a search mode."""
 
 K = 60
 """Of reciprocal rank fusion: the greater, the less first places count."""
@@ -25,8 +28,8 @@ _LISTS: Mapping[Mode, tuple[ListName, ...]] = {
     "vector": ("vector",),
     "hybrid": ("fts", "vector"),
 }
-_DEEPER = 3
-_LEAST_DEPTH = 50
+# Twice the greatest limit, whatever the limit is: a greater one only makes the answer longer.
+_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +38,7 @@ class Found:
 
     tool: Tool
     score: float = 0.0
-    """See `fuse`, or, of `ModeSearch.judge`, how well it fits by the index's own measure."""
+    """See `fuse`; of `ModeSearch.judge`, how well it fits."""
     fts_rank: int | None = None
     """1-based place in the list by words, among what the caller may find."""
     vector_rank: int | None = None
@@ -111,6 +114,9 @@ class ModeSearch:
             mode for mode in get_args(Mode) if self._lists.keys() >= set(_LISTS[mode])
         )
         self.default_mode: Mode = self.modes[-1]
+        self.rankings: tuple[Ranking, ...] = (
+            ("score", *self.modes[::-1]) if len(self.modes) > 1 else ("score",)
+        )
 
     @property
     def is_ready(self) -> bool:
@@ -138,21 +144,26 @@ class ModeSearch:
         return fuse(lists)[: wanted.limit]
 
     async def judge(
-        self, view: CatalogView, query: str, *, wanted: Wanted, admission: Admission
+        self, view: CatalogView, query: str, *, ranking: Ranking, wanted: Wanted, admission: Admission
     ) -> list[Found]:
-        """Return the best tools by the index's own score, as a `ToolSearchProcessor` with it finds them."""
-        names: tuple[ListName, ...] = tuple(self._lists)
-        lists = await self._rankings(view, query, names, wanted=wanted, admission=admission)
+        """Return the best tools with the scores of what ranks them, 0 to 1, and their places in all lists.
+
+        `"score"` ranks as a `ToolSearchProcessor` with this index does.
+        """
+        if ranking == "hybrid":
+            return await self.find(view, query, mode="hybrid", wanted=wanted, admission=admission)
+        lists = await self._rankings(view, query, tuple(self._lists), wanted=wanted, admission=admission)
         known = {found.tool.name: found for found in fuse(lists)}
-        ranked = await rank(
-            view.searched_by(self._whole),
-            query,
-            admission=admission,
-            limit=wanted.limit,
-            tags=wanted.tags,
-            without=wanted.without,
-        )
-        return [_judged(hit, tool, known.get(tool.name)) for hit, tool in ranked]
+        if ranking == "score":
+            ranked = await _best(view, self._whole, query, wanted=wanted, admission=admission)
+        else:
+            ranked = lists[ranking][: wanted.limit]
+        return [replace(known.get(tool.name, Found(tool=tool)), score=hit.score) for hit, tool in ranked]
+
+    async def listed(self, view: CatalogView, *, wanted: Wanted, admission: Admission) -> list[Found]:
+        """Return the first tools in the catalog's order: what is found where nothing is looked for."""
+        tools = (tool for tool in view if tool.name not in wanted.without and bears_any(tool, wanted.tags))
+        return [Found(tool=tool) for tool in await admission.admit(tools, "search", limit=wanted.limit)]
 
     async def _rankings(
         self,
@@ -163,17 +174,24 @@ class ModeSearch:
         wanted: Wanted,
         admission: Admission,
     ) -> dict[ListName, list[Ranked]]:
+        deeper = replace(wanted, limit=_DEPTH)
         return {
-            name: await rank(
-                view.searched_by(self._lists[name]),
-                query,
-                admission=admission,
-                limit=max(_DEEPER * wanted.limit, _LEAST_DEPTH),
-                tags=wanted.tags,
-                without=wanted.without,
-            )
+            name: await _best(view, self._lists[name], query, wanted=deeper, admission=admission)
             for name in names
         }
+
+
+async def _best(
+    view: CatalogView, indexes: IndexPool, query: str, *, wanted: Wanted, admission: Admission
+) -> list[Ranked]:
+    return await rank(
+        view.searched_by(indexes),
+        query,
+        admission=admission,
+        limit=wanted.limit,
+        tags=wanted.tags,
+        without=wanted.without,
+    )
 
 
 def fuse(lists: Mapping[ListName, Sequence[Ranked]]) -> list[Found]:
@@ -195,16 +213,6 @@ def fuse(lists: Mapping[ListName, Sequence[Ranked]]) -> list[Found]:
                 matched=before.matched or hit.matched,
             )
     return sorted(found.values(), key=lambda one: -one.score)
-
-
-def _judged(hit: Hit, tool: Tool, known: Found | None) -> Found:
-    return Found(
-        tool=tool,
-        score=hit.score,
-        fts_rank=known.fts_rank if known else None,
-        vector_rank=known.vector_rank if known else None,
-        matched=hit.matched,
-    )
 
 
 def _lists_of(index: AnyIndex) -> dict[ListName, AnyIndex]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -24,6 +25,8 @@ MAX_BODY_BYTES = 256 * 1024
 BODY_SECONDS = 30.0
 """How long a body may take to arrive."""
 
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+
 Model = TypeVar("Model", bound=BaseModel)
 Endpoint = Callable[[Request], Awaitable[Response]]
 Answer = Callable[[Request, Caller], Awaitable[Response]]
@@ -38,13 +41,23 @@ class InvalidRequestError(Exception):
         super().__init__(str(self.problems))
 
 
-def guarded(answer: Answer, access: Access) -> Endpoint:
-    """Return an endpoint that asks for the token and has an answer to every failure."""
+def guarded(answer: Answer, access: Access, *, for_people: bool = False) -> Endpoint:
+    """Return an endpoint that asks for the token and has an answer to every failure.
+
+    Args:
+        answer: What answers a caller.
+        access: Knows the token.
+        for_people: Whether a browser is to ask its user for the token, as a password; where there is none,
+            only this machine may ask.
+    """
+    scheme = "Basic" if for_people else "Bearer"
 
     async def endpoint(request: Request) -> Response:
         try:
+            if for_people and access.is_open:
+                check_is_near(request)
             caller = await access.admit(request.headers.get("authorization"))
-            return await answer(request, caller) if caller else unauthorized("Bearer")
+            return await answer(request, caller) if caller else unauthorized(scheme)
         except HTTPException:
             raise
         except ClientDisconnect:
@@ -59,6 +72,20 @@ def guarded(answer: Answer, access: Access) -> Endpoint:
             return problem(500, "the server failed to answer: its log says why")
 
     return endpoint
+
+
+def check_is_near(request: Request) -> None:
+    """Refuse whoever asks from another machine, or by another name than one of this machine.
+
+    The name matters since a page from elsewhere may have its own name lead here (DNS rebinding).
+
+    Raises:
+        HTTPException: Says how to open the page to others.
+    """
+    client = request.client.host if request.client else ""
+    is_near = _is_loopback(client) and _is_loopback(request.url.hostname or "")
+    if not is_near or any(name in request.headers for name in _FORWARDED):
+        raise HTTPException(403, "this page is for this machine alone, unless the server is given a token")
 
 
 def unauthorized(scheme: str) -> Response:
@@ -143,3 +170,10 @@ def _problems(exc: ValidationError, place: str) -> list[dict[str, Any]]:
     """Return what pydantic found, without the values: they may hold anything, at any length."""
     errors = exc.errors(include_url=False, include_context=False, include_input=False)
     return [{"type": e["type"], "loc": [place, *e["loc"]], "msg": e["msg"]} for e in errors]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
