@@ -422,3 +422,10 @@ def test_half_characters_of_foreign_definitions_never_reach_a_wire():
     json.dumps([tool.to_openai(), tool.to_anthropic(), tool.to_mcp()], ensure_ascii=False).encode()
     "".join([tool.description, tool.namespace, *tool.tags, *tool.keywords, tool.definition_json]).encode()
     assert tool.parameters["properties"] == {"a\ufffd": {"description": "\ufffd", "enum": ["😀"]}}
+
+
+def test_numbers_that_no_json_has_are_null_in_a_definition():
+    schema = {"type": "object", "x": [float("inf"), {"default": float("nan"), "maximum": 1.5}]}
+    tool = Tool.from_mcp({"name": "a", "inputSchema": schema, "outputSchema": schema})
+    assert tool.parameters["x"] == [None, {"default": None, "maximum": 1.5}]
+    json.dumps([tool.to_openai(), tool.to_anthropic(), tool.to_mcp()], allow_nan=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -87,7 +88,8 @@ def freeze(value: Any, *, json_only: bool = False, depth: int = MAX_DEPTH) -> An
 
     Args:
         value: What to freeze.
-        json_only: Refuse what JSON cannot carry, and mend half characters (lone surrogates) in texts.
+        json_only: Refuse what JSON cannot carry, mend half characters (lone surrogates) in texts, and
+            write null for NaN and infinities.
         depth: The most containers inside each other.
 
     Raises:
@@ -103,7 +105,7 @@ def freeze(value: Any, *, json_only: bool = False, depth: int = MAX_DEPTH) -> An
     if kind is dict or isinstance(value, Mapping):
         items = {
             k: v
-            if (t := type(v)) in _SCALARS and (t is not str or v.isascii())
+            if (t := type(v)) in _SCALARS and (v.isascii() if t is str else t is not float)
             else freeze(v, json_only=json_only, depth=less)
             for k, v in value.items()
         }
@@ -114,13 +116,15 @@ def freeze(value: Any, *, json_only: bool = False, depth: int = MAX_DEPTH) -> An
         return FrozenList(
             [
                 v
-                if (t := type(v)) in _SCALARS and (t is not str or v.isascii())
+                if (t := type(v)) in _SCALARS and (v.isascii() if t is str else t is not float)
                 else freeze(v, json_only=json_only, depth=less)
                 for v in value
             ]
         )
     if kind is str:
         return clean_text(value) if json_only else value
+    if json_only and isinstance(value, float) and not math.isfinite(value):
+        return None
     if json_only and not isinstance(value, str | int | float | None):
         raise TypeError(f"{value!r:.100} is nothing that JSON can carry")
     return frozenset(value) if isinstance(value, set) else value
