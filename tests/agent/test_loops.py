@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from tool_search_processor.agent.loops import close_private_loop, run_blocking
+from tool_search_processor.agent.loops import _run, close_private_loop, run_blocking
 from tool_search_processor.errors import RunningLoopError
 
 NAME = contextvars.ContextVar("name", default="nobody")
@@ -173,3 +173,44 @@ def test_a_forked_child_has_a_loop_of_its_own():
         [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout, done.stderr) == ("child 0\n", "")
+
+
+class InterruptedAt:
+    """A loop that is interrupted while it is told to begin: before it took note, or right after."""
+
+    def __init__(self, loop, *, noted):
+        self.loop = loop
+        self.noted = noted
+        self.told = 0
+
+    def call_soon_threadsafe(self, callback):
+        self.told += 1
+        if self.told > 1 or self.noted:
+            self.loop.call_soon_threadsafe(callback)
+        if self.told == 1:
+            raise KeyboardInterrupt
+
+    def create_task(self, coroutine, **options):
+        return self.loop.create_task(coroutine, **options)
+
+
+@pytest.mark.parametrize("noted", [False, True])
+def test_an_interrupt_before_anything_runs_ends_it_too(noted):
+    loop = InterruptedAt(blocking(running_loop), noted=noted)
+    began, ended = [], []
+
+    async def wait():
+        began.append(True)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        _run(wait, loop)
+    assert began == ended
+    assert len(blocking(all_tasks)) == 1, "nothing goes on"
+
+
+async def all_tasks():
+    return asyncio.all_tasks()

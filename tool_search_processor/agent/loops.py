@@ -45,6 +45,8 @@ def _run(start: Callable[[], Coroutine[Any, Any, _T]], loop: asyncio.AbstractEve
     tasks: list[asyncio.Task[_T]] = []
 
     def begin() -> None:
+        if future.done():
+            return
         try:
             task = loop.create_task(start(), context=context)
         except BaseException as exc:  # noqa: BLE001 - the caller waits for it
@@ -56,9 +58,11 @@ def _run(start: Callable[[], Coroutine[Any, Any, _T]], loop: asyncio.AbstractEve
     def cancel() -> None:
         for task in tasks:
             task.cancel()
+        if not tasks and not future.done():  # the interrupt came before anything began
+            future.set_exception(asyncio.CancelledError())
 
-    loop.call_soon_threadsafe(begin)
     try:
+        loop.call_soon_threadsafe(begin)
         return future.result()
     except BaseException:
         if not future.done():  # the caller was interrupted, not the run
