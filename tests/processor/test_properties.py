@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.adversarial.depth import examples
+from tests.adversarial.models import NAMES, listed, replies, texts, well_formed, words
 from tool_search_processor import Agent, Tool, ToolSearchProcessor
 from tool_search_processor.agent import RunResult
 from tool_search_processor.meta_tools import MAX_RESULTS
 
-quick = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+quick = examples(40)
 
-WORDS = [
-    "issue",
-    "create",
-    "mail",
-    "send",
-    "list",
-    "weather",
-    "getUser",
-    "html_to_pdf",
-    "ü",
-    "漢字",
-    "a",
-    "the",
-]
-words = st.sampled_from(WORDS)
-texts = st.one_of(st.lists(words, max_size=6).map(" ".join), st.text(max_size=20))
 tool_names = st.lists(words.filter(str.isascii), min_size=1, max_size=3).map("_".join)
-PHASES = ("search", "load", "active")
 
 
 @st.composite
@@ -106,46 +90,6 @@ async def searched(processor: ToolSearchProcessor, arguments: dict[str, Any]) ->
 
 # -- a model that says anything
 
-NAMES = ["create_issue", "send_mail", "list", "secret"]
-called = st.sampled_from(
-    [*NAMES, "search_tools", "load_tool", "unload_tool", "call_tool", "Create-Issue", "nothing", ""]
-)
-json_values = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), called),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-fitting = st.fixed_dictionaries(
-    {},
-    optional={
-        "query": st.one_of(words, st.lists(words, max_size=2)),
-        "tool_names": st.lists(called, max_size=3),
-        "name": called,
-        "arguments": json_values,
-        "a": st.text(max_size=3),
-    },
-)
-arguments_written = st.one_of(fitting.map(json.dumps), fitting, json_values, st.text(max_size=10))
-calls_made = st.lists(
-    st.one_of(
-        st.fixed_dictionaries(
-            {"function": st.fixed_dictionaries({"name": called, "arguments": arguments_written})},
-            optional={"id": st.sampled_from(["same", "", None, 5]), "type": st.just("function")},
-        ),
-        json_values,
-    ),
-    max_size=4,
-)
-messages_said = st.fixed_dictionaries(
-    {"content": st.one_of(st.none(), st.text(max_size=5)), "tool_calls": st.one_of(calls_made, json_values)}
-)
-replies = st.lists(
-    st.tuples(messages_said, st.sampled_from([None, "stop", "tool_calls", "length", "content_filter"])),
-    max_size=5,
-)
-
 
 class Flipping:
     """A filter whose verdicts change from question to question; counts how often a tool may run."""
@@ -207,29 +151,6 @@ def test_whatever_a_model_says_the_run_ends_and_nothing_denied_runs(
     for before, after in zip(histories, [*histories[1:], result.messages], strict=True):
         assert after[: len(before)] == before
     assert result.messages[0] == {"role": "user", "content": "do something"}
-
-
-def listed(request: dict[str, Any]) -> list[str]:
-    return [tool["function"]["name"] for tool in request.get("tools", ())]
-
-
-def well_formed(messages: list[dict[str, Any]]) -> bool:
-    """Tell whether each call has exactly one result, right behind it, and all of it can be sent."""
-    json.dumps(messages, ensure_ascii=False, allow_nan=False).encode()
-    waiting: list[str] = []
-    seen: set[str] = set()
-    for message in messages:
-        if message["role"] == "tool":
-            if not waiting or waiting.pop(0) != message["tool_call_id"]:
-                return False
-            continue
-        if waiting:
-            return False
-        waiting = [call["id"] for call in message.get("tool_calls", ())]
-        if len(set(waiting)) < len(waiting) or seen & set(waiting):
-            return False
-        seen.update(waiting)
-    return not waiting
 
 
 async def run_script(
