@@ -8,10 +8,12 @@ from tool_search_processor.providers.static import StaticProvider
 
 if TYPE_CHECKING:
     from tool_search_processor.providers.mcp import MCPProvider
+    from tool_search_processor.providers.openapi import OpenAPIProvider
 
 __all__ = [
     "CallableProvider",
     "MCPProvider",
+    "OpenAPIProvider",
     "Provider",
     "StaticProvider",
     "ToolProvider",
@@ -25,4 +27,8 @@ def __getattr__(name: str) -> Any:
         from tool_search_processor.providers.mcp import MCPProvider
 
         return MCPProvider
+    if name == "OpenAPIProvider":
+        from tool_search_processor.providers.openapi import OpenAPIProvider
+
+        return OpenAPIProvider
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,247 @@
+"""Requests over HTTP: sent, redirected without credentials, bounded in time and size."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+from tool_search_processor.errors import ConfigurationError, ToolCallError
+from tool_search_processor.per_loop import PerLoop
+from tool_search_processor.providers.openapi.requests import Outgoing, build_request
+from tool_search_processor.providers.openapi.responses import Limits, read_answer
+from tool_search_processor.providers.openapi.routes import Route
+from tool_search_processor.providers.openapi.security import Credentials, check_value
+from tool_search_processor.tools import ToolContext
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import httpx
+
+    Proven: TypeAlias = httpx.Auth | Mapping[str, str] | None
+    Auth: TypeAlias = httpx.Auth | Callable[[ToolContext], Proven | Awaitable[Proven]]
+
+_MAX_REDIRECTS = 5
+_READING = ("GET", "HEAD")
+_CARRIED_OVER = frozenset({"accept", "accept-encoding", "connection", "host", "user-agent"})
+"""Headers that another host gets as well: they say nothing of who asks."""
+_WEB_PORTS = {"http": 80, "https": 443}
+
+
+class Clients:
+    """Gives the client of the running event loop: the user's own, or one of each loop's."""
+
+    def __init__(
+        self, client: httpx.AsyncClient | Callable[[], httpx.AsyncClient] | None, *, timeout_seconds: float
+    ) -> None:
+        """Check what was given; nothing is opened yet.
+
+        Raises:
+            ConfigurationError: If it is no client and no function.
+            ImportError: If httpx is not installed.
+        """
+        try:
+            import httpx
+        except ImportError as exc:
+            raise ImportError(
+                'OpenAPIProvider needs httpx: pip install "tool-search-processor[openapi]"'
+            ) from exc
+        if client is not None and not isinstance(client, httpx.AsyncClient) and not callable(client):
+            raise ConfigurationError(
+                f"client is an httpx.AsyncClient or a function that makes one, found {client!r:.80}"
+            )
+        self._own = client if isinstance(client, httpx.AsyncClient) else None
+        self._timeout_seconds = timeout_seconds
+        self._opened = PerLoop(client if callable(client) else self._open, closer=httpx.AsyncClient.aclose)
+
+    @property
+    def base_url(self) -> str | None:
+        """The base URL of the user's client, if it has one."""
+        return str(self._own.base_url) or None if self._own is not None else None
+
+    async def get(self) -> httpx.AsyncClient:
+        """Return the client to use in the running loop."""
+        return self._own if self._own is not None else await self._opened.get()
+
+    async def aclose(self) -> None:
+        """Close the clients that were opened here."""
+        await self._opened.aclose()
+
+    def _open(self) -> httpx.AsyncClient:
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+        import httpx
+
+        # The next call may be another user's: what one answer sets, no other request sends.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        return httpx.AsyncClient(timeout=self._timeout_seconds, cookies=no_cookies)
+
+
+class Caller:
+    """Calls operations."""
+
+    def __init__(
+        self,
+        clients: Clients,
+        *,
+        headers: Mapping[str, str],
+        auth: Auth | None,
+        timeout_seconds: float,
+        limits: Limits,
+    ) -> None:
+        """Take what all calls share.
+
+        Args:
+            clients: What sends.
+            headers: Sent with each call.
+            auth: Proves who asks; see `OpenAPIProvider`.
+            timeout_seconds: Longest time of a call in all.
+            limits: How much of an answer is taken.
+        """
+        self._clients = clients
+        self._headers = {name.lower(): value for name, value in headers.items()}
+        self._auth = auth
+        self._timeout_seconds = timeout_seconds
+        self._limits = limits
+
+    async def call(
+        self,
+        route: Route,
+        arguments: Mapping[str, Any],
+        *,
+        server: str,
+        credentials: Credentials,
+        context: ToolContext,
+    ) -> Any:
+        """Return what the API answers.
+
+        Args:
+            route: How the operation is called.
+            arguments: As they were checked against the tool's schema.
+            server: The URL that the path is put behind.
+            credentials: Those of the security schemes.
+            context: That of the call.
+
+        Raises:
+            ToolArgumentsError: If an argument can't be sent.
+            ToolCallError: If the API can't be reached, takes too long, or answers with a failure.
+        """
+        import httpx
+
+        outgoing = build_request(route, arguments)
+        limit = asyncio.timeout(self._timeout_seconds)
+        try:
+            async with limit:
+                client = await self._clients.get()
+                request, auth = await self._prepared(client, outgoing, route, server, credentials, context)
+                response = await _send(client, request, auth, route.label)
+                try:
+                    return await read_answer(response, limits=self._limits, label=route.label)
+                finally:
+                    await response.aclose()
+        except (httpx.TimeoutException, TimeoutError) as exc:
+            if isinstance(exc, TimeoutError) and not limit.expired():
+                raise
+            raise ToolCallError(f"{route.label} took longer than {self._timeout_seconds:g} seconds.") from exc
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as exc:
+            # Its text may name the address with a key in it.
+            raise ToolCallError(f"{route.label} could not be sent: {_reason(exc)}.") from exc
+
+    async def _prepared(
+        self,
+        client: httpx.AsyncClient,
+        outgoing: Outgoing,
+        route: Route,
+        server: str,
+        credentials: Credentials,
+        context: ToolContext,
+    ) -> tuple[httpx.Request, Any]:
+        """Return the request with its credentials, and what httpx is to authenticate it by."""
+        import httpx
+
+        proof = await credentials.proof(route, context)
+        given = await _proof_of(self._auth, context)
+        own: Mapping[str, str] = {} if isinstance(given, httpx.Auth) else given
+        # What the user gives stands over what a model writes.
+        headers = {**outgoing.headers, **self._headers, **proof.headers, **own}
+        cookies = [*outgoing.cookies, *proof.cookies]
+        if cookies:
+            headers["cookie"] = "; ".join(filter(None, (headers.get("cookie"), *cookies)))
+        url = server.rstrip("/") + outgoing.target
+        if proof.query:
+            url += ("&" if "?" in outgoing.target else "?") + "&".join(proof.query)
+        request = client.build_request(
+            outgoing.method,
+            url,
+            headers={name.encode(): value.encode() for name, value in headers.items()},
+            content=outgoing.content,
+            files=list(outgoing.fields) or None,
+        )
+        return request, given if isinstance(given, httpx.Auth) else httpx.USE_CLIENT_DEFAULT
+
+
+async def _proof_of(auth: Auth | None, context: ToolContext) -> httpx.Auth | dict[str, str]:
+    """Return the headers that prove who asks, or what httpx authenticates by."""
+    import httpx
+
+    given: Any = auth
+    if auth is not None and not isinstance(auth, httpx.Auth):
+        given = auth(context)
+        given = await given if inspect.isawaitable(given) else given
+    if isinstance(given, httpx.Auth):
+        return given
+    if given is not None and not isinstance(given, Mapping):
+        raise ConfigurationError(f"auth gives headers or an httpx.Auth, found a {type(given).__name__}")
+    return {name.lower(): check_value(value, f"the header {name!r}") for name, value in (given or {}).items()}
+
+
+async def _send(client: httpx.AsyncClient, request: httpx.Request, auth: Any, label: str) -> httpx.Response:
+    """Return the answer, not read yet; redirects are followed."""
+    for _ in range(_MAX_REDIRECTS + 1):
+        response = await client.send(request, auth=auth, follow_redirects=False, stream=True)
+        following = response.next_request
+        if following is None:
+            return response
+        await response.aclose()
+        if not _is_same_origin(request.url, following.url):
+            _check_elsewhere(request, following, label)
+            for name in [name for name in following.headers if name.lower() not in _CARRIED_OVER]:
+                del following.headers[name]
+            auth = None
+        request = following
+    raise ToolCallError(f"{label} was redirected more than {_MAX_REDIRECTS} times.")
+
+
+def _check_elsewhere(request: httpx.Request, following: httpx.Request, label: str) -> None:
+    """Refuse to carry a request's content to another host, and to be led into the own network."""
+    if following.method not in _READING:
+        raise ToolCallError(f"{label} was redirected to another host, which only a reading call follows.")
+    if _is_inside(following.url.host) and not _is_inside(request.url.host):
+        raise ToolCallError(
+            f"{label} was redirected to an address of this machine's own network: not followed."
+        )
+
+
+def _is_same_origin(one: httpx.URL, other: httpx.URL) -> bool:
+    first, second = _origin(one), _origin(other)
+    # From http to https of the same host nothing is told to anybody else.
+    return first == second or (first == ("http", one.host, 80) and second == ("https", one.host, 443))
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port or _WEB_PORTS.get(url.scheme)
+
+
+def _is_inside(host: str) -> bool:
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _reason(error: Exception) -> str:
+    kinds = {"ConnectError": "the server can't be reached", "InvalidURL": "its address can't be read"}
+    return kinds.get(type(error).__name__, f"the connection failed ({type(error).__name__})")

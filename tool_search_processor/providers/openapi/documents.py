@@ -1,0 +1,147 @@
+"""OpenAPI documents: where they come from, their version, and what their references lead to."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from urllib.request import url2pathname
+
+from referencing import Registry, Specification
+from referencing.exceptions import Unresolvable
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.openapi.texts import parse_text
+from tool_search_processor.tools.frozen import thaw
+
+logger = logging.getLogger(__name__)
+
+_MAX_HOPS = 20
+"""References that may lead to one another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a reference leads to."""
+
+    key: str
+    """The same for each way of writing the same reference."""
+    value: Any
+    base: str
+    """The URI that references inside of `value` are relative to."""
+
+
+class Document:
+    """An OpenAPI document whose references can be followed."""
+
+    def __init__(self, root: object, *, label: str, path: Path | None = None, url: str | None = None) -> None:
+        """Take a parsed document.
+
+        Args:
+            root: The document.
+            label: What errors call it.
+            path: The file that it came from: references to files in its folder are followed.
+            url: Where it came from: servers are relative to it.
+
+        Raises:
+            ConfigurationError: If it is no OpenAPI document of version 2.0 or 3.x.
+        """
+        self.root = _checked(root, label)
+        self.label = label
+        self.url = url
+        self.is_swagger = "swagger" in self.root
+        self._folder = None if path is None else path.resolve().parent
+        self.base = "" if path is None else path.resolve().as_uri()
+        resource = Specification.OPAQUE.create_resource(self.root)
+        self._registry: Registry[Any] = Registry().with_resource(self.base, resource)
+        self._targets: dict[tuple[str, str], Target | None] = {}
+
+    @property
+    def ignores_beside_references(self) -> bool:
+        """Whether keywords beside a schema's `$ref` mean nothing, as before OpenAPI 3.1."""
+        return self.is_swagger or str(self.root["openapi"]).startswith("3.0")
+
+    def find(self, reference: object, *, base: str) -> Target | None:
+        """Return what a reference leads to; None, and once a warning, where that is nothing.
+
+        Raises:
+            ConfigurationError: If it leads out of the document, and not to a file of its folder.
+        """
+        if not isinstance(reference, str):
+            return None
+        if (base, reference) not in self._targets:
+            found = self._targets[base, reference] = self._find(reference, base)
+            if found is None:
+                logger.warning("%s: the reference %r leads nowhere", self.label, reference[:200])
+        return self._targets[base, reference]
+
+    def follow(self, node: object, *, base: str) -> tuple[Mapping[str, Any], str]:
+        """Return a node, or what it refers to, with its base; an empty one where there is no object."""
+        for _ in range(_MAX_HOPS):
+            if not isinstance(node, dict) or "$ref" not in node:
+                break
+            target = self.find(node["$ref"], base=base)
+            if target is None:
+                return {}, base
+            node, base = target.value, target.base
+        return (node, base) if isinstance(node, dict) and "$ref" not in node else ({}, base)
+
+    def _find(self, reference: str, base: str) -> Target | None:
+        uri, fragment = urldefrag(urljoin(base, reference))
+        if reference.startswith("#"):
+            uri, fragment = base, reference[1:]
+        if uri not in self._registry:
+            self._load(uri, reference)
+        try:
+            value = self._registry.resolver(base_uri=uri).lookup(f"#{fragment}").contents
+        except Unresolvable:
+            return None
+        return Target(key=f"{uri}#{unquote(fragment)}", value=value, base=uri)
+
+    def _load(self, uri: str, reference: str) -> None:
+        """Read another file of the document."""
+        parts = urlsplit(uri)
+        if self._folder is None or parts.scheme != "file" or parts.netloc:
+            raise ConfigurationError(
+                f"{self.label} refers to {reference!r:.200}, which is not fetched: bundle everything into "
+                "one document, or give the path of the document where the reference is to a file beside it"
+            )
+        path = Path(url2pathname(parts.path)).resolve()
+        if not path.is_relative_to(self._folder):
+            raise ConfigurationError(
+                f"{self.label} refers to {reference!r:.200}, which is outside of its folder: only files "
+                "beside the document and below are read; bundle everything into one document"
+            )
+        value = parse_text(read_file(path), label=str(path))
+        resource = Specification.OPAQUE.create_resource(value)
+        self._registry = self._registry.with_resource(uri, resource)
+
+
+def read_file(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        ConfigurationError: If it can't be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text("utf-8")
+    except (OSError, ValueError) as exc:
+        reason = getattr(exc, "strerror", None) or str(exc)
+        raise ConfigurationError(f"can't read {path}: {reason}") from exc
+
+
+def _checked(root: object, label: str) -> dict[str, Any]:
+    if not isinstance(root, Mapping):
+        raise ConfigurationError(f"{label} is no OpenAPI document: it is no object")
+    version = root.get("swagger", root.get("openapi"))
+    if not (str(version).startswith("3.") and "openapi" in root) and str(version) not in ("2.0", "2"):
+        raise ConfigurationError(
+            f"{label} is an OpenAPI document of version {version!r}: 2.0 and 3.x are read"
+        )
+    if not isinstance(root.get("paths"), Mapping) or not root["paths"]:
+        raise ConfigurationError(f"{label} is an OpenAPI document without paths")
+    plain: dict[str, Any] = root if type(root) is dict else thaw(root)
+    return plain

@@ -1,0 +1,135 @@
+"""The operations of a document, and which of them are meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.tools.names import hashed_tool_name, make_tool_name
+from tool_search_processor.transforms.schema_scope import items_of
+
+_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+_OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An operation of an OpenAPI document, as a selection sees it."""
+
+    name: str
+    """The name of its tool."""
+    method: str
+    """In capitals, such as `GET`."""
+    path: str
+    """As in the document, such as `/pets/{id}`."""
+    operation_id: str | None = None
+    tags: frozenset[str] = frozenset()
+    deprecated: bool = False
+
+    @property
+    def route(self) -> str:
+        """Method and path, such as `GET /pets/{id}`."""
+        return f"{self.method} {self.path}"
+
+
+Selection = Callable[[Operation], bool] | Iterable[str]
+"""Operations: a function that tells, or globs. A glob is one of paths where it begins with `/`, one of routes
+where it holds a space (`DELETE *`), and else one of tool names, operation ids and tags."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationNode:
+    """An operation with where it stands."""
+
+    operation: Operation
+    node: Mapping[str, Any]
+    item: Mapping[str, Any]
+    """What holds for all operations of the path."""
+    base: str
+    """The URI that references inside are relative to."""
+
+
+def list_operations(document: Document) -> list[OperationNode]:
+    """Return all operations in the document's order; equal names are told apart by their routes."""
+    found: list[OperationNode] = []
+    taken: set[str] = set()
+    for path, listed in document.root["paths"].items():
+        item, base = document.follow(listed, base=document.base)
+        for method in _METHODS:
+            node = item.get(method)
+            if isinstance(node, dict):
+                operation = _operation(str(path), method.upper(), node, taken)
+                taken.add(operation.name)
+                found.append(OperationNode(operation=operation, node=node, item=item, base=base))
+    return found
+
+
+def select(nodes: Sequence[OperationNode], selection: Selection, *, option: str) -> list[OperationNode]:
+    """Return the operations that a selection means.
+
+    Args:
+        nodes: The operations to choose from.
+        selection: A function, or globs.
+        option: What errors call the selection.
+
+    Raises:
+        ConfigurationError: If a glob means none of them.
+    """
+    if callable(selection):
+        return [node for node in nodes if selection(node.operation)]
+    globs = tuple(selection)
+    unused = [glob for glob in globs if not any(_matches(node.operation, glob) for node in nodes)]
+    if unused:
+        raise ConfigurationError(
+            f"{option}: {unused[0]!r} matches no operation: a glob is one of paths (/repos/*), of routes "
+            "(DELETE *), or of tool names, operation ids and tags"
+        )
+    return [node for node in nodes if any(_matches(node.operation, glob) for glob in globs)]
+
+
+def as_selection(given: object, *, option: str) -> Selection:
+    """Return a function as it is, and globs as a tuple.
+
+    Raises:
+        ConfigurationError: If it is neither.
+    """
+    if callable(given):
+        return given
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ConfigurationError(f"{option} is a function or a list of globs, found {given!r:.80}")
+    globs = tuple(given)
+    if not all(isinstance(glob, str) for glob in globs):
+        raise ConfigurationError(f"{option} is a list of globs, which are texts, found {globs!r:.80}")
+    return globs
+
+
+def _operation(path: str, method: str, node: Mapping[str, Any], taken: set[str]) -> Operation:
+    given = node.get("operationId")
+    operation_id = given if isinstance(given, str) and given else None
+    route = f"{method.lower()} {path}"
+    name = make_tool_name(operation_id or _OUTSIDE_NAMES.sub("_", route).strip("_"))
+    if name in taken:
+        name = hashed_tool_name(name, route)
+    tags = frozenset(tag for tag in items_of(node.get("tags")) if isinstance(tag, str))
+    return Operation(
+        name=name,
+        method=method,
+        path=path,
+        operation_id=operation_id,
+        tags=tags,
+        deprecated=node.get("deprecated") is True,
+    )
+
+
+def _matches(operation: Operation, glob: str) -> bool:
+    if glob.startswith("/"):
+        return fnmatchcase(operation.path, glob)
+    if " " in glob:
+        return fnmatchcase(operation.route, glob)
+    names = (operation.name, operation.operation_id or operation.name, *operation.tags)
+    return any(fnmatchcase(name, glob) for name in names)

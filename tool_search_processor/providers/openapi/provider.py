@@ -1,0 +1,268 @@
+"""The operations of an OpenAPI document as tools that are called over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from tool_search_processor.errors import ConfigurationError, ToolCallError
+from tool_search_processor.providers.base import Context, Provider
+from tool_search_processor.providers.openapi.calls import Caller, Clients
+from tool_search_processor.providers.openapi.definitions import Definition, read_definitions
+from tool_search_processor.providers.openapi.documents import Document, read_file
+from tool_search_processor.providers.openapi.operations import (
+    OperationNode,
+    Selection,
+    as_selection,
+    list_operations,
+    select,
+)
+from tool_search_processor.providers.openapi.responses import Limits
+from tool_search_processor.providers.openapi.security import Credentials, Secret, check_value
+from tool_search_processor.providers.openapi.servers import check_variables
+from tool_search_processor.providers.openapi.texts import parse_text
+from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.transforms.schema_scope import mapping_of
+
+if TYPE_CHECKING:
+    import httpx
+
+    from tool_search_processor.providers.openapi.calls import Auth
+
+_WEB = ("http://", "https://")
+
+
+class OpenAPIProvider(Provider):
+    """Gives a tool for each operation of an OpenAPI document (2.0, 3.0, 3.1), called with httpx.
+
+    The tool's name is made of the `operationId`, or of method and path; its description is summary and
+    description. Its arguments are the operation's parameters, and the properties of its body where none of
+    them has a parameter's name: else the argument `body` is the whole body. Of two parameters of one name
+    the later is `<name>__<place>`, such as `id__query`. Schemas are JSON Schema 2020-12; what they refer to
+    comes along in `$defs`. `GET` and `HEAD` have the annotation `readOnlyHint`, `DELETE` has
+    `destructiveHint`, `PUT` has `idempotentHint`.
+
+    A call returns the data of a JSON answer, and a text of everything else. An answer other than 2xx, a
+    time-out and a server that can't be reached raise `ToolCallError`, whose text is fit for the model.
+
+    A document at a URL is read at the first listing; every other one at construction.
+    """
+
+    def __init__(
+        self,
+        document: str | Path | Mapping[str, Any],
+        *,
+        name: str | None = None,
+        namespace: str | None = None,
+        include: Selection | None = None,
+        exclude: Selection = (),
+        requires_approval: Selection = (),
+        base_url: str | None = None,
+        server_variables: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        credentials: Mapping[str, Secret] | None = None,
+        auth: Auth | None = None,
+        client: httpx.AsyncClient | Callable[[], httpx.AsyncClient] | None = None,
+        timeout_seconds: float = 30.0,
+        max_response_bytes: int = 2_000_000,
+        max_response_chars: int = 20_000,
+        max_document_bytes: int = 50_000_000,
+    ) -> None:
+        """Take the document and how it is called.
+
+        Args:
+            document: A path, a URL, the parsed document, or its text (JSON or YAML). References to other
+                files are followed where it is a path, within its folder; never those over the network.
+            name: What status reports and errors call this provider; the document's title by default.
+            namespace: The namespace of all its tools.
+            include: The operations to take; all by default. Operations are chosen by a function
+                `(Operation) -> bool` or by globs: of paths (`/repos/*`), of routes (`GET *`), or of tool
+                names, operation ids and tags (`issues/*`). A glob that matches nothing is an error.
+            exclude: Those of them to leave out.
+            requires_approval: Those that need a person's word before each call, such as `["DELETE *"]`.
+            base_url: Put before each path, in the place of the document's servers.
+            server_variables: Values of variables in the URL of the document's server.
+            headers: Sent with each call, over what the document has.
+            credentials: Secrets by the names of the document's security schemes: a key, a token, or
+                `user:password` for basic authentication; or a function `(ToolContext) -> secret`, sync or
+                async, for those of a request's user. Sent where the operation asks for them.
+            auth: What `httpx` authenticates by, or a function `(ToolContext) -> headers or httpx.Auth`,
+                sync or async, asked at each call: `lambda c: {"Authorization": c.context["token"]}`.
+            client: A client of your own, which you close (it belongs to one event loop), or a function
+                that makes one for each loop. It also fetches the document; nothing else given here does
+                take part in that. An own one keeps cookies from call to call, the default one does not.
+            timeout_seconds: Longest time of a call in all, and of fetching the document.
+            max_response_bytes: Reading an answer stops here.
+            max_response_chars: Longest text that a model gets; longer JSON comes as text that is cut.
+            max_document_bytes: Largest document that is fetched.
+
+        Raises:
+            ConfigurationError: If an option can't work, or the document can't be read.
+            ImportError: If httpx is missing, or PyYAML for a document in YAML.
+        """
+        for option, number in (
+            ("timeout_seconds", timeout_seconds),
+            ("max_response_bytes", max_response_bytes),
+            ("max_response_chars", max_response_chars),
+            ("max_document_bytes", max_document_bytes),
+        ):
+            if number <= 0:
+                raise ConfigurationError(f"{option} must be above 0, found {number!r}")
+        if base_url is not None and not base_url.startswith(_WEB):
+            raise ConfigurationError(f"base_url begins with http:// or https://, found {base_url!r:.200}")
+        self._namespace = namespace
+        self._include = None if include is None else as_selection(include, option="include")
+        self._exclude = as_selection(exclude, option="exclude")
+        self._approval = as_selection(requires_approval, option="requires_approval")
+        self._base_url = base_url
+        self._variables = dict(server_variables or {})
+        self._secrets = dict(credentials or {})
+        self._timeout_seconds = timeout_seconds
+        self._max_document_bytes = max_document_bytes
+        checked = {
+            name: check_value(value, f"the header {name!r}") for name, value in (headers or {}).items()
+        }
+        self._clients = Clients(client, timeout_seconds=timeout_seconds)
+        self._caller = Caller(
+            self._clients,
+            headers=checked,
+            auth=auth,
+            timeout_seconds=timeout_seconds,
+            limits=Limits(max_bytes=max_response_bytes, max_chars=max_response_chars),
+        )
+        self._document = document
+        self._url = document if isinstance(document, str) and document.startswith(_WEB) else None
+        self._tools: tuple[Tool, ...] | None = None
+        self._version = 0
+        self._lock = threading.Lock()
+        self._given_name = name
+        self.name = name or ("openapi" if self._url is None else _label(self._url))
+        self.static = self._url is None
+        if self._url is None:
+            self._install(_read(document))
+
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return the tools, the same for every request; fetches the document at the first time.
+
+        Raises:
+            ConfigurationError: If the document can't be read.
+            ToolCallError: If it can't be fetched.
+        """
+        if self._tools is None:
+            await self.refresh()
+        return self._tools or ()
+
+    def version(self) -> Hashable:
+        """Return how often the document was read again."""
+        return self._version
+
+    async def refresh(self) -> None:
+        """Read the document again from its URL or path; its tools are served from then on.
+
+        Raises:
+            ConfigurationError: If it can't be read; the tools stay as they were.
+            ToolCallError: If it can't be fetched.
+        """
+        is_first = self._tools is None
+        if self._url is None:
+            await asyncio.to_thread(lambda: self._install(_read(self._document)))
+        else:
+            text, url = await self._fetched(self._url)
+            # GitHub's takes half a second, in which no other task would run
+            await asyncio.to_thread(lambda: self._install(_parsed(text, url)))
+        self._version += not is_first
+
+    async def aclose(self) -> None:
+        """Close the clients that were opened here; a client of your own stays open."""
+        await self._clients.aclose()
+
+    async def _fetched(self, url: str) -> tuple[str, str]:
+        """Return the text at a URL, and where it was in the end."""
+        import httpx
+
+        label = _label(url)
+        client = await self._clients.get()
+        try:
+            async with (
+                asyncio.timeout(self._timeout_seconds),
+                client.stream("GET", url, follow_redirects=True) as answer,
+            ):
+                if not answer.is_success:
+                    raise ToolCallError(f"{label} was answered with HTTP {answer.status_code}")
+                content = bytearray()
+                async for part in answer.aiter_bytes():
+                    content += part
+                    if len(content) > self._max_document_bytes:
+                        raise ConfigurationError(
+                            f"{label} is larger than {self._max_document_bytes:,} bytes: "
+                            "raise max_document_bytes if it may be"
+                        )
+                return content.decode("utf-8", "replace"), str(answer.url)
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as exc:
+            raise ToolCallError(f"{label} can't be fetched: {type(exc).__name__}") from exc
+
+    def _install(self, document: Document) -> None:
+        """Make the tools of a document those of this provider."""
+        with self._lock:
+            nodes = self._selected(list_operations(document))
+            check_variables(document, nodes, self._variables)
+            credentials = Credentials(document, self._secrets)
+            approved = select(nodes, self._approval, option="requires_approval")
+            asked = {node.operation.name for node in approved}
+            self._tools = tuple(
+                self._tool(one, document, credentials).replace(requires_approval=one.tool.name in asked)
+                for one in read_definitions(document, nodes, variables=self._variables)
+            )
+            self.name = self._given_name or _title(document) or self.name
+
+    def _selected(self, nodes: list[OperationNode]) -> list[OperationNode]:
+        kept = nodes if self._include is None else select(nodes, self._include, option="include")
+        left_out = {node.operation.name for node in select(nodes, self._exclude, option="exclude")}
+        return [node for node in kept if node.operation.name not in left_out]
+
+    def _tool(self, definition: Definition, document: Document, credentials: Credentials) -> Tool:
+        route = definition.route
+        server = self._base_url or route.server or self._clients.base_url
+        if server is None:
+            raise ConfigurationError(
+                f"{document.label} names no absolute server for {route.label}: give base_url='https://…'"
+            )
+
+        async def execute(operation_arguments: Mapping[str, Any], context: ToolContext) -> Any:
+            return await self._caller.call(
+                route, operation_arguments, server=server, credentials=credentials, context=context
+            )
+
+        return definition.tool.replace(execute=execute, namespace=self._namespace)
+
+
+def _read(document: str | Path | Mapping[str, Any]) -> Document:
+    """Return a document that is at hand: parsed, as a text, or at a path."""
+    if isinstance(document, Mapping):
+        return Document(document, label="the OpenAPI document")
+    if isinstance(document, str) and ("\n" in document or document.lstrip().startswith("{")):
+        return _parsed(document, None)
+    if not isinstance(document, str | Path):
+        raise ConfigurationError(f"a document is a path, a URL, a text or a mapping, found {document!r:.80}")
+    path = Path(document)
+    return Document(parse_text(read_file(path), label=str(path)), label=str(path), path=path)
+
+
+def _parsed(text: str, url: str | None) -> Document:
+    label = "the OpenAPI document" if url is None else _label(url)
+    return Document(parse_text(text, label=label), label=label, url=url)
+
+
+def _label(url: str) -> str:
+    """Return a URL without what may be secret in it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}{parts.path}"
+
+
+def _title(document: Document) -> str | None:
+    title = mapping_of(document.root.get("info")).get("title")
+    return title if isinstance(title, str) and title else None

@@ -1,0 +1,185 @@
+"""Arguments as an HTTP request: nothing that a model writes can become another path, header or host."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote, unquote_to_bytes
+
+from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.providers.openapi.routes import Argument, Body, Encoding, Route
+from tool_search_processor.providers.openapi.styles import (
+    cookie_text,
+    header_text,
+    json_text,
+    path_text,
+    query_parts,
+    text_of_value,
+)
+from tool_search_processor.tools.wording import Problem
+
+_VARIABLE = re.compile(r"\{([^{}]+)\}")
+_PATH_SAFE = "/:@!$&'()*+,;=~%"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_SEPARATORS = re.compile(r"[/\\]")
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.+-]+=[^;,]*)*(;base64)?,", re.ASCII)
+
+Field = tuple[str, tuple[str | None, bytes, str | None]]
+"""A field of a multipart form: its name, and file name, content and media type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """A request, but for server and credentials."""
+
+    method: str
+    target: str
+    """Path and query, percent-encoded."""
+    headers: Mapping[str, str]
+    """By names in small letters."""
+    cookies: tuple[str, ...] = ()
+    content: bytes | None = None
+    fields: tuple[Field, ...] = ()
+    """What a multipart form consists of; then there is no `content`."""
+
+
+def build_request(route: Route, arguments: Mapping[str, Any]) -> Outgoing:
+    """Return the request for a call.
+
+    Args:
+        route: How the operation is called.
+        arguments: Checked against the tool's schema already; null stands for an argument left out, but in
+            a body.
+
+    Raises:
+        ToolArgumentsError: If an argument can't be sent as it is; the text is fit for the model.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    placed = [(one, given[one.name]) for one in route.arguments if one.name in given]
+    headers = {one.wire_name.lower(): _header(one, value) for one, value in placed if one.place == "header"}
+    query = [part for one, value in placed if one.place == "query" for part in query_parts(one, value)]
+    path, _, fixed_query = route.path.partition("#")[0].partition("?")
+    query = [fixed_query, *query] if fixed_query else query
+    target = _path(path, {one.wire_name: (one, value) for one, value in placed if one.place == "path"})
+    outgoing = Outgoing(
+        method=route.method,
+        target="?".join((target, "&".join(query))) if query else target,
+        headers={"accept": _CONTROL.sub("", route.accept), **headers},
+        cookies=tuple(cookie_text(one, value) for one, value in placed if one.place == "cookie"),
+    )
+    return outgoing if route.body is None else _with_body(outgoing, route.body, arguments)
+
+
+def _path(template: str, values: Mapping[str, tuple[Argument, Any]]) -> str:
+    def filled(found: re.Match[str]) -> str:
+        argument, value = values[found[1]]
+        text = path_text(argument, value)
+        if not text:
+            raise _problem(argument.name, "must not be empty")
+        if not {".", ".."}.isdisjoint(_SEPARATORS.split(unquote(text))):
+            raise _problem(argument.name, "must not hold `.` or `..` as a step of a path")
+        return text
+
+    missing = [name for name in _VARIABLE.findall(template) if name not in values]
+    if missing:
+        raise _problem(missing[0], "is required but missing")
+    pieces = _VARIABLE.split(template)
+    literals = [quote(piece, safe=_PATH_SAFE) for piece in pieces[::2]]
+    texts = [filled(found) for found in _VARIABLE.finditer(template)]
+    path = literals[0] + "".join(text + literal for text, literal in zip(texts, literals[1:], strict=True))
+    if not {".", ".."}.isdisjoint(unquote(path).split("/")):  # two values side by side
+        raise ToolArgumentsError("The arguments make a path with `.` or `..` as a step, which is not sent.")
+    return path
+
+
+def _header(argument: Argument, value: Any) -> str:
+    text = header_text(argument, value).strip()
+    if _CONTROL.search(text):
+        raise _problem(argument.name, "must not hold line breaks or other control characters")
+    return text
+
+
+def _with_body(outgoing: Outgoing, body: Body, arguments: Mapping[str, Any]) -> Outgoing:
+    if body.argument is not None:
+        value = arguments.get(body.argument)
+        if body.argument not in arguments or (value is None and not body.required):
+            return outgoing
+    else:
+        value = {wire: arguments[name] for name, wire in body.fields.items() if name in arguments}
+        if not value and not body.required:
+            return outgoing
+    content, media_type, fields = _encoded_body(body, value)
+    # The library that sends a multipart form names its boundary itself.
+    kind = {} if body.kind == "multipart" else {"content-type": _CONTROL.sub("", media_type)}
+    return Outgoing(
+        method=outgoing.method,
+        target=outgoing.target,
+        headers={**outgoing.headers, **kind},
+        cookies=outgoing.cookies,
+        content=content,
+        fields=fields,
+    )
+
+
+def _encoded_body(body: Body, value: Any) -> tuple[bytes | None, str, tuple[Field, ...]]:
+    if body.kind == "json":
+        return json_text(value).encode(), body.media_type, ()
+    if body.kind == "raw":
+        content, media_type = _file(body.argument or "body", value)
+        is_open = "*" in body.media_type
+        return content, (media_type or "application/octet-stream") if is_open else body.media_type, ()
+    values = value if isinstance(value, Mapping) else {}
+    if body.kind == "form":
+        parts = [part for name, item in values.items() for part in _form_parts(body, name, item)]
+        return "&".join(parts).encode(), body.media_type, ()
+    return None, body.media_type, tuple(f for name, item in values.items() for f in _fields(body, name, item))
+
+
+def _form_parts(body: Body, name: str, value: Any) -> list[str]:
+    if value is None:
+        return []
+    encoding = body.encodings.get(name, Encoding())
+    argument = Argument(
+        name=name,
+        wire_name=name,
+        place="query",
+        style=encoding.style or "form",
+        explode=encoding.explode,
+        is_json=encoding.style is None
+        and (isinstance(value, Mapping) or "json" in (encoding.content_type or "")),
+    )
+    return query_parts(argument, value)
+
+
+def _fields(body: Body, name: str, value: Any) -> Iterator[Field]:
+    encoding = body.encodings.get(name, Encoding())
+    for item in value if isinstance(value, list | tuple) else [value]:
+        if name in body.files:
+            content, media_type = _file(name, item)
+            yield name, (name, content, encoding.content_type or media_type or "application/octet-stream")
+        elif item is not None:
+            kind = "application/json" if isinstance(item, Mapping | list) else None
+            yield name, (None, text_of_value(item).encode(), encoding.content_type or kind)
+
+
+def _file(name: str, value: Any) -> tuple[bytes, str | None]:
+    """Return the content that an argument stands for, and its media type where that is said."""
+    text = text_of_value(value)
+    found = _DATA_URL.match(text)
+    if found is None:
+        return text.encode(), None
+    data = unquote_to_bytes(text[found.end() :])
+    if not found[2]:
+        return data, found[1]
+    try:
+        return base64.b64decode(data, validate=True), found[1]
+    except binascii.Error as exc:
+        raise _problem(name, "is a data: URL whose base64 can't be read") from exc
+
+
+def _problem(name: str, text: str) -> ToolArgumentsError:
+    return ToolArgumentsError(Problem((name,), text).sentence(()))

@@ -1,0 +1,136 @@
+"""What an API answers, as a model gets it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import dataclass
+from http.client import NOT_MODIFIED
+from http.client import responses as PHRASES  # noqa: N812 - a constant of another module
+from typing import TYPE_CHECKING, Any
+
+from tool_search_processor.errors import ToolCallError
+
+if TYPE_CHECKING:
+    import httpx
+
+_MAX_ERROR_CHARS = 2_000
+_SHOWN_HEADERS = ("content-type", "content-length", "last-modified", "etag", "link", "location")
+_MEDIA_TYPE = re.compile(r"[\w.+-]{1,80}/[\w.+-]{1,80}", re.ASCII)
+_TEXTUAL = re.compile(r"text/|.*(?:xml|yaml|javascript|x-www-form-urlencoded|json)")
+_UNSEEN = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of an answer is taken."""
+
+    max_bytes: int
+    """No more is read."""
+    max_chars: int
+    """No more reaches the model."""
+
+
+async def read_answer(response: httpx.Response, *, limits: Limits, label: str) -> Any:
+    """Return the answer: data of JSON, else a text.
+
+    Args:
+        response: Not read yet; reading stops at the limit.
+        limits: How much of it is taken.
+        label: What messages call the request.
+
+    Raises:
+        ToolCallError: If the status is not one of success; says it, and what the answer says.
+    """
+    content, is_whole = await _read(response, limits.max_bytes)
+    if not response.is_success and response.status_code != NOT_MODIFIED:
+        raise ToolCallError(_error_text(response, content, label))
+    status = _status_text(response.status_code)
+    if response.request.method == "HEAD":
+        headers = {name: response.headers[name] for name in _SHOWN_HEADERS if name in response.headers}
+        return {"status": response.status_code, "headers": headers}
+    if not content:
+        return f"{status}; the answer is empty."
+    kind = _media_type(response)
+    text = _text(response, content, kind)
+    if text is None:
+        size = f"{len(content):,} bytes" if is_whole else f"more than {limits.max_bytes:,} bytes"
+        return f"{status}; the answer is {kind or 'binary data'} of {size}, which can't be shown as text."
+    if "json" in kind and is_whole:
+        return _data(text, limits.max_chars)
+    return _cut(text, limits.max_chars, is_whole=is_whole)
+
+
+async def _read(response: httpx.Response, max_bytes: int) -> tuple[bytes, bool]:
+    """Return the content up to the limit, and whether that is all."""
+    parts, size = [], 0
+    async for part in response.aiter_bytes():
+        parts.append(part)
+        size += len(part)
+        if size > max_bytes:
+            return b"".join(parts)[:max_bytes], False
+    return b"".join(parts), True
+
+
+def _data(text: str, max_chars: int) -> Any:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return _cut(text, max_chars, is_whole=True)
+    if len(text) > max_chars:
+        compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return value if len(compact) <= max_chars else _cut(compact, max_chars, is_whole=True)
+    return value
+
+
+def _cut(text: str, max_chars: int, *, is_whole: bool) -> str:
+    if len(text) <= max_chars and is_whole:
+        return text
+    size = f"{len(text):,}" if is_whole else f"more than {len(text):,}"
+    shown = text[:max_chars]
+    return f"{shown}\n… (the first {len(shown):,} of {size} characters; ask for less, such as a smaller page)"
+
+
+def _text(response: httpx.Response, content: bytes, kind: str) -> str | None:
+    """Return the content as text; None where it is none."""
+    if kind and not _TEXTUAL.match(kind):
+        return None
+    try:
+        text = content.decode(response.charset_encoding or "utf-8", "replace" if kind else "strict")
+    except (LookupError, UnicodeDecodeError):
+        if not kind:
+            return None
+        text = content.decode("utf-8", "replace")
+    return _readable(text) if "html" in kind else text
+
+
+def _readable(markup: str) -> str:
+    """Return the words of a page of HTML."""
+    lines = (
+        " ".join(line.split()) for line in html.unescape(_TAG.sub(" ", _UNSEEN.sub(" ", markup))).split("\n")
+    )
+    return "\n".join(line for line in lines if line)
+
+
+def _error_text(response: httpx.Response, content: bytes, label: str) -> str:
+    wait = response.headers.get("retry-after", "")
+    hint = f" It may be tried again after {wait} seconds." if wait.isdecimal() else ""
+    text = _text(response, content, _media_type(response)) or ""
+    said = f" It says: {_cut_error(text.strip())}" if text.strip() else ""
+    return f"{label} was answered with {_status_text(response.status_code)}.{hint}{said}"
+
+
+def _cut_error(text: str) -> str:
+    return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:_MAX_ERROR_CHARS]}…"
+
+
+def _status_text(code: int) -> str:
+    # The phrase of the standard, not that of the server, which could say anything.
+    return f"HTTP {code} {PHRASES.get(code, '')}".strip()
+
+
+def _media_type(response: httpx.Response) -> str:
+    found = _MEDIA_TYPE.match(response.headers.get("content-type", "").strip())
+    return found[0].lower() if found else ""

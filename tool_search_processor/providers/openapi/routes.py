@@ -1,0 +1,79 @@
+"""What is needed to turn a tool's arguments into an HTTP request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Place = Literal["path", "query", "header", "cookie"]
+BodyKind = Literal["json", "form", "multipart", "raw"]
+
+DEFAULT_STYLES: Mapping[str, str] = {
+    "path": "simple", "query": "form", "header": "simple", "cookie": "form",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """Where one argument goes, and in which form."""
+
+    name: str
+    """As the model sees it."""
+    wire_name: str
+    """As the API calls it."""
+    place: Place
+    style: str
+    """One of OpenAPI's styles, or `tabDelimited` of Swagger 2.0."""
+    explode: bool
+    allow_reserved: bool = False
+    is_json: bool = False
+    """Whether it is sent as JSON text, whatever it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoding:
+    """How one field of a form is written."""
+
+    content_type: str | None = None
+    style: str | None = None
+    """None: objects as JSON text, and lists as one field for each item."""
+    explode: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What a request carries."""
+
+    kind: BodyKind
+    media_type: str
+    required: bool
+    argument: str | None
+    """The argument that is the whole body; None where `fields` make it up."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Names of arguments, and what the API calls them."""
+    encodings: Mapping[str, Encoding] = field(default_factory=dict)
+    """By the API's names."""
+    files: frozenset[str] = frozenset()
+    """The API's names of fields that are files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """An operation as it is called."""
+
+    method: str
+    path: str
+    """A template such as `/pets/{id}`."""
+    server: str | None
+    """The URL that the path is put behind; None where the document names none that is absolute."""
+    arguments: tuple[Argument, ...] = ()
+    body: Body | None = None
+    accept: str = "*/*"
+    security: tuple[tuple[str, ...], ...] = ()
+    """Alternatives, each the names of the security schemes that it takes together."""
+
+    @property
+    def label(self) -> str:
+        """Method and path, which is what messages call it."""
+        return f"{self.method} {self.path}"

@@ -1,0 +1,118 @@
+"""Credentials of a document's security schemes."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.routes import Route
+from tool_search_processor.providers.openapi.swagger import to_security_schemes
+from tool_search_processor.tools import ToolContext
+from tool_search_processor.transforms.schema_scope import mapping_of
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+Secret = str | Callable[[ToolContext], str | Awaitable[str | None] | None]
+"""A token, key or `user:password`; or a function that gives the one of a call's request, None for none."""
+
+
+@dataclass(slots=True)
+class Proof:
+    """What a request carries to show who asks."""
+
+    headers: dict[str, str] = field(default_factory=dict)
+    """By names in small letters."""
+    query: list[str] = field(default_factory=list)
+    cookies: list[str] = field(default_factory=list)
+
+
+class Credentials:
+    """Secrets for security schemes, put where the document says."""
+
+    def __init__(self, document: Document, secrets: Mapping[str, Secret]) -> None:
+        """Match secrets with the schemes of a document.
+
+        Raises:
+            ConfigurationError: If there is no such scheme, or it takes more than a secret.
+        """
+        self._secrets = secrets
+        self._schemes = _schemes(document)
+        for name in secrets:
+            if name not in self._schemes:
+                raise ConfigurationError(
+                    f"credentials: {document.label} has no security scheme {name!r}; it has "
+                    f"{sorted(self._schemes)!r}; headers= and auth= need no scheme"
+                )
+            _put(self._schemes[name], "", Proof(), name)
+
+    async def proof(self, route: Route, context: ToolContext) -> Proof:
+        """Return what a call carries for the first alternative of its operation that can be met."""
+        for names in route.security:
+            if not self._secrets.keys() >= set(names):
+                continue
+            secrets = [await _secret(self._secrets[name], context) for name in names]
+            if None not in secrets:
+                proof = Proof()
+                for name, secret in zip(names, secrets, strict=True):
+                    _put(
+                        self._schemes[name], check_value(str(secret), f"the credential {name!r}"), proof, name
+                    )
+                return proof
+        return Proof()
+
+
+def check_value(value: object, what: str) -> str:
+    """Return a value of a header.
+
+    Raises:
+        ConfigurationError: If it is no text of one line; the value is not shown.
+    """
+    if not isinstance(value, str) or _CONTROL.search(value):
+        raise ConfigurationError(
+            f"{what} is a text without line breaks, found a {type(value).__name__} that isn't"
+        )
+    return value
+
+
+def _schemes(document: Document) -> dict[str, Mapping[str, Any]]:
+    if document.is_swagger:
+        given: Mapping[str, Any] = to_security_schemes(document.root)
+    else:
+        given = mapping_of(mapping_of(document.root.get("components")).get("securitySchemes"))
+    return {name: document.follow(scheme, base=document.base)[0] for name, scheme in given.items()}
+
+
+async def _secret(secret: Secret, context: ToolContext) -> str | None:
+    if isinstance(secret, str):
+        return secret
+    given = secret(context)
+    return await given if inspect.isawaitable(given) else given
+
+
+def _put(scheme: Mapping[str, Any], secret: str, proof: Proof, name: str) -> None:
+    kind, place, key = scheme.get("type"), scheme.get("in"), str(scheme.get("name"))
+    if kind in ("oauth2", "openIdConnect"):
+        proof.headers["authorization"] = f"Bearer {secret}"
+    elif kind == "http":
+        word = str(scheme.get("scheme", "")).lower()
+        if word == "basic":
+            secret = base64.b64encode(secret.encode()).decode()
+        proof.headers["authorization"] = f"{word.title()} {secret}"
+    elif kind == "apiKey" and place == "header":
+        proof.headers[key.lower()] = secret
+    elif kind == "apiKey" and place == "query":
+        proof.query.append(f"{quote(key, safe='')}={quote(secret, safe='')}")
+    elif kind == "apiKey" and place == "cookie":
+        proof.cookies.append(f"{key}={secret}")
+    else:
+        raise ConfigurationError(
+            f"credentials: the security scheme {name!r} is of type {kind!r}, which takes more than a text: "
+            "give client= with what it needs"
+        )
