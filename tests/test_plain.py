@@ -8,7 +8,7 @@ from types import MappingProxyType, SimpleNamespace
 import pytest
 from pydantic import BaseModel
 
-from tool_search_processor.plain import clean_text, field_of, plain, text_of
+from tool_search_processor.plain import clean_text, field_of, plain, text_of, visible_text
 
 
 class Model(BaseModel):
@@ -74,3 +74,7 @@ def test_clean_text_replaces_lone_surrogates():
 )
 def test_text_of_content(content, expected):
     assert text_of(content) == expected
+
+
+def test_what_is_seen_of_halves_of_characters():
+    assert visible_text("a\ud800b") == "ab"

@@ -5,10 +5,27 @@ from __future__ import annotations
 import base64
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 _ATOMS = frozenset({str, int, float, bool, type(None)})
+
+_LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
+# What a reader doesn't see and a model does: controls, marks that turn the direction of text, tags and the
+# selectors that can spell whole sentences, letters and blanks without a shape.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_SHAPE = "[^\x00-\x7f\u200c\u200d\ufe0e\ufe0f]"
+# Joiners and the two selectors of emoji: they stay between characters that they can join or shape, where
+# Persian, Indic scripts and emoji need them, one at a time.
+_IDLE = re.compile(
+    f"(?<!{_SHAPE})(?<!{_SHAPE}\ufe0f)[\u200c\u200d]|[\u200c\u200d](?!{_SHAPE})"
+    f"|(?<!{_SHAPE})(?<![0-9#*])[\ufe0e\ufe0f]|(?<=[0-9#*])[\ufe0e\ufe0f](?!\u20e3)"
+)
 
 
 def field_of(value: Any, name: str) -> Any:
@@ -79,6 +96,17 @@ def clean_text(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def visible_text(text: str) -> str:
+    """Return what is seen of a text: without controls and invisible characters, line ends as line feeds.
+
+    Blanks, tabs and line feeds stay, and so do the joiners that scripts and emoji need.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    seen = _UNSEEN.sub("", _LINE_ENDS.sub("\n", text))
+    return seen if seen.isascii() else _IDLE.sub("", seen)
 
 
 def items_of(value: Any) -> Sequence[Any]:

@@ -78,7 +78,7 @@ def test_lines_may_be_of_different_formats_and_keep_their_order(write):
 def test_lines_end_at_line_feeds_alone(write):
     text = json.dumps({"name": "a", "description": "one\u2028two\x85three"}, ensure_ascii=False)
     tools = load_tools(write(text, {"name": "b"}))
-    assert [tool.description for tool in tools] == ["one\u2028two\x85three", ""]
+    assert [tool.description for tool in tools] == ["one\ntwo\nthree", ""]
 
 
 @pytest.mark.parametrize("word", ["server", "namespace"])
@@ -146,7 +146,9 @@ def test_nesting_without_end_is_refused(write):
 
 def test_yaml_without_pyyaml_says_what_to_install(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(DataError, match=r"is YAML, which needs PyYAML: pip install pyyaml"):
+    with pytest.raises(
+        DataError, match=r"is YAML, which needs PyYAML: pip install .tool-search-processor\[openapi\]"
+    ):
         load_tools(write("openapi: 3.1.0", name="api.txt"))
 
 

@@ -24,8 +24,11 @@ from tool_search_processor.providers.base import (
 from tool_search_processor.providers.callable import CallableProvider
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.foreign import foreign_line
 
 logger = logging.getLogger(__name__)
+
+_LONGEST_ERROR = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +253,7 @@ class Source:
         if version is not None or self.is_shared or isinstance(exc, TimeoutError):
             # The mark of now: one that the failure itself has moved is no sign of life.
             self._hold_off.begin(took_seconds=took_seconds, mark=self.version())
-        error = f"{type(exc).__name__}: {_text(exc)}"
+        error = foreign_line(f"{type(exc).__name__}: {_text(exc)}", limit=_LONGEST_ERROR)
         if error != self._error:
             logger.warning("the provider %r failed to list its tools: %s", self.name, error, exc_info=exc)
         self._error = error

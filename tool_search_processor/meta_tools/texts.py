@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Literal
 
 from tool_search_processor.meta_tools.names import MetaToolNames
+from tool_search_processor.plain import visible_text
 from tool_search_processor.tools import Tool
 
 DESCRIPTION_CHARACTERS = 150
@@ -17,11 +18,6 @@ _ECHO_CHARACTERS = 80
 _MAX_NAMESPACES = 20
 _MAX_TOLD = 3
 _LAST_WORD = re.compile(r"\s+\S*\Z")
-# What a reader doesn't see and a model does: controls, marks that turn the direction of text, tags.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
 
 EMPTY_QUERY = "The query is empty. Say in a few words what you need to do, such as 'create github issue'."
 NO_NAMES = "No tool was named. Give tool_names: a list of names as the search gave them."
@@ -61,7 +57,7 @@ def inventory_text(count: int, namespaces: Mapping[str, int]) -> str:
     if not namespaces:
         return f"There are {count} of them."
     first = islice(namespaces.items(), _MAX_NAMESPACES)
-    shown = [f"{clip(one_line(_seen(name)))} ({size})" for name, size in first]
+    shown = [f"{clip(one_line(visible_text(name)))} ({size})" for name, size in first]
     more = len(namespaces) - len(shown)
     tail = f" and {more} more namespaces" if more else ""
     return f"There are {count} of them, among others for: {', '.join(shown)}{tail}."
@@ -222,15 +218,11 @@ def one_line(text: str) -> str:
 
 def cut(text: str, limit: int = DESCRIPTION_CHARACTERS) -> str:
     """Return what is seen of a text, at most `limit` characters, cut at a word where there is one."""
-    text = _seen(text[: _LOOKED_AT * limit])
+    text = visible_text(text[: _LOOKED_AT * limit])
     if len(text) <= limit:
         return text
     words = _LAST_WORD.sub("", text[:limit])
     return f"{words if limit // 2 <= len(words) < limit else text[: limit - 1].rstrip()}…"
-
-
-def _seen(text: str) -> str:
-    return text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)
 
 
 def clip(text: str) -> str:

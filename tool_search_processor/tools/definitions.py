@@ -6,6 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict
 
 from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.tools.foreign import (
+    check_foreign_name,
+    foreign_json,
+    foreign_line,
+    foreign_schema,
+    foreign_tags,
+    foreign_text,
+)
 from tool_search_processor.tools.frozen import freeze
 from tool_search_processor.tools.names import make_tool_name
 from tool_search_processor.tools.schemas import map_types
@@ -35,6 +43,7 @@ def named(original: object, metadata: Mapping[str, Any] | None = None) -> Fields
     """Return `name` and `metadata` for a foreign name; the original is kept where it differs."""
     if not isinstance(original, str) or not original:
         raise InvalidToolError(f"a tool's definition needs a name, found {original!r:.100}: add one")
+    check_foreign_name(original)
     name = make_tool_name(original)
     kept = dict(metadata or {})
     return {"name": name, "metadata": kept if name == original else {**kept, "original_name": original}}
@@ -63,8 +72,8 @@ def read_openai(definition: Mapping[str, Any]) -> Fields:
     strict = function.get("strict", definition.get("strict"))
     return {
         **named(function.get("name"), {} if strict is None else {"strict": strict}),
-        "description": function.get("description") or "",
-        "parameters": _schema(function.get("parameters")),
+        "description": _text(function.get("description")),
+        "parameters": _schema(function.get("parameters"), function),
     }
 
 
@@ -78,23 +87,23 @@ def read_anthropic(definition: Mapping[str, Any]) -> Fields:
         )
     return {
         **named(definition.get("name")),
-        "description": definition.get("description") or "",
-        "parameters": _schema(definition.get("input_schema")),
+        "description": _text(definition.get("description")),
+        "parameters": _schema(definition.get("input_schema"), definition),
     }
 
 
 def read_mcp(definition: object) -> Fields:
     """Return the fields of an MCP tool, an object of the SDK or a dict."""
-    title, meta = _get(definition, "title"), _plain(_get(definition, "_meta", "meta"))
-    metadata = {"title": title} if title else {}
+    title, meta = _get(definition, "title"), _clean(_get(definition, "_meta", "meta"))
+    metadata: Fields = {"title": foreign_line(str(title))} if title else {}
     if meta:
         metadata["_meta"] = meta
     return {
         **named(_get(definition, "name"), metadata),
-        "description": _get(definition, "description") or "",
-        "parameters": _schema(_get(definition, "inputSchema", "input_schema")),
-        "output_schema": _schema(_get(definition, "outputSchema", "output_schema")),
-        "annotations": _plain(_get(definition, "annotations")) or {},
+        "description": _text(_get(definition, "description")),
+        "parameters": _schema(_get(definition, "inputSchema", "input_schema"), definition),
+        "output_schema": _schema(_get(definition, "outputSchema", "output_schema"), definition),
+        "annotations": _clean(_get(definition, "annotations")) or {},
         "tags": _fastmcp_tags(meta),
         "tool_type": "external_mcp",
     }
@@ -105,12 +114,26 @@ def _check_mapping(definition: object, kind: str) -> None:
         raise InvalidToolError(f"an {kind} definition is a mapping, found {definition!r:.100}")
 
 
-def _schema(schema: Any) -> Any:
-    """Return a foreign schema with its type words mapped; what is no schema at all is left to `Tool`."""
+def _schema(schema: Any, definition: object) -> Any:
+    """Return a foreign schema, safe, with its type words mapped; what is no schema is left to `Tool`."""
     try:
-        return map_types(freeze(_plain(schema), json_only=True))
+        safe = foreign_schema(_plain(schema), tool=str(_get(definition, "name")))
+        return map_types(freeze(safe, json_only=True))
     except (RecursionError, TypeError):
         return schema
+
+
+def _text(description: Any) -> Any:
+    """Return a foreign description, safe; what is no text is left to `Tool`."""
+    return foreign_text(description) if isinstance(description, str) else description or ""
+
+
+def _clean(value: Any) -> Any:
+    """Return foreign JSON that is handed on, safe; what is too deep is left to `Tool`."""
+    try:
+        return foreign_json(_plain(value))
+    except RecursionError:
+        return value
 
 
 def _get(definition: object, *names: str) -> Any:
@@ -135,5 +158,5 @@ def _fastmcp_tags(meta: Any) -> frozenset[str]:
         part = meta.get(key) if isinstance(meta, Mapping) else None
         tags = part.get("tags") if isinstance(part, Mapping) else None
         if isinstance(tags, list | tuple):
-            return frozenset(tag for tag in tags if isinstance(tag, str))
+            return foreign_tags(tags)
     return frozenset()

@@ -13,6 +13,7 @@ from tool_search_processor.tools.schemas import resolve_pointer
 Path = tuple[str | int, ...]
 
 _PLAIN_KEY = re.compile(r"[\w$-]+")
+_FORMAT = re.compile(r"[\w./+-]{1,40}")
 _MAX_VALUE_LENGTH = 40
 _MAX_CHOICES = 12
 _MAX_REF_DEPTH = 8
@@ -126,7 +127,8 @@ def _type_text(schema: Mapping[str, Any]) -> str:
     words = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
     text = " or ".join(_WITH_ARTICLE.get(str(word), str(word)) for word in words) or "a valid value"
     given_format = schema.get("format")
-    return f"{text} in {given_format} format" if given_format and "string" in words else text
+    is_told = "string" in words and isinstance(given_format, str) and _FORMAT.fullmatch(given_format)
+    return f"{text} in {given_format} format" if is_told else text
 
 
 def unknown_text(name: str, known: Iterable[str]) -> str:
