@@ -17,7 +17,7 @@ ROOT = Path(tool_search_processor.__file__).parent
 # A row for each layer, from what imports nothing to what imports everything. An entry stands for a module,
 # or for a package and all in it; the longest entry that fits a module is the one that counts.
 ROWS = {
-    1: ["errors", "_version"],
+    1: ["errors", "_version", "telemetry"],
     2: [
         "plain",
         "background_loop",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from tool_search_processor import meta_tools
+from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.errors import InvalidPatternError, ToolArgumentsError, ToolUnavailableError
 from tool_search_processor.filters import Admission
@@ -128,9 +128,12 @@ class StepCalls:
         call = meta_tools.read_search(arguments, default_limit=self.options.top_k)
         if not call.queries:
             return meta_tools.search_answer((), total=self._total(0), message=meta_tools.EMPTY_QUERY)
-        with self.admission() as admission:
+        asked = {telemetry.QUERIES: len(call.queries), telemetry.QUERY_LENGTH: sum(map(len, call.queries))}
+        with self.admission() as admission, telemetry.span("tool_search.search", asked) as span:
             rankings, problem = await self._rank(call, admission)
             ranked = interleave(rankings, limit=meta_tools.MAX_RESULTS)
+            best = max((hit.score for hit, _ in ranked), default=0.0)
+            span.set({telemetry.HITS: len(ranked), telemetry.TOP_SCORE: best})
             tried, outcome = await self._auto_load(ranked, admission)
             message = problem or await self._search_text(call, ranked, outcome, admission=admission)
         seen = self.loads.run(self.step).seen
@@ -234,8 +237,10 @@ class StepCalls:
         if not names:
             return meta_tools.load_answer(message=meta_tools.NO_NAMES)
         most = meta_tools.MAX_NAMES
-        with self.admission() as admission:
+        asked = {telemetry.REQUESTED: len(names)}
+        with self.admission() as admission, telemetry.span("tool_search.load", asked) as span:
             answer = await self.load_names(names[:most], admission)
+            span.set({telemetry.LOADED: len(answer["loaded"])})
         left = meta_tools.left_text(len(names) - most, limit=most)
         return {**answer, "message": f"{answer['message']}{left}"}
 
@@ -363,15 +368,19 @@ class StepCalls:
         """Run a listed tool, if the policy of this moment allows it."""
         await self._check_active(tool)
         await self.loads.called(self.step, tool.name)
-        return await tool.call(arguments, context or self._context())
+        return await self._call(tool, arguments, context)
 
     async def _run_unlisted(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
         """Run a tool whose parameters the model may not have seen, and list it from now on."""
         await self._take_in(tool)
         try:
-            return await tool.call(arguments, context or self._context())
+            return await self._call(tool, arguments, context)
         except ToolArgumentsError as exc:
             return self._explained(tool, exc)
+
+    async def _call(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
+        with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
+            return await tool.call(arguments, context or self._context())
 
     async def _explain(self, tool: Tool, problem: ToolArgumentsError) -> dict[str, Any]:
         """Answer a call that is not run, since its arguments don't fit, as if it had been tried."""

@@ -17,6 +17,7 @@ from tool_search_processor.providers import CallableProvider
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.server.rest import create_app
+from tool_search_processor.server.rest.letta import embedded_text
 from tool_search_processor.server.rest.requests import MAX_BODY_BYTES
 
 NAMES = [tool.name for tool in TOOLS]
@@ -191,6 +192,7 @@ async def test_all_but_health_asks_for_the_token():
             "/openapi.json",
             "/",
             "/v1/inspect",
+            "/metrics",
         ):
             answer = await http.get(path)
             assert answer.status_code == 401, path
@@ -248,6 +250,11 @@ def test_bad_options_raise_at_once(options):
 # -- one index
 
 
+def embedded(embedder, tool):
+    """Return how often a tool was embedded."""
+    return embedder.texts.count(embedded_text(tool))
+
+
 class Counting(StaticProvider):
     closed = 0
 
@@ -259,14 +266,14 @@ async def test_documents_are_embedded_once_for_all_modes_and_before_the_first_re
     embedder = FakeEmbedder()
     provider = Counting(TOOLS)
     async with client(provider, search=hybrid(embedder)) as http:
-        assert len(embedder.texts) == len(TOOLS)
+        assert embedded(embedder, MAIL) == 1
         for mode in ("fts", "vector", "hybrid"):
             await http.post(SEARCH, json={"query": "mail", "search_mode": mode})
-        assert len(embedder.texts) == len(TOOLS)
-        provider.add(Tool("new_tool", "Does something entirely new."))
+        new = Tool("new_tool", "Does something entirely new.")
+        provider.add(new)
         found = await http.post(SEARCH, json={"query": "entirely new", "search_mode": "vector"})
         assert names(found)[0] == "new_tool"
-        assert len(embedder.texts) == len(TOOLS) + 1
+        assert [embedded(embedder, tool) for tool in (*TOOLS, new)] == [1] * 5
         assert provider.closed == 0
     assert provider.closed == 1
 
@@ -278,7 +285,7 @@ async def test_a_catalog_is_shared_with_its_index_and_stays_open():
     async with client(catalog, search=index) as http:
         found = await http.post(SEARCH, json={"query": "mail"})
         assert [hit.name for hit in await catalog.search("mail", limit=1)] == names(found)[:1]
-    assert len(embedder.texts) == len(TOOLS)
+    assert [embedded(embedder, tool) for tool in TOOLS] == [1] * 4
     assert provider.closed == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -29,7 +30,8 @@ from tool_search_processor.server.rest.letta import (
     tool_out,
 )
 from tool_search_processor.server.rest.listing import ListRequest, find_by_id, list_page
-from tool_search_processor.server.rest.modes import ModeSearch, Wanted
+from tool_search_processor.server.rest.metrics import CONTENT_TYPE, SearchMetrics
+from tool_search_processor.server.rest.modes import Found, Mode, ModeSearch, Wanted
 from tool_search_processor.server.rest.page import page_response
 from tool_search_processor.server.rest.requests import (
     context_of,
@@ -54,7 +56,9 @@ def create_app(
 ) -> Starlette:
     """Return an ASGI application that searches a catalog, as Letta's client asks for it.
 
-    `POST /v1/tools/search`, `GET /v1/tools`, `GET /v1/tools/{id}`, `GET /health`, `GET /openapi.json`.
+    `POST /v1/tools/search`, `GET /v1/tools`, `GET /v1/tools/{id}`, `GET /health`, `GET /openapi.json`,
+    `GET /metrics` (Prometheus), and a page for people at `/`, which without a token is for this machine
+    alone.
 
     Args:
         tools_or_catalog: A `Catalog`, which stays the caller's to close, or what one is made of: tools,
@@ -101,6 +105,7 @@ class RestEndpoints:
         self._filter = filter
         self._inspector = Inspector(search)
         self._document = openapi_document()
+        self._metrics = SearchMetrics()
 
     def routes(self, access: Access) -> list[Route]:
         """Return the routes; all but those of health ask for the token.
@@ -113,6 +118,7 @@ class RestEndpoints:
             ("/v1/tools/", self.get_tools, "GET"),
             ("/v1/tools/{tool_id}", self.get_tool, "GET"),
             ("/openapi.json", self.get_document, "GET"),
+            ("/metrics", self.get_metrics, "GET"),
         ]
         people = [
             ("/", self.get_page, "GET"),
@@ -141,7 +147,7 @@ class RestEndpoints:
         query = asked.query or ""
         with admission:
             if query.strip():
-                found = await self.search.find(view, query, mode=mode, wanted=wanted, admission=admission)
+                found = await self._measured(view, query, mode=mode, wanted=wanted, admission=admission)
             else:
                 found = await self.search.listed(view, wanted=wanted, admission=admission)
         if mode == "vector" and not found and not self.search.is_ready:
@@ -150,6 +156,23 @@ class RestEndpoints:
             )
         results = [search_result(one, embeds=self.search.has_vectors) for one in found]
         return _json(_RESULTS, results)
+
+    async def _measured(
+        self, view: CatalogView, query: str, *, mode: Mode, wanted: Wanted, admission: Admission
+    ) -> list[Found]:
+        started = time.perf_counter()
+        try:
+            found = await self.search.find(view, query, mode=mode, wanted=wanted, admission=admission)
+        except Exception:
+            self._metrics.failed(mode)
+            raise
+        self._metrics.found(
+            mode,
+            seconds=time.perf_counter() - started,
+            hits=len(found),
+            top_score=found[0].fit if found else 0.0,
+        )
+        return found
 
     async def get_tools(self, request: Request, caller: Caller) -> Response:
         """List the tools that the caller may find."""
@@ -182,6 +205,10 @@ class RestEndpoints:
         view, admission = await self._seen(request, caller)
         with admission:
             return JSONResponse(await self._inspector.answer(asked, view, admission))
+
+    async def get_metrics(self, _: Request, __: Caller) -> Response:
+        """Show the figures of the searches."""
+        return Response(self._metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
     async def get_document(self, _: Request, __: Caller) -> Response:
         """Show the OpenAPI document."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args, runtime_checkable
 
+from tool_search_processor import telemetry
 from tool_search_processor.catalog import Catalog, CatalogView
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.toolsets import bears_any
@@ -44,6 +45,8 @@ class Found:
     vector_rank: int | None = None
     """1-based place in the list by meaning, among what the caller may find."""
     matched: tuple[str, ...] = ()
+    fit: float = 0.0
+    """The better of its lists' own scores, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +143,13 @@ class ModeSearch:
 
         Each list is fetched deeper than the limit, or a tool that both hold further down would be missed.
         """
-        lists = await self._rankings(view, query, _LISTS[mode], wanted=wanted, admission=admission)
-        return fuse(lists)[: wanted.limit]
+        asked = {telemetry.QUERIES: 1, telemetry.QUERY_LENGTH: len(query), "tool_search.mode": mode}
+        with telemetry.span("tool_search.search", asked) as span:
+            lists = await self._rankings(view, query, _LISTS[mode], wanted=wanted, admission=admission)
+            found = fuse(lists)[: wanted.limit]
+            best = found[0].fit if found else 0.0
+            span.set({telemetry.HITS: len(found), telemetry.TOP_SCORE: best})
+        return found
 
     async def judge(
         self, view: CatalogView, query: str, *, ranking: Ranking, wanted: Wanted, admission: Admission
@@ -211,6 +219,7 @@ def fuse(lists: Mapping[ListName, Sequence[Ranked]]) -> list[Found]:
                 fts_rank=place if name == "fts" else before.fts_rank,
                 vector_rank=place if name == "vector" else before.vector_rank,
                 matched=before.matched or hit.matched,
+                fit=max(before.fit, hit.score),
             )
     return sorted(found.values(), key=lambda one: -one.score)
 

@@ -1,0 +1,55 @@
+"""Figures of the searches, in Prometheus' text format."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+_HITS = (0, 1, 2, 5, 10, 20, 50, 100)
+_SCORES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+class SearchMetrics:
+    """Counts the searches of one application; no query is kept."""
+
+    def __init__(self) -> None:
+        """Start at nothing."""
+        self._registry = registry = CollectorRegistry()
+        self._searches = Counter(
+            "tool_search_searches", "Searches, by mode and outcome.", ["mode", "outcome"], registry=registry
+        )
+        self._seconds = Histogram(
+            "tool_search_seconds",
+            "How long searches took.",
+            ["mode"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._hits = Histogram(
+            "tool_search_hits", "How many tools a search gave.", ["mode"], buckets=_HITS, registry=registry
+        )
+        self._top_score = Histogram(
+            "tool_search_top_score",
+            "How well the first tool fitted, 0 to 1.",
+            ["mode"],
+            buckets=_SCORES,
+            registry=registry,
+        )
+
+    def found(self, mode: str, *, seconds: float, hits: int, top_score: float) -> None:
+        """Count a search that was answered; one that found nothing has no top score."""
+        self._searches.labels(mode, "ok").inc()
+        self._seconds.labels(mode).observe(seconds)
+        self._hits.labels(mode).observe(hits)
+        if hits:
+            self._top_score.labels(mode).observe(top_score)
+
+    def failed(self, mode: str) -> None:
+        """Count a search that was not answered."""
+        self._searches.labels(mode, "failed").inc()
+
+    def text(self) -> bytes:
+        """Return the figures."""
+        return generate_latest(self._registry)

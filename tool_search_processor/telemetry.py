@@ -1,0 +1,74 @@
+"""Spans of OpenTelemetry where its API is installed, nothing where it isn't.
+
+A span never holds a query, arguments, a result or the text of an error: those are the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from opentelemetry import trace
+
+Attributes = Mapping[str, str | int | float]
+
+QUERIES = "tool_search.queries"
+QUERY_LENGTH = "tool_search.query.length"
+"""In characters; of several queries, all together."""
+HITS = "tool_search.hits"
+TOP_SCORE = "tool_search.top_score"
+REQUESTED = "tool_search.requested"
+LOADED = "tool_search.loaded"
+
+
+class Span:
+    """What is under way; takes what becomes known of it."""
+
+    def __init__(self, inner: trace.Span | None = None) -> None:
+        """Take the span of OpenTelemetry, None to record nothing."""
+        self._inner = inner
+
+    def set(self, attributes: Attributes) -> None:
+        """Add attributes."""
+        if self._inner is not None:
+            self._inner.set_attributes(attributes)
+
+
+_NOTHING = Span()
+
+
+@contextmanager
+def span(name: str, attributes: Attributes) -> Iterator[Span]:
+    """Record what happens inside, as a child of the current span; an exception is told by its type alone."""
+    tracer = _tracer()
+    if tracer is None:
+        yield _NOTHING
+        return
+    with tracer.start_as_current_span(
+        name, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as inner:
+        try:
+            yield Span(inner)
+        except BaseException as exc:
+            from opentelemetry.trace import StatusCode
+
+            inner.set_attribute("error.type", type(exc).__qualname__)
+            inner.set_status(StatusCode.ERROR)
+            raise
+
+
+def call_attributes(name: str) -> Attributes:
+    """Return the attributes of a tool's call, by OpenTelemetry's conventions for generative AI."""
+    return {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
+
+
+@cache
+def _tracer() -> trace.Tracer | None:
+    try:
+        from opentelemetry import trace
+    except ImportError:
+        return None
+    return trace.get_tracer("tool_search_processor")
