@@ -1,6 +1,7 @@
 """The filter: phases, hooks of every kind, what denies, what passes through, and the cache around it."""
 
 import asyncio
+import gc
 import logging
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -518,6 +519,21 @@ async def test_cancelling_the_request_cancels_every_pending_hook():
         await task
     assert sorted(cancelled) == names(TOOLS[:3])
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_hooks_that_had_not_begun_when_the_request_was_cancelled_never_begin():
+    began = []
+
+    async def hook(request):
+        began.append(request.tool_name)
+
+    task = asyncio.create_task(admitted(hook, TOOLS[:3]))
+    await asyncio.sleep(0)  # their tasks are made, and none has run
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert began == []
+    gc.collect()  # a coroutine that nobody awaits would be told of here
 
 
 async def test_other_awaitables_of_a_cancelled_request_are_let_go_too():

@@ -51,6 +51,24 @@ class FilterRequest:
 
 
 Filter = Callable[[FilterRequest], bool | Awaitable[bool]]
+"""Says who may find, load and use a tool.
+
+A tool that a filter denies in every phase is answered in words, lists, suggestions and shapes as one that
+does not exist. Three things still depend on it, so a caller who can compare many answers may learn that
+*something* is hidden, and which words it has:
+
+- Scores. How much a word says, which words are known, and so which misspelt one is mended to which, follow
+  the whole catalog: a score, the order of two close hits, or whether a rare word finds anything at all.
+- Time. Ranking looks at denied tools as well, and asks the filter about each until enough are admitted.
+- Names. Of two catalog tools that would bear one name, the earlier one keeps it, denied or not.
+
+Where that is too much, give each group of callers a catalog of its own: tools from a function of the context
+are ranked and named within their request.
+
+What only some phases deny is known to whoever the other phases admit: `load` admitted and `active` denied is
+a tool that can be named and loaded and is neither listed nor run. `Usage.definition_tokens_full`, which is
+for the operator, counts every tool.
+"""
 
 
 class Admission:
@@ -202,6 +220,9 @@ class Admission:
                 if not task.cancelling():
                     task.cancel()
             await asyncio.wait(tasks.values())
+            for verdict in verdicts:  # cancelled before its task began, a coroutine was never looked at
+                if inspect.iscoroutine(verdict):
+                    verdict.close()
             raise
         return [tasks[i].result() if i in tasks else verdict is True for i, verdict in enumerate(verdicts)]
 

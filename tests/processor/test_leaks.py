@@ -7,6 +7,7 @@ import pytest
 
 from tests.support import make, needs
 from tool_search_processor import Agent, ToolSearchProcessor
+from tool_search_processor.stores import HistoryStore
 from tool_search_processor.testing import ScriptedModel, call
 
 PUBLIC = [
@@ -66,14 +67,17 @@ def policy(request):
     return request.tool_name not in HIDDEN or request.context.get("plan") == "pro"
 
 
-async def everything_sent(tools, *, loaded_before=False, **options):
+async def everything_sent(tools, *, loaded_before=False, in_history=False, **options):
     """Return all that a model is sent in a run, but for scores, which follow the whole catalog."""
-    processor = ToolSearchProcessor(tools, filter=policy, allow_unload=True, **options)
+    brought = [tool for tool in tools if not tool.pinned] if options.get("include_step_tools") else ()
+    kept = [tool for tool in tools if tool not in brought]
+    store = HistoryStore() if in_history else None
+    processor = ToolSearchProcessor(kept, filter=policy, allow_unload=True, store=store, **options)
     if loaded_before:
         names = [tool.name for tool in tools if not tool.pinned]
         await processor.load(names, thread_id="t", context={"plan": "pro"})
     model = ScriptedModel(SCRIPT)
-    agent = Agent("a", "m", completion=model, input_processors=[processor], max_steps=500)
+    agent = Agent("a", "m", completion=model, tools=brought, input_processors=[processor], max_steps=500)
     result = await agent.run("do the secret issue thing", thread_id="t")
     while result.pending:
         result = await agent.resume(result, {pending.call_id: True for pending in result.pending})
@@ -102,6 +106,17 @@ async def test_nothing_that_is_sent_tells_a_denied_tool_from_a_missing_one(mode,
     with_denied = await everything_sent(MIXED, mode=mode, loaded_before=loaded_before, **options)
     without = await everything_sent(PUBLIC, mode=mode, loaded_before=loaded_before, **options)
     assert with_denied == without
+
+
+@pytest.mark.parametrize("mode", ["load", "auto_load", "call"])
+@pytest.mark.parametrize(
+    "options",
+    [{"in_history": True}, {"include_step_tools": True}, {"in_history": True, "max_loaded": 2}],
+    ids=",".join,
+)
+async def test_nor_in_a_conversation_that_is_read_or_of_tools_that_a_step_brings(mode, options):
+    with_denied = await everything_sent(MIXED, mode=mode, **options)
+    assert with_denied == await everything_sent(PUBLIC, mode=mode, **options)
 
 
 async def test_what_made_room_is_told_only_where_it_may_be_used():
