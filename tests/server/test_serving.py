@@ -1,0 +1,136 @@
+"""Running an app: it is told to stop, it ends what is under way, and idle connections cost nothing."""
+
+import asyncio
+import os
+import signal
+import threading
+
+import httpx
+import pytest
+
+from tool_search_processor.server.serving import serve
+
+
+class App:
+    """Answers when it is allowed to."""
+
+    def __init__(self):
+        self.inside = asyncio.Event()
+        self.go = asyncio.Event()
+        self.seen = []
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] == "lifespan":
+            while True:
+                self.seen.append((await receive())["type"])
+                await send({"type": f"{self.seen[-1]}.complete"})
+                if self.seen[-1] == "lifespan.shutdown":
+                    return
+        self.inside.set()
+        await self.go.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+
+async def started(app, **options):
+    """Serve an app; returns the task and the URL."""
+    ready = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(serve(app, port=0, ready=ready.set_result, **options))
+    return task, await asyncio.wait_for(ready, 10)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_lets_what_is_under_way_end(number):
+    app, stopped = App(), asyncio.Event()
+    before = signal.getsignal(number)
+    task, url = await started(app, stopping=stopped.set)
+    async with httpx.AsyncClient() as client:
+        call = asyncio.create_task(client.get(url))
+        await app.inside.wait()
+        os.kill(os.getpid(), number)
+        await asyncio.wait_for(stopped.wait(), 10)
+        app.go.set()
+        assert (await call).text == "ok"
+        await asyncio.wait_for(task, 10)
+        with pytest.raises(httpx.ConnectError):
+            await client.get(url)
+    assert app.seen == ["lifespan.startup", "lifespan.shutdown"]
+    assert signal.getsignal(number) is before
+
+
+async def test_what_does_not_end_is_ended_after_the_grace_period():
+    app = App()
+    task, url = await started(app, grace_seconds=0)
+    async with httpx.AsyncClient() as client:
+        call = asyncio.create_task(client.get(url))
+        await app.inside.wait()
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.wait_for(task, 10)
+        assert (await call).status_code == 500
+    assert app.seen[-1] == "lifespan.shutdown"
+
+
+async def test_a_cancelled_server_closes_what_it_opened():
+    app = App()
+    task, url = await started(app)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert app.seen[-1] == "lifespan.shutdown"
+    async with httpx.AsyncClient() as client:
+        with pytest.raises(httpx.ConnectError):
+            await client.get(url)
+
+
+async def test_a_silent_connection_is_closed_and_one_too_many_at_once():
+    app = App()
+    app.go.set()
+    task, url = await started(app, idle_seconds=0.05, max_connections=2)
+    port = int(url.rpartition(":")[2])
+    try:
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
+        ends = [reader.read() for reader, _ in silent]
+        assert await asyncio.wait_for(asyncio.gather(*ends), 10) == [b""] * 20
+        for _, writer in silent:
+            writer.close()
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(url)).text == "ok"
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def test_a_connection_that_asks_in_time_stays_open():
+    app = App()
+    task, url = await started(app, idle_seconds=0.05)
+    try:
+        async with httpx.AsyncClient() as client:
+            call = asyncio.create_task(client.get(url))
+            await app.inside.wait()
+            await asyncio.sleep(0.1)
+            app.go.set()
+            assert (await call).text == "ok"
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+def test_a_server_in_a_thread_leaves_signals_alone():
+    before = signal.getsignal(signal.SIGTERM)
+    during = []
+
+    async def run():
+        app = App()
+        app.go.set()
+        task, url = await started(app, host="::1")
+        assert url.startswith("http://[::1]:")
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(url)).text == "ok"
+        during.append(signal.getsignal(signal.SIGTERM))
+        task.cancel()
+        await asyncio.wait({task})
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()))
+    thread.start()
+    thread.join()
+    assert during == [before]

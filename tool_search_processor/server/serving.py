@@ -1,0 +1,134 @@
+"""Runs an ASGI app until it is told to stop, and lets what is under way end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from tool_search_processor.server.protection import ASGIApp
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+async def serve(
+    app: ASGIApp,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    ready: Callable[[str], object] | None = None,
+    stopping: Callable[[], object] | None = None,
+    grace_seconds: int = 10,
+    idle_seconds: float = 30.0,
+    max_connections: int = 1000,
+) -> None:
+    """Serve an app over HTTP until SIGINT, SIGTERM or cancellation.
+
+    Told to stop, it takes no more connections and waits for the requests that are under way.
+
+    Args:
+        app: What answers.
+        host: The address to bind to.
+        port: 0 takes a free one.
+        ready: Called with the server's URL once it can be reached.
+        stopping: Called when the server is told to stop: the place to end streams that have no end.
+        grace_seconds: How long requests under way may go on then.
+        idle_seconds: How long a connection may stay open before it sends its first request.
+        max_connections: The most open connections; one more is closed at once.
+    """
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        lifespan="on",
+        ws="none",
+        http=_protocol(idle_seconds, max_connections),
+        timeout_graceful_shutdown=grace_seconds,
+    )
+    server = _server(config, ready=ready, stopping=stopping)
+    # In a task of its own: a cancelled server would leave its sockets and its lifespan open.
+    task = asyncio.create_task(server.serve())
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        server.should_exit = True
+        await task
+        raise
+
+
+def _server(
+    config: uvicorn.Config,
+    *,
+    ready: Callable[[str], object] | None,
+    stopping: Callable[[], object] | None,
+) -> uvicorn.Server:
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        """Ends at a signal by returning: whoever runs it has to close what it served."""
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            if threading.current_thread() is not threading.main_thread():
+                yield
+                return
+
+            def stop(_signal: int, _frame: FrameType | None) -> None:
+                self.should_exit = True
+
+            before = {number: signal.signal(number, stop) for number in _SIGNALS}
+            try:
+                yield
+            finally:
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            if ready is not None:
+                name = f"[{config.host}]" if ":" in config.host else config.host
+                ready(f"http://{name}:{self.servers[0].sockets[0].getsockname()[1]}")
+
+        async def shutdown(self, sockets: Any = None) -> None:
+            if stopping is not None:
+                stopping()
+            await super().shutdown(sockets)
+
+    return Server(config)
+
+
+def _protocol(idle_seconds: float, max_connections: int) -> Any:
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Protocol(H11Protocol):
+        """Closes a connection that is one too many, or that never asks anything."""
+
+        first_request: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            if len(self.connections) > max_connections:
+                transport.close()
+                return
+            self.first_request = self.loop.call_later(idle_seconds, self._close_if_silent)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if self.first_request is not None:
+                self.first_request.cancel()
+            super().connection_lost(exc)
+
+        def _close_if_silent(self) -> None:
+            if not self.headers:  # of a request; there was none
+                self.transport.close()
+
+    return Protocol
