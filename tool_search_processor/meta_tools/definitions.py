@@ -37,7 +37,12 @@ class MetaTool(Tool):
 
 
 def search_tool(
-    names: MetaToolNames, *, inventory: str, takes_pattern: bool, default_limit: int, handler: Handler
+    names: MetaToolNames,
+    *,
+    inventory: str,
+    takes_pattern: bool,
+    default_limit: int,
+    handler: Handler | None = None,
 ) -> MetaTool:
     """Return the search tool.
 
@@ -46,7 +51,7 @@ def search_tool(
         inventory: A sentence about what stands behind it, or nothing.
         takes_pattern: Whether queries are regular expressions.
         default_limit: Results of a query unless the model says otherwise.
-        handler: Answers a call.
+        handler: Answers a call; None for a definition only.
     """
     what = {
         "load": f"Then make tools callable with {names.load}.",
@@ -114,8 +119,10 @@ def unload_tool(names: MetaToolNames, *, handler: Handler) -> MetaTool:
     )
 
 
-def call_tool(names: MetaToolNames, *, handler: Handler, proxy: Target) -> MetaTool:
-    """Return the tool that runs another tool by name."""
+def call_tool(
+    names: MetaToolNames, *, handler: Handler | None = None, proxy: Target | None = None
+) -> MetaTool:
+    """Return the tool that runs another tool by name; without a handler, its definition only."""
     return MetaTool(
         name=names.call,
         description=f"Run a tool that {names.search} found, with arguments that fit its parameters.",

@@ -34,13 +34,21 @@ def as_object(arguments: Any) -> Mapping[str, Any]:
     return arguments if isinstance(arguments, Mapping) else {}
 
 
-def read_search(arguments: Mapping[str, Any], *, default_limit: int) -> SearchCall:
-    """Read a search call: one query or several, however a model encodes them."""
+def read_search(
+    arguments: Mapping[str, Any], *, default_limit: int, max_limit: int = MAX_RESULTS
+) -> SearchCall:
+    """Read a search call: one query or several, however a model encodes them.
+
+    Args:
+        arguments: What the model wrote.
+        default_limit: Results of a query where it names no number that can be read.
+        max_limit: The most it may name; more is cut to this.
+    """
     given = next((arguments[key] for key in ("query", "queries", "pattern", "q") if key in arguments), ())
     queries = dict.fromkeys(query for text in _texts(given) if (query := text.strip()))
     return SearchCall(
         queries=tuple(queries)[:MAX_QUERIES],
-        limit=_limit(arguments.get("limit"), default_limit),
+        limit=_limit(arguments.get("limit", arguments.get("max_results")), default_limit, most=max_limit),
         tags=frozenset(_texts(arguments.get("tags", ()))),
     )
 
@@ -72,12 +80,12 @@ def _texts(value: Any) -> Iterator[str]:
         yield from (item for item in value if isinstance(item, str))
 
 
-def _limit(value: Any, default: int) -> int:
+def _limit(value: Any, default: int, *, most: int) -> int:
     try:
         wanted = default if value is None or isinstance(value, bool) else int(value)
     except (TypeError, ValueError, OverflowError):
         wanted = default
-    return max(1, min(wanted, MAX_RESULTS))
+    return max(1, min(wanted, most))
 
 
 def _decoded(text: str) -> Any:
