@@ -1,6 +1,9 @@
 """Words that no tool holds, and what they may stand for."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import OSA
 
 from tool_search_processor.search.spelling import Alternative, Vocabulary, alternatives
 
@@ -52,3 +55,23 @@ def test_certain_ones_count_for_more():
 
 def test_terms_that_no_document_holds_any_more_are_passed_over():
     assert "recor" not in [alternative.term for alternative in of("recors")]
+
+
+def test_a_vocabulary_of_nothing_offers_nothing():
+    assert alternatives("record", vocabularies=[Vocabulary([])], frequency=lambda _term: 0) == ()
+
+
+@given(
+    st.lists(st.text("abcя", min_size=1, max_size=9), max_size=30), st.text("abcя", min_size=4, max_size=9)
+)
+def test_no_near_term_is_left_out(terms, word):
+    vocabulary = Vocabulary(terms)
+    for slips in (1, 2):
+        near = {term for term in terms if OSA.distance(term, word) <= slips}
+        same_end = {term for term in near if term[0] in word[:2] or term[-1] == word[-1]}
+        assert same_end <= set(vocabulary.near(word, slips))
+    longer = [term for term in terms if len(word) < len(term) < len(word) * 2 + 5]
+    assert sorted(vocabulary.beginning_with(word)) == sorted(t for t in longer if t.startswith(word))
+    assert sorted(vocabulary.ending_with(word)) == sorted(
+        term for term in longer if term.endswith(word) and len(term) == len(word) + 1
+    )

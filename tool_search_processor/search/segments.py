@@ -174,7 +174,9 @@ class Snapshot:
         if found is None:
             if len(self._alternatives) >= _ALTERNATIVES:
                 self._alternatives.clear()
-            vocabularies = (self.base.vocabulary, self._tail_vocabulary)
+            vocabularies = [self.base.vocabulary]
+            if self.tail.postings:
+                vocabularies.append(self._tail_vocabulary)
             found = alternatives(word, vocabularies=vocabularies, frequency=self.frequency)
             self._alternatives[word] = found
         return found

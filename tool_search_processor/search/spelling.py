@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import functools
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tool_search_processor.search.text import stem
 from tool_search_processor.search.thesaurus import is_concept
@@ -13,6 +17,7 @@ _MOST = 3
 _SHORTEST = 4  # of a word whose spelling may be wrong; shorter ones are near to everything
 _LONGEST = 40
 _WHOLE, _BEGINNING, _NEAR = 0.9, 0.4, 0.4
+_ONE, _CHARACTER = np.uint32(1), np.uint32(31)
 
 
 class Alternative(NamedTuple):
@@ -24,53 +29,65 @@ class Alternative(NamedTuple):
 
 
 class Vocabulary:
-    """The terms of one index, arranged so that near ones are found without reading all."""
+    """The terms of one index, described in arrays: the few worth comparing with a word are picked at once."""
 
     def __init__(self, terms: Iterable[str]) -> None:
-        """Arrange the terms by their ends; a slip rarely changes both."""
-        self._by_first: dict[tuple[str, int], list[str]] = {}
-        self._sorted: dict[str, list[str]] = {}
-        self._by_last: dict[tuple[str, int], list[str]] = {}
-        for term in terms:
-            if not is_concept(term):
-                self._by_first.setdefault((term[0], len(term)), []).append(term)
-                self._by_last.setdefault((term[-1], len(term)), []).append(term)
+        """Describe the terms: by length, first and last character, and the set of their characters."""
+        self._terms = [term for term in terms if not is_concept(term)]
+        lengths = np.fromiter(map(len, self._terms), np.int32, len(self._terms))
+        ends = np.cumsum(lengths)
+        text = "".join(self._terms).encode("utf-32-le", "surrogatepass")
+        characters = np.frombuffer(text, np.uint32)
+        order = np.argsort(lengths, kind="stable")
+        starts = (ends - lengths)[order]
+        self._order = order
+        self._ends = np.bincount(lengths, minlength=1).cumsum().tolist()
+        """For each length, how many terms are so long or shorter."""
+        self._first = characters[starts]
+        self._last = characters[ends[order] - 1]
+        marks = np.left_shift(_ONE, characters & _CHARACTER)
+        self._sets = np.bitwise_or.reduceat(marks, ends - lengths)[order] if self._terms else marks
 
-    def beginning_with(self, word: str) -> Iterator[str]:
-        """Yield the terms that a word begins."""
-        terms = self._sorted_by_first(word[0])
-        for place in range(bisect_right(terms, word), len(terms)):
-            term = terms[place]
-            if not term.startswith(word):
-                break
-            if len(term) < len(word) * 2 + 5:
-                yield term
+    def beginning_with(self, word: str) -> list[str]:
+        """Return the terms that a word begins, of less than twice its length and five."""
+        span = self._of_lengths(len(word) + 1, len(word) * 2 + 4)
+        asked = _set_of(word)
+        places = (self._first[span] == ord(word[0])) & (self._sets[span] & asked == asked)
+        return [term for term in self._picked(span, places) if term.startswith(word)]
 
-    def _sorted_by_first(self, first: str) -> list[str]:
-        """Return the terms that begin with a character, in order; made when first asked for."""
-        found = self._sorted.get(first)
-        if found is None:
-            found = self._sorted[first] = sorted(
-                term for (start, _), terms in self._by_first.items() if start == first for term in terms
-            )
-        return found
-
-    def ending_with(self, word: str) -> Iterator[str]:
-        """Yield the terms one letter longer that a word ends."""
-        for term in self._by_last.get((word[-1], len(word) + 1), ()):
-            if term.endswith(word):
-                yield term
+    def ending_with(self, word: str) -> list[str]:
+        """Return the terms one letter longer that a word ends."""
+        span = self._of_lengths(len(word) + 1, len(word) + 1)
+        places = self._last[span] == ord(word[-1])
+        return [term for term in self._picked(span, places) if term.endswith(word)]
 
     def near(self, word: str, slips: int) -> list[str]:
-        """Return the terms that may be at most so many slips away: more than are, to be measured."""
-        lengths = range(len(word) - slips, len(word) + slips + 1)
-        found: list[str] = []
-        for first in dict.fromkeys(word[:2]):
-            for length in lengths:
-                found += self._by_first.get((first, length), ())
-        for length in lengths:
-            found += self._by_last.get((word[-1], length), ())
-        return found
+        """Return the terms that may be at most so many slips away: more than are, to be measured.
+
+        They begin with one of the word's first two characters or end with its last: a slip rarely changes
+        both ends.
+        """
+        span = self._of_lengths(len(word) - slips, len(word) + slips)
+        asked, sets = _set_of(word), self._sets[span]
+        lacking, more = asked & ~sets, sets & ~asked
+        for _ in range(slips):  # each slip brings or takes one character at most: the lowest is struck out
+            lacking &= lacking - _ONE
+            more &= more - _ONE
+        first = self._first[span]
+        ends = (first == ord(word[0])) | (first == ord(word[1])) | (self._last[span] == ord(word[-1]))
+        return self._picked(span, ends & (lacking | more == 0))
+
+    def _of_lengths(self, least: int, most: int) -> slice:
+        longest = len(self._ends) - 1
+        return slice(self._ends[min(least - 1, longest)], self._ends[min(most, longest)])
+
+    def _picked(self, span: slice, places: NDArray[np.bool_]) -> list[str]:
+        return [self._terms[place] for place in self._order[span][places].tolist()]
+
+
+def _set_of(word: str) -> np.uint32:
+    """Return the set of a word's characters, those that share their last five bits taken for one."""
+    return np.uint32(functools.reduce(operator.or_, (1 << (ord(character) & 31) for character in word)))
 
 
 def alternatives(
