@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tool_search_processor.search import text
-from tool_search_processor.search.query import idf, joined, parse, shares_of
+from tool_search_processor.search.query import idf, joined, keys_of, parse
 from tool_search_processor.search.thesaurus import CONCEPT_SHARE, concepts_of, is_concept
 
 
@@ -60,10 +60,8 @@ def test_a_word_shares_its_weight_with_its_concepts():
     (concept,) = concepts_of("delet")
     assert is_concept(concept)
     assert not is_concept("delet")
-    assert shares_of("delete", lambda key: 1) == {"delet": 1 - CONCEPT_SHARE, concept: CONCEPT_SHARE}
-    assert shares_of("delete", lambda key: int(key == concept)) == {concept: CONCEPT_SHARE}
-    assert shares_of("zebra", lambda key: 1) == {"zebra": 1.0}
-    assert shares_of("zebra", lambda key: 0) == {}
+    assert keys_of("delete") == {"delet": 1 - CONCEPT_SHARE, concept: CONCEPT_SHARE}
+    assert keys_of("zebra") == {"zebra": 1.0}
 
 
 def test_neighbours_may_be_one_term():

@@ -12,6 +12,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from tool_search_processor.search.segments import Snapshot
 from tool_search_processor.search.word_evidence import WordEvidence
 
 Slots = NDArray[np.int64]
@@ -37,17 +38,16 @@ class PrunedSearch:
     only looked up for the documents found. What comes out is exact.
     """
 
-    def __init__(self, words: Sequence[WordEvidence], *, hidden: Slots, size: int) -> None:
-        """Take the words of a query.
-
-        Args:
-            words: The words, in the order of the query.
-            hidden: Slots that hold no document, ascending.
-            size: The number of slots.
-        """
+    def __init__(self, words: Sequence[WordEvidence], *, snapshot: Snapshot) -> None:
+        """Take the words of a query, in its order, and what they were looked up in."""
         self._words = words
-        self._hidden = hidden
-        self._size = size
+        self._hidden = snapshot.hidden
+        self._size = snapshot.size
+        self._greatest = {
+            evidence: sum(weight * snapshot.greatest(key) for key, weight in evidence.weights.items())
+            for evidence in words
+        }
+        """What each word says for any document at most."""
 
     def sums(self, slots: Slots) -> NDArray[np.float32]:
         """Return what documents have for the query: exactly what adding up all postings gives."""
@@ -58,8 +58,8 @@ class PrunedSearch:
 
     def leading(self, count: int) -> Slots:
         """Return slots, ascending: those of all documents that reach the `count`-th best, and a few more."""
-        ordered = sorted(self._words, key=lambda evidence: -evidence.greatest)
-        most = (evidence.greatest for evidence in reversed(ordered))
+        ordered = sorted(self._words, key=lambda evidence: -self._greatest[evidence])
+        most = (self._greatest[evidence] for evidence in reversed(ordered))
         left = [*accumulate(most, initial=0.0)][::-1]
         row, bound, read = self._read(ordered, left, count)
         slots = (row >= np.float32(max(bound - left[read], _SMALLEST))).nonzero()[0]

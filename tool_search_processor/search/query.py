@@ -62,17 +62,14 @@ def idf(frequency: int, size: int) -> float:
     return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
 
 
-def shares_of(word: str, frequency: Callable[[str], int]) -> dict[str, float]:
-    """Return the keys of an index, held by some document, that a word asks for, each with its share."""
+def keys_of(word: str) -> dict[str, float]:
+    """Return the keys of an index that a word asks for, its terms and their concepts, each with its share."""
     found: dict[str, float] = {}
     for term in text.terms_of(word):
         concepts = concepts_of(term)
-        if frequency(term) > 0:
-            found[term] = 1 - CONCEPT_SHARE if concepts else 1.0
+        found[term] = 1 - CONCEPT_SHARE if concepts else 1.0
         for concept in concepts:
-            if frequency(concept) > 0:
-                share = CONCEPT_SHARE / len(concepts)
-                found[concept] = max(share, found.get(concept, 0.0))
+            found[concept] = max(CONCEPT_SHARE / len(concepts), found.get(concept, 0.0))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -37,6 +37,7 @@ class Ranking:
         self.extra = extra
         self.words = _found(asked, source)
         self.named: dict[int, float] = named(query, exact=source.named, suffix=source.ending)
+        self._snapshot = snapshot
         self._source = source
         self._clauses = [
             [self.words[word] for word in clause if word in self.words] for clause in asked.clauses
@@ -53,12 +54,13 @@ class Ranking:
         """One number a document, 0 for no match; only compared and turned into a score."""
         if self._evidence is None:
             source = self._source
-            rows = [add_up(group, source.size) for group in (self.words.values(), *self._clauses)]
+            groups = (self.words.values(), *self._clauses)
+            rows = np.zeros((len(groups), source.size), np.float32)
+            for row, group in zip(rows, groups, strict=True):
+                add_up(group, row)
             if len(source.hidden):
-                for row in rows:
-                    row[source.hidden] = 0
-            several = self._clauses and source.size
-            self._evidence = _combined(rows, [float(np.max(row)) for row in rows]) if several else rows[0]
+                rows[:, source.hidden] = 0
+            self._evidence = _combined(rows) if self._clauses and source.size else rows[0]
         return self._evidence
 
     def leading(self, limit: int | None) -> tuple[Slots, Evidence]:
@@ -86,8 +88,7 @@ class Ranking:
 
     @cached_property
     def _pruned(self) -> PrunedSearch:
-        source = self._source
-        return PrunedSearch(list(self.words.values()), hidden=source.hidden, size=source.size)
+        return PrunedSearch(list(self.words.values()), snapshot=self._snapshot)
 
 
 def _found(asked: Query, source: Snapshot | RequestDocuments) -> Mapping[str, WordEvidence]:
@@ -104,28 +105,23 @@ def _found(asked: Query, source: Snapshot | RequestDocuments) -> Mapping[str, Wo
     return found
 
 
-def _combined(rows: Sequence[Evidence], best: Sequence[float]) -> Evidence:
+def _combined(rows: Evidence) -> Evidence:
     """Return the evidence of each document: what it has for the whole request and for its best clause.
 
     A clause is measured by its best document, so that a part of the request that is put in rare words
     doesn't crowd out the rest.
 
     Args:
-        rows: What documents have for the whole request, and then for each clause; these are written over.
-        best: The greatest value of each row over all documents.
+        rows: What documents have for the whole request, and in the rows after it for each clause; these are
+            written over.
     """
-    if best[0] <= 0:
-        return rows[0]
-    greatest = np.zeros_like(rows[0])
-    for row, most in zip(rows[1:], best[1:], strict=True):
-        if most > 0:
-            np.divide(row, np.float32(most), out=row)
-            np.maximum(greatest, row, out=greatest)
-    share = np.float32(CLAUSE_SHARE)
-    greatest *= share * np.float32(best[0])
-    greatest += rows[0]
-    greatest /= 1 + share
-    return greatest
+    best = np.max(rows, axis=1)
+    whole, clauses = rows[0], rows[1:]
+    clauses *= (CLAUSE_SHARE * best[0] / np.maximum(best[1:], np.float32(_SMALLEST)))[:, np.newaxis]
+    combined: Evidence = np.max(clauses, axis=0)
+    combined += whole
+    combined *= np.float32(1 / (1 + CLAUSE_SHARE))
+    return combined
 
 
 def leading(evidence: Evidence, limit: int | None) -> tuple[Slots, Evidence]:

@@ -71,10 +71,6 @@ class RequestDocuments:
             return stored
         return stored + sum(term in own.weights for own in self._own)
 
-    def greatest(self, term: str) -> float:
-        """Return the greatest weight of a key in a stored document."""
-        return self._snapshot.greatest(term)
-
     def alternatives(self, word: str) -> tuple[Alternative, ...]:
         """Return what to look up for a word that no document holds."""
         return self._snapshot.alternatives(word) or alternatives(

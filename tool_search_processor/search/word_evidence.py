@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from itertools import compress
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.postings import Posting
-from tool_search_processor.search.query import idf, shares_of
+from tool_search_processor.search.postings import Ids, Posting, Weights
+from tool_search_processor.search.query import idf, keys_of
 from tool_search_processor.search.spelling import Alternative
 
 _DENSE = 6
 """From a sixth of all documents on, adding a whole array is quicker than adding at places (1.5 µs against
 15 µs at 10,000)."""
 
-
 LARGE = 200_000
 """From so many documents on, reading less than all postings pays (4.2 against 7.2 ms at 1,000,000)."""
+
+Part = tuple[Ids, Weights, float]
+"""The documents of one posting, ascending, and what a word says for each: the second times the third."""
 
 
 class Source(Protocol):
@@ -39,21 +41,9 @@ class Source(Protocol):
         """Return the postings of a key."""
         ...
 
-    def greatest(self, term: str) -> float:
-        """Return the greatest weight that a key has in a stored document, 0 where none holds it."""
-        ...
-
     def alternatives(self, word: str) -> Sequence[Alternative]:
         """Return what to look up for a word that no document holds."""
         ...
-
-
-class Part(NamedTuple):
-    """The documents of one posting, and what a word says for each: `held * weight`."""
-
-    ids: NDArray[np.int32]
-    held: NDArray[np.float32]
-    weight: float
 
 
 class WordEvidence:
@@ -63,10 +53,8 @@ class WordEvidence:
         "_marks",
         "_size",
         "_summed",
-        "cost",
         "dense",
         "frequency",
-        "greatest",
         "missing",
         "own",
         "parts",
@@ -78,24 +66,25 @@ class WordEvidence:
         """Look the word up.
 
         Args:
-            shares: The keys to look up, each with its part in the word.
+            shares: The keys to look up, each with its part in the word; those that no document holds are
+                passed over.
             missing: The part of the word that no key stands for, 0-1.
             source: Where to look.
         """
         self.weights: dict[str, float] = {}
         self.parts: list[Part] = []
         self.missing = missing
-        self.greatest = 0.0
-        """What the word says for any stored document at most."""
+        self.possible = 0.0
         self.frequency = 0
         """How many documents answer it; one that holds several keys counts several times."""
         for key, share in shares.items():
             count = source.frequency(key)
-            weight = self.weights[key] = idf(count, source.total) * share
-            self.parts += [Part(ids, held, weight) for ids, held in source.find(key)]
-            self.greatest += weight * source.greatest(key)
-            self.frequency += count
-        self.possible = sum(self.weights.values())
+            if count > 0:
+                weight = self.weights[key] = idf(count, source.total) * share
+                for ids, held in source.find(key):
+                    self.parts.append((ids, held, weight))
+                self.possible += weight
+                self.frequency += count
         self.dense = bool(self.parts) and self.frequency * _DENSE >= source.total
         """Whether it is better added as an array of all slots."""
         self.own: tuple[int, NDArray[np.float32]] | None = None
@@ -103,8 +92,11 @@ class WordEvidence:
         self._size = source.size
         self._summed: Posting | None = None
         self._marks: bytes | None = None
-        self.cost = 50 + source.size // 32 + (source.size if self.dense else self.frequency)
-        """How many numbers are held, about."""
+
+    @property
+    def cost(self) -> int:
+        """How many numbers are held once it has been used, about."""
+        return 50 + self._size // 32 + (self._size if self.dense else self.frequency)
 
     @property
     def posting(self) -> Posting:
@@ -119,11 +111,9 @@ class WordEvidence:
         if self.own is not None or self._size >= LARGE:
             return None
         if self._marks is None:
-            if self.dense:
-                there = self.posting[1] > _ZERO
-            else:
-                there = np.zeros(self._size, np.bool_)
-                there[self.posting[0]] = True
+            there = np.zeros(self._size, np.bool_)
+            for ids, *_ in self.parts:
+                there[ids] = True
             self._marks = np.packbits(there).tobytes()
         return self._marks
 
@@ -164,46 +154,31 @@ def evidence_of(word: str, *, source: Source, guess: bool) -> WordEvidence:
         source: Where to look.
         guess: Whether one that no document holds may stand for another word.
     """
-    shares = shares_of(word, source.frequency)
-    if shares or any(map(str.isdigit, word)):
-        return WordEvidence(shares, missing=0.0, source=source)
+    found = WordEvidence(keys_of(word), missing=0.0, source=source)
+    if found.weights or any(map(str.isdigit, word)):
+        return found
     instead = source.alternatives(word.lower()) if guess else ()
     missing = 1 - max((alternative.share for alternative in instead), default=0.0)
     return WordEvidence(dict(instead), missing=missing, source=source)
 
 
-def add_up(found: Iterable[WordEvidence], size: int) -> NDArray[np.float32]:
-    """Return what words say for each of all slots, always added in the same order."""
-    row: NDArray[np.float32] | None = None
+def add_up(found: Iterable[WordEvidence], row: Weights) -> None:
+    """Add what words say for each of all slots to a row of zeros, always in the same order."""
     listed: list[WordEvidence] = []
     own: list[tuple[int, NDArray[np.float32]]] = []
     for evidence in found:
         if evidence.own is not None:
             own.append(evidence.own)
-        if not evidence.dense:
-            listed.append(evidence)
-        elif row is None:
-            row = _of_length(evidence.posting[1], size)
-        else:
+        if evidence.dense:
             row[: len(evidence.posting[1])] += evidence.posting[1]
-    if row is None:
-        row = np.zeros(size, np.float32)
+        else:
+            listed.append(evidence)
     for start, added in own:
         row[start:] += added
     if listed:
         # One call for all words: the call itself costs as much as 500 additions.
         ids, weights = zip(*[evidence.posting for evidence in listed], strict=True)
         np.add.at(row, np.concatenate(ids, dtype=np.intp), np.concatenate(weights))
-    return row
-
-
-def _of_length(values: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    """Return a copy with zeros after it."""
-    if len(values) == size:
-        return values.copy()
-    longer = np.zeros(size, np.float32)
-    longer[: len(values)] = values
-    return longer
 
 
 def matched_words(found: Mapping[str, WordEvidence], slots: Sequence[int]) -> list[tuple[str, ...]]:
@@ -269,11 +244,11 @@ def _summed(parts: Sequence[Part], slots: int, *, dense: bool) -> Posting:
         return _NONE
     values = [held * weight for _, held, weight in parts]
     if not dense and len(parts) == 1:
-        return parts[0].ids, values[0]
-    if not dense and len(parts) == 2 and _within(parts[1].ids, parts[0].ids, values):
-        return parts[1].ids, values[1]
+        return parts[0][0], values[0]
+    if not dense and len(parts) == 2 and _within(parts[1][0], parts[0][0], values):
+        return parts[1][0], values[1]
     whole = np.zeros(slots, np.float32)
-    np.add.at(whole, np.concatenate([part.ids for part in parts], dtype=np.intp), np.concatenate(values))
+    np.add.at(whole, np.concatenate([ids for ids, *_ in parts], dtype=np.intp), np.concatenate(values))
     if dense:
         return _NONE[0], whole
     # Of truth values: ten times quicker than of numbers.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tool_search_processor.search.base import Document
 from tool_search_processor.search.confidence import Confidence, confidence_of
 from tool_search_processor.search.fields import analyze
-from tool_search_processor.search.query import idf, parse, shares_of
+from tool_search_processor.search.query import idf, keys_of, parse
 
 K1 = 2.0
 """Saturation in the engine: the greatest that Milvus documents, for the finest steps of a weight."""
@@ -55,7 +55,7 @@ class TextQuery:
         """Read a query, as `query.parse` does."""
         shares: dict[str, float] = {}
         for word in parse(query).words:
-            for term, share in shares_of(word, lambda _term: 1).items():
+            for term, share in keys_of(word).items():
                 shares[term] = max(share, shares.get(term, 0.0))
         return cls(shares=shares)
 
