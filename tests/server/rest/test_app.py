@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 
 import httpx
@@ -245,6 +247,12 @@ async def test_providers_see_the_request():
 def test_bad_options_raise_at_once(options):
     with pytest.raises(ConfigurationError):
         create_app(TOOLS, **{"search": "bm25", **options})
+
+
+def test_without_the_extra_the_import_says_what_to_install():
+    code = "import sys; sys.modules['starlette'] = None; import tool_search_processor.server.rest"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stderr.endswith('pip install "tool-search-processor[server]"\n')
 
 
 # -- one index

@@ -92,7 +92,9 @@ def create_app(
                 await catalog.aclose()
 
     return Starlette(
-        routes=endpoints.routes(access), lifespan=lifespan, exception_handlers={HTTPException: refused}
+        routes=endpoints.routes(access),
+        lifespan=lifespan,
+        exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -11,12 +10,14 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.plain import clean_text
+from tool_search_processor.server import protection
 from tool_search_processor.server.access import Access, Caller
+from tool_search_processor.server.protection import host_name, is_loopback
 
 logger = logging.getLogger(__name__)
 
@@ -60,8 +61,6 @@ def guarded(answer: Answer, access: Access, *, for_people: bool = False) -> Endp
             return await answer(request, caller) if caller else unauthorized(scheme)
         except HTTPException:
             raise
-        except ClientDisconnect:
-            return problem(400, "the request broke off")  # nobody is there to read it
         except InvalidRequestError as exc:
             return JSONResponse({"detail": exc.problems}, 422)
         except InvalidPatternError as exc:  # only a query is read as a pattern
@@ -83,7 +82,7 @@ def check_is_near(request: Request) -> None:
         HTTPException: Says how to open the page to others.
     """
     client = request.client.host if request.client else ""
-    is_near = _is_loopback(client) and _is_loopback(request.url.hostname or "")
+    is_near = is_loopback(client) and is_loopback(host_name(request.headers.get("host", "")))
     if not is_near or any(name in request.headers for name in _FORWARDED):
         raise HTTPException(403, "this page is for this machine alone, unless the server is given a token")
 
@@ -106,13 +105,17 @@ async def read_body(request: Request, model: type[Model]) -> Model:
 
     Raises:
         InvalidRequestError: When it is no JSON, or holds what doesn't fit.
-        HTTPException: When it is too long, or too slow.
+        HTTPException: When it is too long, too slow, or breaks off.
     """
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            body = await _limited(request)
+            body = await protection.read_body(request.receive, limit=MAX_BODY_BYTES)
     except TimeoutError:
         raise HTTPException(408, f"the body took longer than {BODY_SECONDS:.0f} s to arrive") from None
+    except OverflowError:
+        raise HTTPException(413, f"a body holds at most {MAX_BODY_BYTES:,} bytes") from None
+    if body is None:
+        raise HTTPException(400, "the request broke off")  # nobody is there to read it
     try:
         return model.model_validate_json(body)
     except ValidationError as exc:
@@ -146,34 +149,12 @@ def context_of(request: Request, caller: Caller) -> Mapping[str, Any]:
     return {"headers": MappingProxyType(headers), "user": caller.user}
 
 
-async def refused(_: Request, exc: Exception) -> Response:
-    """Answer an `HTTPException`, in the same shape as everything else."""
-    if not isinstance(exc, HTTPException):
-        raise exc
+async def refused(_: Request, exc: HTTPException) -> Response:
+    """Answer what Starlette or an endpoint refused, in the same shape as everything else."""
     return problem(exc.status_code, exc.detail, headers=exc.headers)
-
-
-async def _limited(request: Request) -> bytes:
-    too_long = HTTPException(413, f"a body holds at most {MAX_BODY_BYTES:,} bytes")
-    announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced[:20]) > MAX_BODY_BYTES:
-        raise too_long
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise too_long
-    return bytes(body)
 
 
 def _problems(exc: ValidationError, place: str) -> list[dict[str, Any]]:
     """Return what pydantic found, without the values: they may hold anything, at any length."""
     errors = exc.errors(include_url=False, include_context=False, include_input=False)
     return [{"type": e["type"], "loc": [place, *e["loc"]], "msg": e["msg"]} for e in errors]
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
