@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.plain import clean_text, visible_text
 
 _EXPRESSION = re.compile(r"\{([+#./;?&]?)([^{}]*)\}")
 """One expression of a URI template: its operator, and its variables (RFC 6570, section 2.2)."""
@@ -38,6 +39,7 @@ class Resource:
     def __post_init__(self) -> None:
         """Freeze the collections, and name the resource by its URI where it has no name."""
         _require_text(self, "uri")
+        _show(self, "uri", "name", "title", "description")
         _default_name(self, self.uri)
         _freeze(self)
 
@@ -68,6 +70,7 @@ class ResourceTemplate:
     def __post_init__(self) -> None:
         """Freeze the collections, and name the template by its text where it has no name."""
         _require_text(self, "uri_template")
+        _show(self, "uri_template", "name", "title", "description")
         _default_name(self, self.uri_template)
         _freeze(self)
 
@@ -98,6 +101,10 @@ class PromptArgument:
     description: str = ""
     required: bool = False
 
+    def __post_init__(self) -> None:
+        """Take out of the description what is not seen."""
+        _show(self, "description")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
@@ -118,6 +125,7 @@ class Prompt:
     def __post_init__(self) -> None:
         """Freeze the collections."""
         _require_text(self, "name")
+        _show(self, "name", "title", "description")
         object.__setattr__(self, "arguments", tuple(self.arguments))
         _freeze(self)
 
@@ -132,6 +140,14 @@ def _require_text(component: object, attribute: str) -> None:
         raise ConfigurationError(
             f"{type(component).__name__}.{attribute} is a text of at least one character, found {value!r}"
         )
+
+
+def _show(component: object, *attributes: str) -> None:
+    """Take out what a reader doesn't see: the texts are a server's, and go on to a model."""
+    for attribute in attributes:
+        text = getattr(component, attribute)
+        if isinstance(text, str) and not (text.isascii() and text.isprintable()):
+            object.__setattr__(component, attribute, visible_text(clean_text(text)))
 
 
 def _default_name(component: object, name: str) -> None:

@@ -124,28 +124,28 @@ def test_a_provider_can_list_tools(value, expected):
 
 async def test_a_list_with_a_version_is_kept_for_all_requests():
     provider = Flaky(Tool("a"))
-    source = Source(provider)
+    source = Source(provider, kind=Tool)
     assert not source.is_current()
     assert not source.is_shared
     assert names(await source.read({})) == ["a"]
     assert source.is_current()
     assert source.is_shared
-    assert names(source.tools) == ["a"]
+    assert names(source.listed) == ["a"]
     provider.mark = "v2"
     assert not source.is_current()
 
 
 async def test_a_list_without_a_version_is_kept_for_nobody():
-    source = Source(CallableProvider(lambda context: [Tool("a")]))
+    source = Source(CallableProvider(lambda context: [Tool("a")]), kind=Tool)
     assert names(await source.read({})) == ["a"]
     assert not source.is_current()
     assert not source.is_shared
-    assert source.tools == ()
+    assert source.listed == ()
 
 
 async def test_a_provider_may_lose_its_version_and_get_it_back():
     provider = Flaky(Tool("a"))
-    source = Source(provider)
+    source = Source(provider, kind=Tool)
     for mark, shared in (("v1", True), (None, False), ("v2", True)):
         provider.mark = mark
         await source.read({})
@@ -156,7 +156,7 @@ async def test_a_provider_may_lose_its_version_and_get_it_back():
 async def test_a_list_of_something_else_is_reported_and_raised_where_asked(given, caplog):
     provider = Flaky()
     provider.tools = given
-    source = Source(provider)
+    source = Source(provider, kind=Tool)
     assert await source.read({}) == ()
     assert "the provider 'flaky' must list Tools, found" in source.status().error
     with pytest.raises(ConfigurationError, match="return a list of Tool objects"):
@@ -164,7 +164,7 @@ async def test_a_list_of_something_else_is_reported_and_raised_where_asked(given
 
 
 async def test_status_before_and_after_reading():
-    source = Source(Flaky(Tool("a"), Tool("b")))
+    source = Source(Flaky(Tool("a"), Tool("b")), kind=Tool)
     before = source.status()
     assert (before.name, before.up, before.tools, before.last_read) == ("flaky", True, 0, None)
     await source.read({})
@@ -176,7 +176,7 @@ async def test_status_before_and_after_reading():
 @pytest.mark.parametrize("strict", [False, True])
 async def test_a_failing_provider_is_served_from_its_last_good_list(strict, caplog):
     provider = Flaky(Tool("a"))
-    source = Source(provider)
+    source = Source(provider, kind=Tool)
     await source.read({})
     read_at = source.status().last_read
     provider.error, provider.mark = ConnectionError("gone"), "v2"
@@ -196,7 +196,7 @@ async def test_a_failing_provider_is_served_from_its_last_good_list(strict, capl
 
 async def test_another_failure_is_another_warning(caplog):
     provider = Flaky()
-    source = Source(provider)
+    source = Source(provider, kind=Tool)
     for error in (OSError("one"), OSError("one"), OSError("two"), None, OSError("two")):
         provider.error = error
         await source.read({})
@@ -205,7 +205,7 @@ async def test_another_failure_is_another_warning(caplog):
 
 async def test_a_request_of_a_failing_provider_gets_nothing(caplog):
     provider = Flaky(Tool("a"), version=None)
-    source = Source(provider)
+    source = Source(provider, kind=Tool)
     await source.read({})
     provider.error = ConnectionError("gone")
     assert await source.read({}) == ()
@@ -214,27 +214,27 @@ async def test_a_request_of_a_failing_provider_gets_nothing(caplog):
 
 async def test_a_version_that_fails_is_a_failing_provider(caplog):
     provider = Flaky(Tool("a"))
-    source = Source(provider)
+    source = Source(provider, kind=Tool)
     await source.read({})
     provider.version_error = ConnectionError("gone")
     assert source.version() is None
     assert not source.is_current()
     await source.read({})
     assert source.is_shared
-    assert names(source.tools) == ["a"]
+    assert names(source.listed) == ["a"]
     assert source.status().error == "ConnectionError: gone"
 
 
 async def test_what_expired_is_served_until_it_was_read_again(caplog):
     provider = Flaky(Tool("a"))
-    source = Source(provider)
+    source = Source(provider, kind=Tool)
     await source.read({})
     source.expire()
     assert not source.is_current()
     assert source.is_shared
     provider.error = ConnectionError("gone")
     await source.read({})
-    assert names(source.tools) == ["a"]
+    assert names(source.listed) == ["a"]
     assert not source.is_current()
     provider.error = None
     await source.read({})
@@ -274,7 +274,7 @@ async def test_cancelling_a_request_is_no_failure_of_the_provider():
             under_way.set()
             await asyncio.Event().wait()
 
-    source = Source(Slow())
+    source = Source(Slow(), kind=Tool)
     task = asyncio.create_task(source.read({}))
     await under_way.wait()
     task.cancel()
@@ -294,7 +294,7 @@ async def test_a_late_reading_never_passes_for_a_newer_one():
         return tools
 
     provider.list_tools = slow
-    source = Source(provider)
+    source = Source(provider, kind=Tool)
     early = asyncio.create_task(source.read({}, strict=True))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -302,5 +302,5 @@ async def test_a_late_reading_never_passes_for_a_newer_one():
     assert names(await source.read({})) == ["v2"]
     gate.set()
     assert names(await early) == ["v1"]
-    assert names(source.tools) == ["v2"]
+    assert names(source.listed) == ["v2"]
     assert source.is_current()

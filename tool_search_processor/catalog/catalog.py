@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 import threading
 import time
 from collections import ChainMap
@@ -13,14 +12,16 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from tool_search_processor.catalog.clashes import NameRegister, RefusedTool
+from tool_search_processor.catalog.clashes import RefusedTool
 from tool_search_processor.catalog.drift import Drift, OnChange
+from tool_search_processor.catalog.gathering import Components
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.reading import Limits
 from tool_search_processor.catalog.sources import ProviderStatus, Source, are_same, as_providers
-from tool_search_processor.catalog.toolsets import ToolSet
+from tool_search_processor.catalog.uniting import United, Uniting
 from tool_search_processor.catalog.views import CatalogView, Fetch
-from tool_search_processor.providers.base import Context, Provider
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.providers.base import Context, Provider, close_provider
 from tool_search_processor.providers.changes import HeldTool, ToolChange
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
@@ -28,19 +29,8 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import (
     Transform,
     as_transforms,
-    check_transforms,
     get_agreed_tool,
-    index_components,
-    overrides_get_tool,
-    transform_stages,
 )
-
-logger = logging.getLogger(__name__)
-
-_NOTHING = ToolSet()
-_MAX_WARNED = 1000
-_Listing = tuple[Source, Sequence[Tool]]
-_Stages = Sequence[Mapping[str, Tool]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +41,6 @@ class CatalogStatus:
     refused: tuple[RefusedTool, ...]
     changed: tuple[ToolChange, ...] = ()
     """Foreign tools that changed after they were first seen, and were not accepted since."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _United:
-    """One consistent set of tools, and how it came about."""
-
-    tools: ToolSet = _NOTHING
-    lists: tuple[Sequence[Tool], ...] | None = None
-    stages: _Stages = ()
-    refused: tuple[RefusedTool, ...] = ()
-    held: tuple[HeldTool, ...] = ()
-    epoch: int = 0
-    """Which changes of foreign tools were accepted when it was made."""
 
 
 class Catalog(Provider):
@@ -123,7 +100,9 @@ class Catalog(Provider):
             timeout_seconds=provider_timeout_seconds, max_stale_seconds=max_stale_seconds, clock=clock
         )
         self.name = name
-        self._sources = [Source(provider, limits=limits) for provider in as_providers(providers)]
+        found = as_providers(providers)
+        self._sources = [Source(provider, kind=Tool, limits=limits) for provider in found]
+        self._components = Components.of(found, limits=limits, owner=name)
         self.static = all(source.static for source in self._sources)
         self._drift = Drift(on_change, known_fingerprints)
         self._set_up(as_transforms(transforms), search=search, reserved_names=reserved_names)
@@ -133,13 +112,15 @@ class Catalog(Provider):
     ) -> None:
         """Begin with what comes after the sources, and check what is known."""
         self.transforms = transforms
-        self._for_parts = tuple(transform.for_part() for transform in transforms)
+        self._components = self._components.through(transforms, owner=self.name)
         self.reserved_names = frozenset(reserved_names)
+        self._uniting = Uniting(
+            transforms, reserved_names=self.reserved_names, drift=self._drift, owner=self.name
+        )
         self._indexes = IndexPool(search)
-        self._shared = _United()
+        self._shared = United()
         self._refused: tuple[RefusedTool, ...] = ()
         self._held: Mapping[str, HeldTool] = {}
-        self._warned: set[RefusedTool] = set()
         self._lock = threading.Lock()
         _run_without_waiting(self._read({}, strict=True) if self.static else self._check_static())
 
@@ -196,6 +177,32 @@ class Catalog(Provider):
         """Return one tool of a request by its exact name, or None."""
         return await (await self.view(context)).fetch(name)
 
+    async def list_resources(self, context: Context | None = None) -> Sequence[Resource]:
+        """Return the resources of a request in the providers' order; of equal URIs the first stays."""
+        return await self._components.resources.all(context or {})
+
+    async def get_resource(self, uri: str, context: Context | None = None) -> Resource | None:
+        """Return one resource of a request by its exact URI, or None."""
+        return await self._components.resources.get(uri, context or {})
+
+    async def list_resource_templates(self, context: Context | None = None) -> Sequence[ResourceTemplate]:
+        """Return the templates of resources of a request, in order; of equal texts the first stays."""
+        return await self._components.templates.all(context or {})
+
+    async def get_resource_template(
+        self, uri: str, context: Context | None = None
+    ) -> ResourceTemplate | None:
+        """Return the template of this text, or else the first that matches this URI, or None."""
+        return await self._components.templates.get(uri, context or {})
+
+    async def list_prompts(self, context: Context | None = None) -> Sequence[Prompt]:
+        """Return the prompts of a request in the providers' order; of equal names the first stays."""
+        return await self._components.prompts.all(context or {})
+
+    async def get_prompt(self, name: str, context: Context | None = None) -> Prompt | None:
+        """Return one prompt of a request by its exact name, or None."""
+        return await self._components.prompts.get(name, context or {})
+
     async def search(
         self,
         query: str,
@@ -247,9 +254,13 @@ class Catalog(Provider):
 
     def status(self) -> CatalogStatus:
         """Tell which providers are up, how many tools each has, and what was refused or has changed."""
+        providers = [source.status() for source in self._sources]
+        for place, source in enumerate(self._sources):
+            if providers[place].up and (error := self._components.error_of(source.provider)) is not None:
+                providers[place] = replace(providers[place], up=False, error=error)
         held = [replace(tool.change, name=name) for name, tool in self._held.items() if tool.change]
         return CatalogStatus(
-            providers=tuple(source.status() for source in self._sources),
+            providers=tuple(providers),
             refused=self._refused,
             changed=(*held, *(change for change in self._drift.changes() if not change.blocked)),
         )
@@ -286,7 +297,10 @@ class Catalog(Provider):
         Raises:
             ExceptionGroup: What the failing ones raised.
         """
-        closing = [source.aclose() for source in self._sources]
+        self._components.stop()
+        for source in self._sources:
+            source.stop()
+        closing = [close_provider(source.provider) for source in self._sources]
         results = await asyncio.gather(*closing, return_exceptions=True)
         failures = [result for result in results if isinstance(result, Exception)]
         if failures:
@@ -298,20 +312,20 @@ class Catalog(Provider):
         shared = await self._share([s for s in self._sources if s.is_shared], strict=strict)
         requested = [(s, fresh[s]) for s in self._sources if not s.is_shared and fresh.get(s)]
         if not requested:
-            return self._view(shared, _United())
+            return self._view(shared, United())
         taken: Mapping[str, Tool] = shared.tools.by_name
         if shared.held:  # what is held keeps its name
             taken = ChainMap({tool.name: tool for tool in shared.held}, taken)  # type: ignore[arg-type]
-        return self._view(shared, await self._unite(requested, taken=taken, strict=strict))
+        return self._view(shared, await self._uniting.add(requested, taken=taken, strict=strict))
 
     async def _check_static(self) -> None:
         """Check the names of what is known without waiting, where the rest has to be waited for."""
-        register = self._register({}, strict=True)
+        register = self._uniting.register({}, strict=True)
         for source in self._sources:
             if source.static:
                 register.enter(await source.read({}, strict=True), origin=source.name)
 
-    async def _read_stale(self, context: Context, *, strict: bool) -> dict[Source, tuple[Tool, ...]]:
+    async def _read_stale(self, context: Context, *, strict: bool) -> dict[Source[Tool], tuple[Tool, ...]]:
         stale = [s for s in self._sources if s.is_due() or (strict and not s.is_current())]
         # Static lists are read one by one, without waiting, so that a construction needs no event loop.
         fresh = {source: await source.read(context, strict=strict) for source in stale if source.static}
@@ -323,78 +337,21 @@ class Catalog(Provider):
             fresh.update(zip(waiting, reads, strict=True))
         return fresh
 
-    async def _share(self, sources: Sequence[Source], *, strict: bool) -> _United:
-        lists = tuple(source.tools for source in sources)
-        known, epoch = self._shared, self._drift.epoch
-        is_known = known.lists is not None and known.epoch == epoch and are_same(lists, known.lists)
-        if is_known and not strict:
+    async def _share(self, sources: Sequence[Source[Tool]], *, strict: bool) -> United:
+        lists = tuple(source.listed for source in sources)
+        known = self._shared
+        is_known = known.lists is not None and known.epoch == self._drift.epoch
+        if is_known and not strict and are_same(lists, known.lists or ()):
             return known
+        is_whole = all(source.is_shared for source in self._sources)
         listings = list(zip(sources, lists, strict=True))
-        united = await self._unite(listings, taken={}, lists=lists, strict=strict, epoch=epoch)
+        united = await self._uniting.share(listings, is_whole=is_whole, strict=strict)
         with self._lock:
             if self._shared.tools.generation < united.tools.generation:
                 self._shared = united
         return united
 
-    async def _unite(
-        self,
-        listings: Sequence[_Listing],
-        *,
-        taken: Mapping[str, Tool],
-        strict: bool,
-        lists: tuple[Sequence[Tool], ...] | None = None,
-        epoch: int = 0,
-    ) -> _United:
-        """Give out the names, before the transforms and again after them."""
-        register = self._register(taken, strict=strict)
-        tools: list[Tool] = []
-        for source, listed in listings:
-            entered = register.enter(listed, origin=source.name)
-            if lists is not None:
-                entered = self._drift.watch(entered, provider=source.name, foreign=source.foreign)
-            tools += entered
-        refused = register.refused
-        stages: Sequence[Sequence[Tool]] = (tools,)
-        if self.transforms:
-            # What one request lacks another may have: only a list that is the whole can be judged.
-            is_whole = lists is not None and all(source.is_shared for source in self._sources)
-            if strict and is_whole:
-                await check_transforms(self.transforms, tools)
-            stages = await transform_stages(self.transforms if is_whole else self._for_parts, tools)
-            register = NameRegister(taken=taken, reserved=self.reserved_names, strict=strict)
-            tools = register.enter(stages[-1], origin=f"the transforms of {self.name}")
-            refused = [*refused, *register.refused]
-        self._note(refused)
-        # Only now, so that what is held keeps its name from others, and has the one that users know.
-        return _United(
-            tools=ToolSet(tool for tool in tools if not isinstance(tool, HeldTool)),
-            lists=lists,
-            stages=self._indexed(stages),
-            refused=tuple(refused),
-            held=tuple(tool for tool in tools if isinstance(tool, HeldTool)),
-            epoch=epoch,
-        )
-
-    def _register(self, taken: Mapping[str, Tool], *, strict: bool) -> NameRegister:
-        """Return the register of names as they are before the transforms, which may change them."""
-        if self.transforms:
-            return NameRegister(taken={}, strict=strict)
-        return NameRegister(taken=taken, reserved=self.reserved_names, strict=strict)
-
-    def _indexed(self, stages: Sequence[Sequence[Tool]]) -> _Stages:
-        """Return the stages by name, where a transform has its own `get_tool` and they will be asked."""
-        if not any(map(overrides_get_tool, self.transforms)):
-            return ()
-        return [index_components(stage) for stage in stages]
-
-    def _note(self, refused: Iterable[RefusedTool]) -> None:
-        """Warn of each refused tool once."""
-        for tool in refused:
-            if tool not in self._warned and len(self._warned) < _MAX_WARNED:
-                self._warned.add(tool)
-                logger.warning("the tool %r of %s is not served: %s", tool.name, tool.provider, tool.reason)
-
-    def _view(self, shared: _United, own: _United) -> CatalogView:
+    def _view(self, shared: United, own: United) -> CatalogView:
         self._refused = shared.refused + own.refused
         held = shared.held + own.held
         if held or self._held:
@@ -407,7 +364,7 @@ class Catalog(Provider):
             held=held,
         )
 
-    def _fetcher(self, shared: _United, own: _United) -> Fetch:
+    def _fetcher(self, shared: United, own: United) -> Fetch:
         async def fetch(name: str) -> Tool | None:
             stages = own.stages if name in own.tools.by_name else shared.stages
             return await get_agreed_tool(self.transforms, stages, name) if stages else None

@@ -9,15 +9,15 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from operator import is_
+from typing import Generic
 
 from tool_search_processor.catalog.reading import PATIENCE_SECONDS, Flight, HoldOff, Limits, within
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
 from tool_search_processor.providers.base import (
     Context,
     ToolProvider,
-    all_tools_of,
     check_provider,
-    close_provider,
+    components_of,
     provider_name,
     provider_version,
 )
@@ -25,6 +25,7 @@ from tool_search_processor.providers.callable import CallableProvider
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import foreign_line
+from tool_search_processor.transforms.base import ComponentT, kind_of
 
 logger = logging.getLogger(__name__)
 
@@ -50,30 +51,32 @@ class ProviderStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
+class _Reading(Generic[ComponentT]):
     """A list and the change mark that it stands for: one value, so that threads never mix two."""
 
     version: Hashable | None = None
-    tools: tuple[Tool, ...] = ()
+    listed: tuple[ComponentT, ...] = ()
     serial: int = 0
     """Counts the readings as they began, not as they ended."""
 
 
-class Source:
-    """A provider with what it last gave."""
+class Source(Generic[ComponentT]):
+    """A provider with what it last gave of one kind: its tools, or its resources, say."""
 
-    def __init__(self, provider: ToolProvider, *, limits: Limits | None = None) -> None:
+    def __init__(
+        self, provider: ToolProvider, *, kind: type[ComponentT], limits: Limits | None = None
+    ) -> None:
         """Take a provider; nothing is read yet."""
         self.provider = provider
+        self.kind: type[ComponentT] = kind
         self.name = provider_name(provider)
         self.static = bool(getattr(provider, "static", False))
         self.foreign = bool(getattr(provider, "foreign", False))
         self._limits = limits or Limits()
         self._clock = self._limits.clock
-        bounded = self.static or getattr(provider, "limits_itself", False)
-        self._timeout = None if bounded else self._limits.timeout_seconds
-        self._flies = not bounded
-        self._last = _Reading()
+        self._bounded = self.static or bool(getattr(provider, "limits_itself", False))
+        self._timeout = None if self._bounded else self._limits.timeout_seconds
+        self._last: _Reading[ComponentT] = _Reading()
         self._serials = count(1)
         self._hold_off = HoldOff(self._clock)
         self._flight: Flight | None = None
@@ -86,12 +89,12 @@ class Source:
         self._error: str | None = None
 
     @property
-    def tools(self) -> tuple[Tool, ...]:
+    def listed(self) -> tuple[ComponentT, ...]:
         """The last good list of a provider with a version; empty for one that lists by request.
 
         Empty too once the list is older than `max_stale_seconds` and could not be read again.
         """
-        return () if self._is_too_old() else self._last.tools
+        return () if self._is_too_old() else self._last.listed
 
     @property
     def is_shared(self) -> bool:
@@ -101,7 +104,7 @@ class Source:
     def version(self) -> Hashable | None:
         """Return the provider's change mark of this moment; None where it has none, or can't tell."""
         try:
-            return provider_version(self.provider)
+            return self._version()
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException:  # noqa: BLE001 - foreign code; the next read reports it
@@ -133,8 +136,8 @@ class Source:
         """Have the list read again, whatever its version; it is served until that has worked."""
         self._is_expired = True
 
-    async def read(self, context: Context, *, strict: bool = False) -> tuple[Tool, ...]:
-        """Return the tools for a request; a provider that fails gives its last good shared list.
+    async def read(self, context: Context, *, strict: bool = False) -> tuple[ComponentT, ...]:
+        """Return the list for a request; a provider that fails gives its last good shared list.
 
         Of a provider with a version, one reading is under way at a time, for all requests. The first is
         waited for, as long as a provider may take; of a later one a request that can go on without awaits
@@ -145,14 +148,14 @@ class Source:
             strict: Raise what shows a mistake of the program instead of reporting it; waits for a reading
                 of its own.
         """
-        if strict or not self._flies or self.version() is None:
+        if strict or self._bounded or self.version() is None:
             return await self._read(context, strict=strict)
         # Twice, since the one that was under way may have begun before the last change.
         for _ in range(2):
             landed = await self._join(context)
             if not landed or not self.is_due():
                 break
-        return self.tools
+        return self.listed
 
     def status(self) -> ProviderStatus:
         """Tell how the provider is doing."""
@@ -166,11 +169,10 @@ class Source:
             retry_in_seconds=self._hold_off.left_seconds(),
         )
 
-    async def aclose(self) -> None:
-        """End what is under way, and close the provider."""
+    def stop(self) -> None:
+        """End the reading that is under way."""
         if self._flight is not None:
             self._flight.cancel()
-        await close_provider(self.provider)
 
     async def _join(self, context: Context) -> bool:
         """Wait for the reading that is under way, or for a new one; tell whether it has ended."""
@@ -188,15 +190,15 @@ class Source:
         flight.outlasted_patience = not landed
         return landed
 
-    async def _read(self, context: Context, *, strict: bool = False) -> tuple[Tool, ...]:
+    async def _read(self, context: Context, *, strict: bool = False) -> tuple[ComponentT, ...]:
         serial = next(self._serials)
         began = self._clock()
         version: Hashable | None = None
         try:
-            version = provider_version(self.provider)
-            tools = await within(self._ask(context, strict=strict), self._timeout)
-            if not isinstance(tools, tuple):
-                raise tools
+            version = self._version()
+            listed = await within(self._ask(context, strict=strict), self._timeout)
+            if not isinstance(listed, tuple):
+                raise listed
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as exc:  # foreign code: one dead provider never takes the rest down
@@ -205,38 +207,44 @@ class Source:
             if strict and (self.static or isinstance(exc, ToolSearchError)):
                 raise
             self._report(exc, version, took_seconds=self._clock() - began)
-            return self.tools if version is not None else ()
-        self._keep(tools, version, serial)
-        return tools
+            return self.listed if version is not None else ()
+        self._keep(listed, version, serial)
+        return listed
 
-    async def _ask(self, context: Context, *, strict: bool) -> tuple[Tool, ...] | BaseException:
+    async def _ask(self, context: Context, *, strict: bool) -> tuple[ComponentT, ...] | BaseException:
         """Return the provider's list, or what it raised: out of a task, some of it would stop the loop."""
         try:
-            if strict:
+            if strict and self.kind is Tool:
                 await check_provider(self.provider, context)
-            return _checked(await all_tools_of(self.provider, context), self.name)
+            listed = await components_of(self.provider, context, kind=kind_of(self.kind))
+            return _checked(listed, self.kind, self.name)
         except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
             raise
         except BaseException as exc:  # noqa: BLE001 - handed on
             return exc
 
-    def _keep(self, tools: tuple[Tool, ...], version: Hashable | None, serial: int) -> None:
+    def _keep(self, listed: tuple[ComponentT, ...], version: Hashable | None, serial: int) -> None:
         with self._lock:
             self._error = None
             self._hold_off.end()
             self._last_read = self._held_at = self._clock()
-            self._count = len(tools)
+            self._count = len(listed)
             last = self._last
             if serial < last.serial:
                 return  # it began before what is known
             self._is_expired = False
             if version is None:
                 self._last = _Reading(serial=serial)
-            elif are_same(tools, last.tools) and last.version is not None:
+            elif are_same(listed, last.listed) and last.version is not None:
                 # The same tuple, so that nothing is worked out anew.
-                self._last = _Reading(version=version, tools=last.tools, serial=last.serial)
+                self._last = _Reading(version=version, listed=last.listed, serial=last.serial)
             else:
-                self._last = _Reading(version=version, tools=tools, serial=serial)
+                self._last = _Reading(version=version, listed=listed, serial=serial)
+
+    def _version(self) -> Hashable | None:
+        if self._bounded and self.kind is not Tool:
+            return None  # a catalog's mark tells of its tools alone, and it keeps its lists itself
+        return provider_version(self.provider)
 
     def _is_unknown(self) -> bool:
         """Whether the provider has never answered, nor failed to."""
@@ -255,7 +263,8 @@ class Source:
             self._hold_off.begin(took_seconds=took_seconds, mark=self.version())
         error = foreign_line(f"{type(exc).__name__}: {_text(exc)}", limit=_LONGEST_ERROR)
         if error != self._error:
-            logger.warning("the provider %r failed to list its tools: %s", self.name, error, exc_info=exc)
+            what = f"{kind_of(self.kind).replace('_', ' ')}s"
+            logger.warning("the provider %r failed to list its %s: %s", self.name, what, error, exc_info=exc)
         self._error = error
 
 
@@ -328,9 +337,10 @@ def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
     return len(some) == len(others) and all(map(is_, some, others))
 
 
-def _checked(listed: object, name: str) -> tuple[Tool, ...]:
-    if not isinstance(listed, list | tuple) or not all(isinstance(tool, Tool) for tool in listed):
+def _checked(listed: object, kind: type[ComponentT], name: str) -> tuple[ComponentT, ...]:
+    if not isinstance(listed, list | tuple) or not all(isinstance(item, kind) for item in listed):
         raise ConfigurationError(
-            f"the provider {name!r} must list Tools, found {listed!r:.120}: return a list of Tool objects"
+            f"the provider {name!r} must list {kind.__name__}s, found {listed!r:.120}: return a list of "
+            f"{kind.__name__} objects"
         )
     return tuple(listed)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import (
+    Kind,
     Transform,
     as_transforms,
     check_transforms,
-    get_agreed_tool,
+    get_agreed,
     index_components,
-    overrides_get_tool,
+    overrides_get,
     transform_stages,
 )
 
@@ -30,9 +32,12 @@ class ToolProvider(Protocol):
     A `list_tools` that has nothing to wait for may be a plain `def`. A provider may also have:
 
     - `name: str`: what status reports and errors call it.
-    - `version() -> Hashable | None`: a cheap change mark. It promises that the list depends on nothing
-      but this mark — not on the request — so the list is read once a mark and shared by all requests.
-      Without it, or while it is None, the list is read for each request.
+    - `version() -> Hashable | None`: a cheap change mark. It promises that the lists depend on nothing
+      but this mark — not on the request — so each is read once a mark and shared by all requests.
+      Without it, or while it is None, a list is read for each request.
+    - `foreign: bool`: somebody else defines its tools, so a catalog watches them for changes.
+    - `list_resources(context)`, `list_resource_templates(context)`, `list_prompts(context)`: what a
+      gateway passes on beside the tools.
     - `async aclose()`: lets go of connections.
     """
 
@@ -91,12 +96,28 @@ class TransformedProvider(Provider):
 
     async def list_with_held(self, context: Context) -> Sequence[Tool]:
         """Return the tools, and those that an inner catalog holds back, under their outer names."""
-        stages = await transform_stages(self.transforms, tuple(await all_tools_of(self.provider, context)))
-        if not any(map(overrides_get_tool, self.transforms)):
+        return await self._transformed(context, "tool")
+
+    async def list_resources(self, context: Context) -> Sequence[Resource]:
+        """Return the wrapped provider's resources, transformed; none where it has none."""
+        return await self._transformed(context, "resource")
+
+    async def list_resource_templates(self, context: Context) -> Sequence[ResourceTemplate]:
+        """Return the wrapped provider's templates of resources, transformed; none where it has none."""
+        return await self._transformed(context, "resource_template")
+
+    async def list_prompts(self, context: Context) -> Sequence[Prompt]:
+        """Return the wrapped provider's prompts, transformed; none where it has none."""
+        return await self._transformed(context, "prompt")
+
+    async def _transformed(self, context: Context, kind: Kind) -> Sequence[Any]:
+        listed = tuple(await components_of(self.provider, context, kind=kind))
+        stages = await transform_stages(self.transforms, listed, kind=kind)
+        if not any(overrides_get(transform, kind=kind) for transform in self.transforms):
             return stages[-1]
         indexed = [index_components(stage) for stage in stages]
-        agreed = [await get_agreed_tool(self.transforms, indexed, name) for name in indexed[-1]]
-        return [tool for tool in agreed if tool is not None]
+        agreed = [await get_agreed(self.transforms, indexed, key, kind=kind) for key in indexed[-1]]
+        return [component for component in agreed if component is not None]
 
     def version(self) -> Hashable | None:
         """Return the wrapped provider's mark."""
@@ -129,13 +150,16 @@ async def tools_of(provider: ToolProvider, context: Context) -> Sequence[Tool]:
     return listed  # type: ignore[return-value]  # foreign code; a catalog looks at what came
 
 
-async def all_tools_of(provider: ToolProvider, context: Context) -> Sequence[Tool]:
-    """Return what a provider lists, and what it holds back (`HeldTool`), where it tells of that."""
-    list_with_held = getattr(provider, "list_with_held", None)
-    if list_with_held is None:
-        return await tools_of(provider, context)
-    listed: Sequence[Tool] = await list_with_held(context)
-    return listed
+async def components_of(provider: ToolProvider, context: Context, *, kind: Kind) -> Sequence[Any]:
+    """Return what a provider lists of a kind; nothing where it has no such method.
+
+    Of tools, what it holds back (`HeldTool`) is among them, where it tells of that.
+    """
+    method = getattr(provider, "list_with_held" if kind == "tool" else f"list_{kind}s", None)
+    if method is None:
+        return await tools_of(provider, context) if kind == "tool" else ()
+    listed: Sequence[Any] | Awaitable[Sequence[Any]] = method(context)
+    return await listed if inspect.isawaitable(listed) else listed
 
 
 def provider_version(provider: object) -> Hashable | None:

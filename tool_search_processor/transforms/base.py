@@ -24,12 +24,13 @@ GetResourceNext: TypeAlias = Callable[[str], Awaitable[Resource | None]]
 GetResourceTemplateNext: TypeAlias = Callable[[str], Awaitable[ResourceTemplate | None]]
 GetPromptNext: TypeAlias = Callable[[str], Awaitable[Prompt | None]]
 
-_CLASSES: Mapping[str, type] = {
+_CLASSES: Mapping[Kind, type] = {
     "tool": Tool,
     "resource": Resource,
     "resource_template": ResourceTemplate,
     "prompt": Prompt,
 }
+_KINDS: Mapping[type, Kind] = {cls: kind for kind, cls in _CLASSES.items()}
 
 
 class Transform:
@@ -253,35 +254,55 @@ async def compose_get_tool(
     return await compose_get(transforms, stages, name)
 
 
-async def get_agreed_tool(
-    transforms: Iterable[Transform], stages: Sequence[Mapping[str, Tool]], name: str
-) -> Tool | None:
-    """Return the tool of this name where the list and the get methods give the same definition.
+async def get_agreed(
+    transforms: Iterable[Transform],
+    stages: Sequence[Mapping[str, ComponentT]],
+    key: str,
+    *,
+    kind: Kind = "tool",
+) -> ComponentT | None:
+    """Return what has this name or URI, where the list and the get methods give the same definition.
 
-    Where they disagree, nobody can say which was meant: the tool is not given, and a warning says so.
-    Costs one dictionary lookup where no transform overrides `get_tool`.
+    Where they disagree, nobody can say which was meant: it is not given, and a warning says so. Costs one
+    lookup in the list where no transform overrides the get method.
     """
     row = tuple(transforms)
-    listed = stages[-1].get(name)
-    if not _labels(row):
+    listed = find_component(stages[-1], key)
+    labels = [_label(transform) for transform in row if overrides_get(transform, kind=kind)]
+    if not labels:
         return listed
+    what = kind.replace("_", " ")
     try:
-        found = await compose_get_tool(row, stages, name)
+        found = await compose_get(row, stages, key, kind=kind)
     except Exception:  # foreign code: a lookup that fails gives nothing, and the run goes on
-        logger.warning("tool %r is not given: a get_tool of %s failed", name, _labels(row), exc_info=True)
+        logger.warning("%s %r is not given: a get_%s of %s failed", what, key, kind, labels, exc_info=True)
         return None
     if found is None and listed is None:
         return None
-    if found is None or listed is None or found.fingerprint != listed.fingerprint:
+    if found is None or listed is None or _content(found) != _content(listed):
         logger.warning(
-            "tool %r is not given: the get_tool of %s disagrees with list_tools (listed: %s, got: %s)",
-            name,
-            _labels(row),
+            "%s %r is not given: the get_%s of %s disagrees with list_%ss (listed: %s, got: %s)",
+            what,
+            key,
+            kind,
+            labels,
+            kind,
             "absent" if listed is None else "present",
             "absent" if found is None else "present" if listed is None else "another definition",
         )
         return None
     return found
+
+
+async def get_agreed_tool(
+    transforms: Iterable[Transform], stages: Sequence[Mapping[str, Tool]], name: str
+) -> Tool | None:
+    """Return the tool of this name where the list and the get methods agree (see `get_agreed`)."""
+    return await get_agreed(transforms, stages, name)
+
+
+def _content(component: Component) -> object:
+    return component.fingerprint if isinstance(component, Tool) else component
 
 
 def index_components(components: Iterable[ComponentT]) -> dict[str, ComponentT]:
@@ -305,6 +326,11 @@ def find_component(index: Mapping[str, ComponentT], key: str) -> ComponentT | No
     return None
 
 
+def kind_of(cls: type[ComponentT]) -> Kind:
+    """Return the kind whose lists hold this class."""
+    return _KINDS[cls]
+
+
 def component_key(component: Component) -> str:
     """Return what a component is looked up by: a URI, a URI template, or a name."""
     if isinstance(component, Resource):
@@ -316,11 +342,6 @@ def component_key(component: Component) -> str:
 
 def _label(transform: Transform) -> str:
     return type(transform).__name__
-
-
-def _labels(row: Iterable[Transform]) -> list[str]:
-    """Return the names of the transforms that have a `get_tool` of their own."""
-    return [_label(transform) for transform in row if overrides_get_tool(transform)]
 
 
 def _checked(listed: object, transform: Transform, kind: Kind) -> tuple[Any, ...]:

@@ -1,0 +1,182 @@
+"""What a catalog's providers list beside tools, gathered: resources, templates of resources, prompts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Self
+
+from tool_search_processor.catalog.reading import Limits
+from tool_search_processor.catalog.sources import Source, are_same
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.providers.base import Context, ToolProvider
+from tool_search_processor.transforms.base import (
+    ComponentT,
+    Transform,
+    component_key,
+    get_agreed,
+    index_components,
+    kind_of,
+    transform_stages,
+)
+
+logger = logging.getLogger(__name__)
+
+_MAX_WARNED = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gathered(Generic[ComponentT]):
+    lists: Sequence[Sequence[ComponentT]]
+    """Each provider's list."""
+    stages: Sequence[Mapping[str, ComponentT]]
+    """What became of them after each transform, by name or URI."""
+
+
+class Gathering(Generic[ComponentT]):
+    """One kind of component of all providers: unique names or URIs in a stable order."""
+
+    def __init__(
+        self,
+        kind: type[ComponentT],
+        sources: Sequence[Source[ComponentT]],
+        *,
+        transforms: Sequence[Transform],
+        owner: str,
+    ) -> None:
+        """Take the sources; nothing is read yet.
+
+        Args:
+            kind: What they list.
+            sources: The providers that list this kind, in order.
+            transforms: What the whole list goes through, the first one innermost.
+            owner: What warnings call the catalog.
+        """
+        self.sources: Sequence[Source[ComponentT]] = sources
+        self._kind = kind_of(kind)
+        self._transforms = tuple(transform.for_part() for transform in transforms)
+        self._owner = owner
+        self._warned: set[tuple[str, str]] = set()
+        self._last: _Gathered[ComponentT] | None = None
+
+    async def all(self, context: Context) -> Sequence[ComponentT]:
+        """Return the components of a request, in order."""
+        return tuple((await self._stages(context))[-1].values())
+
+    async def get(self, key: str, context: Context) -> ComponentT | None:
+        """Return the component of this name or URI, if every transform with its own get method agrees."""
+        return await get_agreed(self._transforms, await self._stages(context), key, kind=self._kind)
+
+    def error_of(self, provider: ToolProvider) -> str | None:
+        """Return why a provider's last listing failed; None where it did not."""
+        errors = (source.status().error for source in self.sources if source.provider is provider)
+        return next((f"list_{self._kind}s: {error}" for error in errors if error is not None), None)
+
+    def stop(self) -> None:
+        """End the readings that are under way."""
+        for source in self.sources:
+            source.stop()
+
+    async def _stages(self, context: Context) -> Sequence[Mapping[str, ComponentT]]:
+        """Return the list as it was gathered, and after each transform, by name or URI."""
+        lists = await asyncio.gather(*(self._read(source, context) for source in self.sources))
+        known = self._last
+        if known is not None and are_same(lists, known.lists):
+            return known.stages
+        gathered: dict[str, ComponentT] = {}
+        for source, listed in zip(self.sources, lists, strict=True):
+            self._enter(listed, gathered, origin=source.name)
+        rows: Sequence[Sequence[ComponentT]] = await transform_stages(
+            self._transforms, tuple(gathered.values()), kind=self._kind
+        )
+        last: dict[str, ComponentT] = {}
+        self._enter(rows[-1], last, origin=f"the transforms of {self._owner}")
+        stages = [index_components(row) for row in rows]
+        stages[-1] = last
+        self._last = _Gathered(lists=lists, stages=stages)
+        return stages
+
+    async def _read(self, source: Source[ComponentT], context: Context) -> Sequence[ComponentT]:
+        fresh = await source.read(context) if source.is_due() else ()
+        return source.listed if source.is_shared else fresh
+
+    def _enter(self, listed: Iterable[ComponentT], entered: dict[str, ComponentT], *, origin: str) -> None:
+        """Add what bears a new name or URI; warn once of the rest."""
+        for component in listed:
+            key = component_key(component)
+            if entered.setdefault(key, component) is component or (key, origin) in self._warned:
+                continue
+            if len(self._warned) < _MAX_WARNED:
+                self._warned.add((key, origin))
+                what = self._kind.replace("_", " ")
+                logger.warning("the %s %r of %s is not served: the name is taken", what, key, origin)
+
+
+class Components:
+    """Everything that a catalog's providers list beside tools."""
+
+    def __init__(
+        self,
+        resources: Sequence[Source[Resource]],
+        templates: Sequence[Source[ResourceTemplate]],
+        prompts: Sequence[Source[Prompt]],
+        *,
+        transforms: Sequence[Transform],
+        owner: str,
+    ) -> None:
+        """Take the sources of each kind; see `Gathering`."""
+        self.resources = Gathering(Resource, resources, transforms=transforms, owner=owner)
+        self.templates = Gathering(ResourceTemplate, templates, transforms=transforms, owner=owner)
+        self.prompts = Gathering(Prompt, prompts, transforms=transforms, owner=owner)
+
+    @classmethod
+    def of(
+        cls,
+        providers: Sequence[ToolProvider],
+        *,
+        limits: Limits,
+        transforms: Sequence[Transform] = (),
+        owner: str,
+    ) -> Self:
+        """Return those of the providers that list anything beside tools."""
+        return cls(
+            _sources(providers, Resource, limits),
+            _sources(providers, ResourceTemplate, limits),
+            _sources(providers, Prompt, limits),
+            transforms=transforms,
+            owner=owner,
+        )
+
+    def through(self, transforms: Sequence[Transform], *, owner: str) -> Components:
+        """Return the same sources with other transforms."""
+        return Components(
+            self.resources.sources,
+            self.templates.sources,
+            self.prompts.sources,
+            transforms=transforms,
+            owner=owner,
+        )
+
+    def error_of(self, provider: ToolProvider) -> str | None:
+        """Return why a provider's last listing of anything beside tools failed; None where none did."""
+        errors = (
+            self.resources.error_of(provider),
+            self.templates.error_of(provider),
+            self.prompts.error_of(provider),
+        )
+        return next((error for error in errors if error is not None), None)
+
+    def stop(self) -> None:
+        """End the readings that are under way."""
+        self.resources.stop()
+        self.templates.stop()
+        self.prompts.stop()
+
+
+def _sources(
+    providers: Sequence[ToolProvider], kind: type[ComponentT], limits: Limits
+) -> list[Source[ComponentT]]:
+    method = f"list_{kind_of(kind)}s"
+    return [Source(p, kind=kind, limits=limits) for p in providers if callable(getattr(p, method, None))]

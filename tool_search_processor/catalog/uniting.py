@@ -1,0 +1,154 @@
+"""Many lists of tools made one: names given out, transforms applied, what changed held back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tool_search_processor.catalog.clashes import NameRegister, RefusedTool
+from tool_search_processor.catalog.drift import Drift
+from tool_search_processor.catalog.sources import Source
+from tool_search_processor.catalog.toolsets import ToolSet
+from tool_search_processor.providers.changes import HeldTool
+from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.base import (
+    Transform,
+    check_transforms,
+    index_components,
+    overrides_get_tool,
+    transform_stages,
+)
+
+logger = logging.getLogger(__name__)
+
+Listing = tuple[Source[Tool], Sequence[Tool]]
+
+_NOTHING = ToolSet()
+_MAX_WARNED = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class United:
+    """One consistent set of tools, and how it came about."""
+
+    tools: ToolSet = _NOTHING
+    lists: tuple[Sequence[Tool], ...] | None = None
+    """What it was made of, for the tools that all requests share."""
+    stages: Sequence[Mapping[str, Tool]] = ()
+    """The tools by name after each transform, where one has a `get_tool` that has to be asked."""
+    refused: tuple[RefusedTool, ...] = ()
+    held: tuple[HeldTool, ...] = ()
+    epoch: int = 0
+    """Which changes of foreign tools were accepted when it was made."""
+
+
+class Uniting:
+    """Makes one set of several lists, the same way for what all share and for what a request adds."""
+
+    def __init__(
+        self,
+        transforms: tuple[Transform, ...],
+        *,
+        reserved_names: Collection[str],
+        drift: Drift,
+        owner: str,
+    ) -> None:
+        """Take what the lists go through.
+
+        Args:
+            transforms: The first one innermost.
+            reserved_names: Names that no tool may bear in the end.
+            drift: What watches the shared lists.
+            owner: What errors call the catalog.
+        """
+        self._transforms = transforms
+        self._for_parts = tuple(transform.for_part() for transform in transforms)
+        self._reserved_names = reserved_names
+        self._drift = drift
+        self._owner = owner
+        self._warned: set[RefusedTool] = set()
+
+    async def share(self, listings: Sequence[Listing], *, is_whole: bool, strict: bool) -> United:
+        """Return the set of the tools that all requests share.
+
+        Args:
+            listings: Each provider's list.
+            is_whole: Whether no request has more.
+            strict: Raise for what is refused otherwise.
+
+        Raises:
+            ConfigurationError: See `Catalog.refresh`.
+        """
+        epoch = self._drift.epoch
+        register = self.register({}, strict=strict)
+        tools = [
+            tool
+            for source, listed in listings
+            for tool in self._drift.watch(
+                register.enter(listed, origin=source.name), provider=source.name, foreign=source.foreign
+            )
+        ]
+        # What one request lacks another may have: only a list that is the whole can be judged.
+        if strict and is_whole:
+            await check_transforms(self._transforms, tools)
+        return await self._united(
+            tools,
+            taken={},
+            transforms=self._transforms if is_whole else self._for_parts,
+            refused=register.refused,
+            lists=tuple(listed for _, listed in listings),
+            epoch=epoch,
+            strict=strict,
+        )
+
+    async def add(self, listings: Sequence[Listing], *, taken: Mapping[str, Tool], strict: bool) -> United:
+        """Return the set of a request's own tools, which take no name from those in `taken`."""
+        register = self.register(taken, strict=strict)
+        tools = [tool for source, listed in listings for tool in register.enter(listed, origin=source.name)]
+        return await self._united(
+            tools, taken=taken, transforms=self._for_parts, refused=register.refused, strict=strict
+        )
+
+    def register(self, taken: Mapping[str, Tool], *, strict: bool) -> NameRegister:
+        """Return the register of names as they are before the transforms, which may change them."""
+        if self._transforms:
+            return NameRegister(taken={}, strict=strict)
+        return NameRegister(taken=taken, reserved=self._reserved_names, strict=strict)
+
+    async def _united(
+        self,
+        tools: Sequence[Tool],
+        *,
+        taken: Mapping[str, Tool],
+        transforms: Sequence[Transform],
+        refused: Sequence[RefusedTool],
+        strict: bool,
+        lists: tuple[Sequence[Tool], ...] | None = None,
+        epoch: int = 0,
+    ) -> United:
+        """Apply the transforms and give out the names again."""
+        stages: Sequence[Sequence[Tool]] = (tools,)
+        if transforms:
+            stages = await transform_stages(transforms, tools)
+            register = NameRegister(taken=taken, reserved=self._reserved_names, strict=strict)
+            tools = register.enter(stages[-1], origin=f"the transforms of {self._owner}")
+            refused = [*refused, *register.refused]
+        self._note(refused)
+        asked = any(map(overrides_get_tool, transforms))
+        # Only now, so that what is held keeps its name from others, and has the one that users know.
+        return United(
+            tools=ToolSet(tool for tool in tools if not isinstance(tool, HeldTool)),
+            lists=lists,
+            stages=[index_components(stage) for stage in stages] if asked else (),
+            refused=tuple(refused),
+            held=tuple(tool for tool in tools if isinstance(tool, HeldTool)),
+            epoch=epoch,
+        )
+
+    def _note(self, refused: Iterable[RefusedTool]) -> None:
+        """Warn of each refused tool once."""
+        for tool in refused:
+            if tool not in self._warned and len(self._warned) < _MAX_WARNED:
+                self._warned.add(tool)
+                logger.warning("the tool %r of %s is not served: %s", tool.name, tool.provider, tool.reason)
