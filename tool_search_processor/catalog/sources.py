@@ -12,7 +12,7 @@ from operator import is_
 from typing import Generic
 
 from tool_search_processor.catalog.reading import PATIENCE_SECONDS, Flight, HoldOff, Limits, within
-from tool_search_processor.errors import ConfigurationError, ToolSearchError
+from tool_search_processor.errors import ConfigurationError, ProviderError, ToolSearchError
 from tool_search_processor.providers.base import (
     Context,
     ToolProvider,
@@ -204,7 +204,8 @@ class Source(Generic[ComponentT]):
         except BaseException as exc:  # foreign code: one dead provider never takes the rest down
             if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
                 raise
-            if strict and (self.static or isinstance(exc, ToolSearchError)):
+            is_mistake = isinstance(exc, ToolSearchError) and not isinstance(exc, ProviderError)
+            if strict and (self.static or is_mistake):
                 raise
             self._report(exc, version, took_seconds=self._clock() - began)
             return self.listed if version is not None else ()
