@@ -13,10 +13,10 @@ UNREACHED = -32_098
 """The JSON-RPC error code, of those free for implementations, of a request that was never sent."""
 CUT_OFF = -32_097
 """The same of a request that was sent and got no answer: it may have been carried out."""
+SESSION_GONE = -32_096
+"""The same of a request that was not carried out, because its server has forgotten the session."""
 
 _LONGEST_WORDS = 1_000
-_SESSION_GONE = "Session terminated"
-"""What the SDK says where a server has forgotten the session; the protocol has a status, 404, for it."""
 
 
 def root_cause(error: BaseException) -> BaseException:
@@ -28,7 +28,7 @@ def root_cause(error: BaseException) -> BaseException:
 
 def is_session_gone(error: MCPError) -> bool:
     """Tell whether a server has forgotten the session, so that the request was not carried out."""
-    return error.message == _SESSION_GONE
+    return error.code == SESSION_GONE
 
 
 def is_unreached(error: BaseException) -> bool:

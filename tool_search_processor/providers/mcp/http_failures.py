@@ -7,9 +7,12 @@ from typing import Any
 
 import httpx2
 
-from tool_search_processor.providers.mcp.failures import CUT_OFF, UNREACHED
+from tool_search_processor.providers.mcp.failures import CUT_OFF, SESSION_GONE, UNREACHED
 
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
+
+_SESSION_HEADER = "mcp-session-id"
+"""With it, status 404 means that the server has forgotten the session (specification of 2025-11-25)."""
 
 
 class ContainingClient(httpx2.AsyncClient):
@@ -28,11 +31,15 @@ class ContainingClient(httpx2.AsyncClient):
             response = await super().send(request, **options)
         except httpx2.TransportError as exc:
             self.last_failure = f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__
-            code = UNREACHED if isinstance(exc, _NEVER_SENT) else CUT_OFF
-            error = {"code": code, "message": self.last_failure}
-            return httpx2.Response(
-                HTTPStatus.BAD_GATEWAY, json={"jsonrpc": "2.0", "id": 0, "error": error}, request=request
-            )
+            return self._answer(request, UNREACHED if isinstance(exc, _NEVER_SENT) else CUT_OFF)
         if response.status_code >= HTTPStatus.BAD_REQUEST:
             self.last_failure = f"HTTP {response.status_code} {response.reason_phrase}".strip()
+        if response.status_code == HTTPStatus.NOT_FOUND and _SESSION_HEADER in request.headers:
+            await response.aclose()
+            return self._answer(request, SESSION_GONE)
         return response
+
+    def _answer(self, request: httpx2.Request, code: int) -> httpx2.Response:
+        error = {"code": code, "message": self.last_failure}
+        message = {"jsonrpc": "2.0", "id": 0, "error": error}  # the SDK puts the request's own id in
+        return httpx2.Response(HTTPStatus.BAD_GATEWAY, json=message, request=request)
