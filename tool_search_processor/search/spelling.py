@@ -32,8 +32,11 @@ class Vocabulary:
     """The terms of one index, described in arrays: the few worth comparing with a word are picked at once."""
 
     def __init__(self, terms: Iterable[str]) -> None:
-        """Describe the terms: by length, first and last character, and the set of their characters."""
-        self._terms = [term for term in terms if not is_concept(term)]
+        """Describe the terms: by length, first and last character, and the set of their characters.
+
+        Concepts may be among them: they are never found.
+        """
+        self._terms = list(terms)
         lengths = np.fromiter(map(len, self._terms), np.int32, len(self._terms))
         ends = np.cumsum(lengths)
         text = "".join(self._terms).encode("utf-32-le", "surrogatepass")
@@ -82,7 +85,8 @@ class Vocabulary:
         return slice(self._ends[min(least - 1, longest)], self._ends[min(most, longest)])
 
     def _picked(self, span: slice, places: NDArray[np.bool_]) -> list[str]:
-        return [self._terms[place] for place in self._order[span][places].tolist()]
+        found = [self._terms[place] for place in self._order[span][places].tolist()]
+        return [term for term in found if not is_concept(term)]
 
 
 def _set_of(word: str) -> np.uint32:
