@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tool_search_processor.errors import ToolSearchError
+from tool_search_processor.errors import ConfigurationError, ToolSearchError
 
 STDIN = "-"
 """Stands for the standard input wherever a path does."""
 
 _YAML = re.compile(r"\s*(?:#[^\n]*\n\s*|---\s*\n\s*)*[\"']?(?:openapi|swagger|tools)[\"']?\s*:")
 _YAML_SUFFIXES = (".yaml", ".yml")
-_TIMESTAMP = "tag:yaml.org,2002:timestamp"
 
 
 class DataError(ToolSearchError, ValueError):
@@ -82,21 +80,9 @@ def _reason(error: ValueError) -> str:
 
 
 def _yaml(text: str, label: str) -> Any:
+    from tool_search_processor.providers.openapi.texts import parse_yaml
+
     try:
-        yaml: Any = import_module("yaml")
-    except ImportError as exc:
-        raise DataError(
-            f"{label} is YAML, which needs PyYAML: pip install pyyaml, or convert it to JSON"
-        ) from exc
-    # Dates stay the texts that they are: JSON has none.
-    resolvers = {
-        first: [(tag, pattern) for tag, pattern in listed if tag != _TIMESTAMP]
-        for first, listed in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    loader = type("Loader", (yaml.SafeLoader,), {"yaml_implicit_resolvers": resolvers})
-    try:
-        return yaml.load(text, loader)
-    except yaml.YAMLError as exc:
-        raise DataError(f"{label} is not YAML: {' '.join(str(exc).split())}") from exc
-    except RecursionError as exc:
-        raise DataError(f"{label} is nested too deeply") from exc
+        return parse_yaml(text, label=label)
+    except (ConfigurationError, ImportError) as exc:
+        raise DataError(str(exc)) from exc

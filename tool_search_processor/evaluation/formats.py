@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.evaluation.files import DataError
-from tool_search_processor.evaluation.openapi import read_operations
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.definitions import ToolFields
 
@@ -25,11 +25,22 @@ def read_tools(values: list[Any], label: str) -> list[Tool]:
     tools: list[Tool] = []
     for value in values:
         if isinstance(value, Mapping) and ("openapi" in value or "swagger" in value):
-            tools.extend(read_operations(value, label))
+            tools.extend(_operations(value, label))
             continue
         for record in _records(value):
             tools.append(_tool(record, f"{label}, tool {len(tools) + 1}"))
     return tools
+
+
+def _operations(document: Mapping[str, Any], label: str) -> list[Tool]:
+    from tool_search_processor.providers.openapi.definitions import read_tools as read_openapi
+    from tool_search_processor.providers.openapi.documents import Document
+
+    path = Path(label)
+    try:
+        return read_openapi(Document(document, label=label, path=path if path.is_file() else None))
+    except (ConfigurationError, ImportError) as exc:
+        raise DataError(str(exc)) from exc
 
 
 def _records(value: Any) -> Iterator[Any]:

@@ -174,7 +174,8 @@ def _annotations(node: Node) -> Converted:
         found["description"] = text
     if node.get("deprecated") is True:
         found["deprecated"] = True
-    values = [mapping_of(one)["value"] for one in mapping_of(node.get("examples")).values() if "value" in one]
+    given = map(mapping_of, mapping_of(node.get("examples")).values())
+    values = [example["value"] for example in given if "value" in example]
     if "example" in node or values:
         found["examples"] = [node["example"]] if "example" in node else values
     return found

@@ -115,7 +115,10 @@ class Document:
                 f"{self.label} refers to {reference!r:.200}, which is outside of its folder: only files "
                 "beside the document and below are read; bundle everything into one document"
             )
-        value = parse_text(read_file(path), label=str(path))
+        try:
+            value = parse_text(read_file(path), label=str(path))
+        except ConfigurationError as exc:
+            raise ConfigurationError(f"{self.label} refers to {reference!r:.200}: {exc}") from exc
         resource = Specification.OPAQUE.create_resource(value)
         self._registry = self._registry.with_resource(uri, resource)
 

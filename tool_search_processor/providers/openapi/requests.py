@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
-from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.errors import ToolArgumentsError, ToolCallError
 from tool_search_processor.providers.openapi.routes import Argument, Body, Encoding, Route
 from tool_search_processor.providers.openapi.styles import (
     cookie_text,
@@ -57,6 +57,7 @@ def build_request(route: Route, arguments: Mapping[str, Any]) -> Outgoing:
 
     Raises:
         ToolArgumentsError: If an argument can't be sent as it is; the text is fit for the model.
+        ToolCallError: If the document's own path leads out of its server's.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     placed = [(one, given[one.name]) for one in route.arguments if one.name in given]
@@ -91,8 +92,8 @@ def _path(template: str, values: Mapping[str, tuple[Argument, Any]]) -> str:
     literals = [quote(piece, safe=_PATH_SAFE) for piece in pieces[::2]]
     texts = [filled(found) for found in _VARIABLE.finditer(template)]
     path = literals[0] + "".join(text + literal for text, literal in zip(texts, literals[1:], strict=True))
-    if not {".", ".."}.isdisjoint(unquote(path).split("/")):  # two values side by side
-        raise ToolArgumentsError("The arguments make a path with `.` or `..` as a step, which is not sent.")
+    if not {".", ".."}.isdisjoint(unquote(path).split("/")):  # of the document's own
+        raise ToolCallError(f"The path {template} has `.` or `..` as a step, which is not sent.")
     return path
 
 

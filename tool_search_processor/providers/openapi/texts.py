@@ -54,35 +54,41 @@ def parse_yaml(text: str, *, label: str) -> Any:
         ConfigurationError: If it is not YAML, is nested too deeply, or its aliases multiply.
         ImportError: If PyYAML is not installed.
     """
-    loader = _loader()
     try:
-        value = import_module("yaml").load(text, loader)
+        yaml: Any = import_module("yaml")
+    except ImportError as exc:
+        raise ImportError(
+            f'{label} is YAML, which needs PyYAML: pip install "tool-search-processor[openapi]"'
+        ) from exc
+    try:
+        value = yaml.load(text, _loader(yaml))
     except RecursionError as exc:
         raise ConfigurationError(f"{label} is nested too deeply") from exc
-    except (import_module("yaml").YAMLError, ValueError) as exc:
-        raise ConfigurationError(f"{label} is not YAML: {' '.join(str(exc).split())}") from exc
+    except (yaml.YAMLError, ValueError) as exc:
+        reason = " ".join(str(exc).split())
+        if "maximum nesting depth" in reason:  # libyaml's, a thousand
+            raise ConfigurationError(f"{label} is nested too deeply") from exc
+        raise ConfigurationError(f"{label} is not YAML: {reason}") from exc
     if _is_huge(value):
         raise ConfigurationError(f"{label} holds itself, or its aliases (*name) stand for too much")
     return value
 
 
 @functools.cache
-def _loader() -> type[Any]:
-    try:
-        yaml: Any = import_module("yaml")
-    except ImportError as exc:
-        raise ImportError('YAML needs PyYAML: pip install "tool-search-processor[openapi]"') from exc
+def _loader(yaml: Any) -> type[Any]:
     base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times faster
 
     def construct_mapping(self: Any, node: Any, deep: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
         mapping = base.construct_mapping(self, node, deep=deep)
         return {key if isinstance(key, str) else json.dumps(key): item for key, item in mapping.items()}
 
-    loader = type("Loader", (base,), {"yaml_implicit_resolvers": {}, "construct_mapping": construct_mapping})
+    loader: Any = type(
+        "Loader", (base,), {"yaml_implicit_resolvers": {}, "construct_mapping": construct_mapping}
+    )
     for kind, pattern, first in _SCALARS:
         tag = f"tag:yaml.org,2002:{kind}"
-        loader.add_implicit_resolver(tag, re.compile(f"(?:{pattern})$"), list(first))  # type: ignore[attr-defined]  # the base is foreign
-    return loader
+        loader.add_implicit_resolver(tag, re.compile(f"(?:{pattern})$"), list(first))
+    return loader  # type: ignore[no-any-return]  # the base is foreign
 
 
 def _is_huge(value: Any) -> bool:

@@ -1,0 +1,131 @@
+"""Documents: versions, references within and to files beside, and those that are not followed."""
+
+from types import MappingProxyType
+
+import pytest
+
+from tests.providers.openapi.apis import api
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.openapi.definitions import read_tools
+from tool_search_processor.providers.openapi.documents import Document, read_file
+from tool_search_processor.providers.openapi.texts import parse_text
+
+MAIN = """
+openapi: 3.1.0
+paths:
+  /pets:
+    $ref: paths/pets.yaml
+"""
+PETS = """
+post:
+  operationId: addPet
+  parameters:
+    - $ref: ../shared.json#/parameters/limit
+  requestBody:
+    content:
+      application/json:
+        schema: {$ref: "../shared.json#/schemas/Pet"}
+"""
+SHARED = """{
+  "parameters": {"limit": {"name": "limit", "in": "query", "schema": {"$ref": "#/schemas/Limit"}}},
+  "schemas": {
+    "Limit": {"type": "integer"},
+    "Pet": {"properties": {"owner": {"$ref": "schemas/owner.yaml"}, "mate": {"$ref": "#/schemas/Pet"}}}
+  }
+}"""
+OWNER = "properties: {name: {type: string}, pets: {items: {$ref: '../shared.json#/schemas/Pet'}}}"
+
+
+def load(folder, files):
+    """Write files and return the document of the first."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    path = folder / next(iter(files))
+    return Document(parse_text(path.read_text("utf-8"), label="main"), label="main", path=path)
+
+
+def test_references_lead_to_files_beside_and_below(tmp_path):
+    document = load(
+        tmp_path,
+        {"a b.yaml": MAIN, "paths/pets.yaml": PETS, "shared.json": SHARED, "schemas/owner.yaml": OWNER},
+    )
+    (tool,) = read_tools(document)
+    assert tool.parameters == {
+        "type": "object",
+        "properties": {
+            "limit": {"$ref": "#/$defs/Limit"},
+            "owner": {"$ref": "#/$defs/owner_yaml"},
+            "mate": {"$ref": "#/$defs/Pet"},
+        },
+        "additionalProperties": False,
+        "$defs": {
+            "Limit": {"type": "integer"},
+            "owner_yaml": {
+                "properties": {"name": {"type": "string"}, "pets": {"items": {"$ref": "#/$defs/Pet"}}}
+            },
+            "Pet": {"properties": {"owner": {"$ref": "#/$defs/owner_yaml"}, "mate": {"$ref": "#/$defs/Pet"}}},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("https://example.com/pet.json", r"refers to 'https://example\.com/pet\.json', which is not fetched"),
+        ("//example.com/pet.json", "which is not fetched"),
+        ("file://example.com/pet.json", "which is not fetched"),
+        ("../outside.json", "outside of its folder"),
+        ("/etc/passwd", "outside of its folder"),
+        ("link.json", "outside of its folder"),
+        ("nowhere.json#/a", r"refers to 'nowhere\.json#/a': can't read .*nowhere\.json: No such file"),
+        ("broken.json", r"refers to 'broken\.json': .* is not JSON"),
+        ("latin.json", "can't read"),
+    ],
+)
+def test_references_that_are_not_followed(tmp_path, reference, message):
+    folder = tmp_path / "api"
+    folder.mkdir()
+    (tmp_path / "outside.json").write_text("{}")
+    (folder / "link.json").symlink_to(tmp_path / "outside.json")
+    (folder / "broken.json").write_text("{")
+    (folder / "latin.json").write_bytes(b'{"\xe9": 1}')
+    document = load(folder, {"main.yaml": f"openapi: 3.1.0\npaths: {{/p: {{$ref: '{reference}'}}}}"})
+    with pytest.raises(ConfigurationError, match=message):
+        read_tools(document)
+
+
+def test_a_document_without_a_path_has_no_files_beside_it():
+    with pytest.raises(ConfigurationError, match="or give the path of the document"):
+        read_tools(Document(api({"/p": {"$ref": "pet.json"}}), label="api"))
+
+
+@pytest.mark.parametrize(
+    ("root", "message"),
+    [
+        ([], "main is no OpenAPI document: it is no object"),
+        ({"paths": {"/": {}}}, "of version None"),
+        ({"openapi": "4.0.0", "paths": {"/": {}}}, r"of version '4\.0\.0': 2\.0 and 3\.x are read"),
+        ({"swagger": "1.2", "paths": {"/": {}}}, r"of version '1\.2'"),
+        ({"swagger": "3.0", "paths": {"/": {}}}, r"of version '3\.0'"),
+        ({"openapi": "3.0.3"}, "main is an OpenAPI document without paths"),
+        ({"openapi": "3.0.3", "paths": []}, "without paths"),
+    ],
+)
+def test_documents_that_are_none(root, message):
+    with pytest.raises(ConfigurationError, match=message):
+        Document(root, label="main")
+
+
+@pytest.mark.parametrize(
+    "version", [{"openapi": 3.1}, {"openapi": "3.2.0"}, {"swagger": 2.0}, {"swagger": "2.0"}]
+)
+def test_versions_that_are_read_also_as_numbers_and_from_any_mapping(version):
+    root = MappingProxyType({**version, "paths": MappingProxyType({"/p": MappingProxyType({"get": {}})})})
+    assert [tool.name for tool in read_tools(Document(root, label="main"))] == ["get_p"]
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"can't read .*none\.json: No such file"):
+        read_file(tmp_path / "none.json")
