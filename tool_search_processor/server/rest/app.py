@@ -233,8 +233,8 @@ def wanted_of(
     tool_types: Sequence[str] | None = None,
 ) -> Wanted:
     """Return what is asked of a search; an empty list of tags or types asks nothing."""
-    without = (tool.name for tool in view if tool_types and tool.tool_type not in tool_types)
-    return Wanted(limit=limit, tags=frozenset(tags or ()), without=frozenset(without))
+    others = (tool.name for tool in view if tool.tool_type not in tool_types) if tool_types else ()
+    return Wanted(limit=limit, tags=frozenset(tags or ()), without=frozenset(others))
 
 
 def _json(adapter: TypeAdapter[Any], value: object) -> Response:

@@ -56,12 +56,9 @@ class Inspector:
         """
         if asked.ranking not in self._search.rankings:
             raise HTTPException(400, f"this server can't rank by {asked.ranking!r}")
-        others = {tool.name for tool in view if tool.namespace not in asked.namespaces}
-        wanted = Wanted(
-            limit=asked.limit,
-            tags=frozenset(asked.tags),
-            without=frozenset(others if asked.namespaces else ()),
-        )
+        spaces = asked.namespaces
+        others = (tool.name for tool in view if tool.namespace not in spaces) if spaces else ()
+        wanted = Wanted(limit=asked.limit, tags=frozenset(asked.tags), without=frozenset(others))
         started = time.perf_counter()
         if asked.query.strip():
             found = await self._search.judge(

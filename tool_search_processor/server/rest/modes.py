@@ -29,7 +29,8 @@ _LISTS: Mapping[Mode, tuple[ListName, ...]] = {
     "vector": ("vector",),
     "hybrid": ("fts", "vector"),
 }
-# Twice the greatest limit, whatever the limit is: a greater one only makes the answer longer.
+# Of lists that are fused. Twice the greatest limit, whatever the limit is, so that a greater one only makes
+# the answer longer.
 _DEPTH = 200
 
 
@@ -146,7 +147,7 @@ class ModeSearch:
         asked = {telemetry.QUERIES: 1, telemetry.QUERY_LENGTH: len(query), "tool_search.mode": mode}
         with telemetry.span("tool_search.search", asked) as span:
             lists = await self._rankings(view, query, _LISTS[mode], wanted=wanted, admission=admission)
-            found = fuse(lists)[: wanted.limit]
+            found = fuse(lists, limit=wanted.limit)
             best = found[0].fit if found else 0.0
             span.set({telemetry.HITS: len(found), telemetry.TOP_SCORE: best})
         return found
@@ -182,7 +183,7 @@ class ModeSearch:
         wanted: Wanted,
         admission: Admission,
     ) -> dict[ListName, list[Ranked]]:
-        deeper = replace(wanted, limit=_DEPTH)
+        deeper = wanted if len(names) == 1 else replace(wanted, limit=_DEPTH)
         return {
             name: await _best(view, self._lists[name], query, wanted=deeper, admission=admission)
             for name in names
@@ -202,26 +203,42 @@ async def _best(
     )
 
 
-def fuse(lists: Mapping[ListName, Sequence[Ranked]]) -> list[Found]:
+def fuse(lists: Mapping[ListName, Sequence[Ranked]], *, limit: int | None = None) -> list[Found]:
     """Return the tools of all lists, best first; ties keep the lists' order.
 
     The score is the sum over the lists of weight / (60 + rank), the weights equal and together 1: Cormack,
     Clarke and Büttcher, SIGIR 2009, https://doi.org/10.1145/1571941.1572114. So a score means the same
     whether one list was searched or two: 1/61 is first in all of them.
     """
-    found: dict[str, Found] = {}
-    for name, ranked in lists.items():
-        for place, (hit, tool) in enumerate(ranked, 1):
-            before = found.get(tool.name, Found(tool=tool))
-            found[tool.name] = Found(
-                tool=tool,
-                score=before.score + 1 / len(lists) / (K + place),
-                fts_rank=place if name == "fts" else before.fts_rank,
-                vector_rank=place if name == "vector" else before.vector_rank,
-                matched=before.matched or hit.matched,
-                fit=max(before.fit, hit.score),
-            )
-    return sorted(found.values(), key=lambda one: -one.score)
+    scores: dict[str, float] = {}
+    for ranked in lists.values():
+        for place, (_, tool) in enumerate(ranked, 1):
+            scores[tool.name] = scores.get(tool.name, 0.0) + 1 / len(lists) / (K + place)
+    best = sorted(scores, key=lambda name: -scores[name])[:limit]
+    ranks = {
+        name: {tool.name: place for place, (_, tool) in enumerate(ranked, 1)}
+        for name, ranked in lists.items()
+    }
+    return [_found(name, scores[name], lists, ranks) for name in best]
+
+
+def _found(
+    name: str,
+    score: float,
+    lists: Mapping[ListName, Sequence[Ranked]],
+    ranks: Mapping[ListName, Mapping[str, int]],
+) -> Found:
+    """Put together what the lists say of a tool that at least one of them holds."""
+    places = {of: ranks[of][name] for of in lists if name in ranks[of]}
+    said = [lists[of][place - 1] for of, place in places.items()]
+    return Found(
+        tool=said[0][1],
+        score=score,
+        fts_rank=places.get("fts"),
+        vector_rank=places.get("vector"),
+        matched=said[0][0].matched,
+        fit=max(hit.score for hit, _ in said),
+    )
 
 
 def _lists_of(index: AnyIndex) -> dict[ListName, AnyIndex]:
