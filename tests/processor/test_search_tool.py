@@ -570,3 +570,9 @@ async def test_the_same_search_gives_the_same_answer_on_a_fresh_run():
     assert first == await Run(processor).search("invoice", limit=20)
     assert names(first["results"]) == [f"case_{n}" for n in range(20)]
     assert step().run_id != step().run_id
+
+
+@pytest.mark.parametrize(("policy", "total"), [(None, 0), (lambda request: True, None)])
+async def test_an_empty_query_counts_nothing(policy, total):
+    answer = await Run(ToolSearchProcessor([make("a")], filter=policy)).search(" ")
+    assert (answer["results"], answer["total"]) == ([], total)

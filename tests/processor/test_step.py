@@ -695,3 +695,9 @@ async def test_what_stands_in_the_place_of_its_state_is_told(junk):
         await processor.process_input_step(given)
     with pytest.raises(ConfigurationError, match="another id"):
         await processor.resolve_call(given, "send_mail")
+
+
+async def test_what_is_listed_anyway_takes_no_place_of_a_preload():
+    index = ScoredIndex({"clock": 0.9, "always_on": 0.8, "send_mail": 0.5})
+    processor = ToolSearchProcessor([*CATALOG, make("clock", pinned=True)], preload=1, search=index)
+    assert names(await Run(processor).step(always_on))[2:] == ["always_on", "clock", "send_mail"]

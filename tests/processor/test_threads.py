@@ -7,6 +7,7 @@ import pytest
 
 from tests.support import Run, ScoredIndex, make, names, step
 from tool_search_processor import ConfigurationError, MemoryStore, StaticProvider, ToolSearchProcessor
+from tool_search_processor.stores.base import LoadScope
 from tool_search_processor.testing import ManualClock
 
 TOOLS = [make(f"tool_{n}") for n in range(20)]
@@ -355,3 +356,42 @@ def test_one_processor_serves_one_loop_after_another():
     for _ in range(3):
         assert asyncio.run(processor.load("tool_1", thread_id="t"))["not_found"] == []
     assert asyncio.run(shown(processor, thread="t")) == ["tool_1"]
+
+
+class Scopes(MemoryStore):
+    """Writes down the scopes that it is asked with."""
+
+    def __init__(self):
+        super().__init__()
+        self.scopes = []
+
+    async def loaded(self, scope):
+        self.scopes.append(scope)
+        return await super().loaded(scope)
+
+    async def clear(self, scope):
+        self.scopes.append(scope)
+        await super().clear(scope)
+
+
+@pytest.mark.parametrize("allow_unload", [True, False])
+async def test_a_store_is_told_whose_tools_are_meant_in_a_run_and_outside(allow_unload):
+    store = Scopes()
+    processor = ToolSearchProcessor([make("a")], store=store, allow_unload=allow_unload, id="me")
+    run = Run(processor, thread="t", run_id="r")
+    await run.step()
+    await processor.loaded("t")
+    await processor.clear("t")
+    await processor.clear()
+    base = {
+        "processor_id": "me",
+        "load_tool_names": frozenset({"load_tool"}),
+        "unload_tool_name": "unload_tool" if allow_unload else None,
+    }
+    outside = LoadScope(thread_id="t", **base)
+    assert store.scopes == [
+        LoadScope(thread_id="t", run_id="r", messages=run.base.messages, **base),
+        outside,
+        outside,
+        LoadScope(**base),
+    ]

@@ -1,0 +1,278 @@
+"""Every sentence that the model reads, whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support import make
+from tool_search_processor.meta_tools import (
+    MetaToolNames,
+    Receipt,
+    catalog_text,
+    clip,
+    found_text,
+    guard_text,
+    instruction_text,
+    invalid_arguments_answer,
+    inventory_text,
+    left_text,
+    load_answer,
+    loaded_text,
+    meta_tool_refused_text,
+    missing_tool_text,
+    nothing_found_text,
+    read_receipt,
+    receipt,
+    search_answer,
+    search_result,
+    signature,
+    unload_answer,
+    unloaded_text,
+)
+
+
+def names_of(mode, *, allow_unload=False):
+    return MetaToolNames(
+        mode=mode, search="find", load="get", call="run", unload="drop", allow_unload=allow_unload
+    )
+
+
+BEFORE = "More tools are available than are listed. When no listed tool fits, search with find, "
+AFTER = " Don't say that something can't be done before you have searched."
+USES = {
+    "load": "load what fits with get, and call it in your next step.",
+    "auto_load": "and call what fits in your next step: what the search returns is loaded for you.",
+    "call": "and run what fits with run.",
+}
+INSTEAD = {
+    "load": "load one of the results with get",
+    "auto_load": "call one of the results",
+    "call": "run one of the results with run",
+}
+
+
+@pytest.mark.parametrize("mode", USES)
+def test_the_instruction(mode):
+    text = f"{BEFORE}{USES[mode]}{AFTER}"
+    assert instruction_text(names_of(mode)) == text
+    unload = " Free what you no longer need with drop."
+    assert instruction_text(names_of(mode, allow_unload=True)) == f"{text}{unload}"
+
+
+@pytest.mark.parametrize("mode", INSTEAD)
+def test_the_loop_guard(mode):
+    told = {
+        "repeated": "You have searched for this before, and the results are the same.",
+        "fruitless": "Your last searches have brought nothing new.",
+    }
+    for kind, text in told.items():
+        instead = f"Stop searching: {INSTEAD[mode]}, or say that no tool fits."
+        assert guard_text(kind, loaded=(), names=names_of(mode)) == f"{text} {instead}"
+        have = " Loaded and callable: a, b. "
+        assert guard_text(kind, loaded=["a", "b"], names=names_of(mode)) == f"{text}{have}{instead}"
+
+
+@pytest.mark.parametrize(
+    ("mode", "fields", "text"),
+    [
+        ("call", {"found": 1}, "Found 1 tool. Run one with run."),
+        ("call", {"found": 2}, "Found 2 tools. Run one with run."),
+        ("load", {"found": 2}, "Found 2 tools. Load what you need with get; call it in your next step."),
+        (
+            "load",
+            {"found": 3, "before": ["a", "b"]},
+            "Found 3 tools. Load what you need with get; call it in your next step. Loaded before, and to be "
+            "loaded again before you call it: a, b.",
+        ),
+        (
+            "auto_load",
+            {"found": 2, "newly_loaded": ["a", "b"], "loaded": 2},
+            "Found 2 tools. Loaded: a, b; callable from your next step.",
+        ),
+        ("auto_load", {"found": 2, "loaded": 1}, "Found 2 tools. They are loaded already: call them."),
+        ("auto_load", {"found": 2}, "Found 2 tools, none of which can be loaded."),
+        (
+            "auto_load",
+            {"found": 2, "unavailable": True},
+            "Found 2 tools, none of which can be loaded right now.",
+        ),
+    ],
+)
+def test_what_was_found(mode, fields, text):
+    assert found_text(names_of(mode), **{"newly_loaded": (), "loaded": 0, **fields}) == text
+
+
+RETRY = (
+    "Try other words once, for the action and the thing it acts on; if that finds nothing, no tool fits: "
+    "stop searching and say so."
+)
+
+
+@pytest.mark.parametrize(
+    ("queries", "tags", "text"),
+    [
+        (["a"], (), f"No tool matches 'a'. {RETRY}"),
+        (["a", "b", "c", "d"], (), f"No tool matches 'a' or 'b' or 'c'. {RETRY}"),
+        (["a"], {"x", "w"}, f"No tool matches 'a' with a tag of w, x. {RETRY}"),
+        (["a"], {"x", "w", "z", "v", "u"}, f"No tool matches 'a' with a tag of u, v, w and 2 more. {RETRY}"),
+    ],
+)
+def test_nothing_was_found(queries, tags, text):
+    assert nothing_found_text(queries, tags=tags) == text
+
+
+def test_everything_that_a_load_can_tell():
+    assert loaded_text(
+        loaded=["a", "b"],
+        already=["c", "d"],
+        missing=["e", "f"],
+        full=["g", "h"],
+        limit=3,
+        evicted=["i", "j"],
+        unavailable=["k", "l"],
+    ) == (
+        "Loaded a, b: callable from your next step. No longer loaded, to make room: i, j. Already loaded: "
+        "c, d. Not found: e, f. Search for tools by what they do. Not loaded, since 3 tools are loaded, "
+        "which is the most, and all are in use: g, h. Loading does not work right now, so these were not "
+        "loaded: k, l. Try once more later in this conversation."
+    )
+    assert loaded_text(loaded=(), already=(), missing=(), full=(), limit=0) == ""
+
+
+def test_everything_that_an_unload_can_tell():
+    assert unloaded_text(unloaded=["a", "b"], missing=["c", "d"]) == "Unloaded a, b. Not loaded: c, d."
+    assert unloaded_text(unloaded=(), missing=()) == ""
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_nothing_is_said_of_nothing_left(count):
+    assert left_text(count, limit=5) == ""
+
+
+def test_what_is_left():
+    assert left_text(1, limit=5) == " 1 more names were left: give at most 5 at a time."
+
+
+@pytest.mark.parametrize(
+    ("suggestions", "search", "text"),
+    [
+        ((), None, "There is no tool 'x' to call."),
+        (["a", "b"], None, "There is no tool 'x' to call. Did you mean a, b?"),
+        (["a"], "find", "There is no tool 'x' to call. Did you mean a? Find tools with find."),
+    ],
+)
+def test_a_missing_tool(suggestions, search, text):
+    assert missing_tool_text("x", suggestions=suggestions, search=search) == text
+
+
+def test_other_sentences():
+    names = names_of("call")
+    assert meta_tool_refused_text("find", names=names) == "find can't be run through run: call it directly."
+    assert catalog_text(["- a: b", "- c"], names) == (
+        "Some of the tools that can be found (there may be more: search with find):\n- a: b\n- c"
+    )
+    assert inventory_text(3, {}) == "There are 3 of them."
+    assert inventory_text(3, {"x": 2, "y": 1}) == "There are 3 of them, among others for: x (2), y (1)."
+    many = inventory_text(50, {f"n{n}": 1 for n in range(22)})
+    assert many.endswith("n18 (1), n19 (1) and 2 more namespaces.")
+
+
+def test_an_echo_is_80_characters_at_most():
+    assert clip("x" * 80) == "x" * 80
+    assert clip("x" * 81) == "x" * 79 + "…"
+
+
+# -- shapes
+
+
+def test_the_shapes_are_always_the_same():
+    note = receipt(["a"])
+    assert search_answer([{"x": 1}], total=3, message="m") == {
+        "results": [{"x": 1}],
+        "total": 3,
+        "message": "m",
+    }
+    assert search_answer((), total=None, message="m", receipt=note) == {
+        "results": [],
+        "total": None,
+        "message": "m",
+        "receipt": note,
+    }
+    assert load_answer(message="m") == {
+        "loaded": [],
+        "already_loaded": [],
+        "not_found": [],
+        "message": "m",
+    }
+    assert unload_answer(message="m", receipt=note) == {
+        "unloaded": [],
+        "not_loaded": [],
+        "message": "m",
+        "receipt": note,
+    }
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+def test_the_answer_to_wrong_arguments(loaded):
+    tool = make("a", parameters={"type": "object", "properties": {"x": {}}})
+    now = " The tool is loaded now." if loaded else ""
+    assert invalid_arguments_answer(tool, problem="p", loaded=loaded) == {
+        "error": "p",
+        "parameters": {"type": "object", "properties": {"x": {}}},
+        "message": f"a was not run.{now} Call it again with arguments that fit its parameters.",
+    }
+
+
+@pytest.mark.parametrize(("score", "shown"), [(0.12345, 0.123), (1.0, 1.0), (0.0001234, 0.0001234)])
+def test_scores_have_three_places_and_are_never_rounded_to_nothing(score, shown):
+    assert search_result(make("a"), score=score, loaded=True, detail="brief") == {
+        "name": "a",
+        "description": "Does a.",
+        "score": shown,
+        "loaded": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "word"),
+    [
+        ({"type": "string"}, "a?: string"),
+        ({"enum": ["ü", 1, None]}, 'a?: "ü"|1|null'),
+        ({"type": ["string", "null"]}, "a?: string|null"),
+        ({"type": "array"}, "a?: any[]"),
+        ({"type": "array", "items": {"type": "integer"}}, "a?: integer[]"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "string"}]}, "a?: string|null"),
+        ({"oneOf": [{"type": "number"}, {"$ref": "#/$defs/Point"}]}, "a?: number|Point"),
+        ({"$ref": "#/$defs/Point"}, "a?: Point"),
+        ({}, "a?: any"),
+        (True, "a?: any"),
+        ({"type": "string", "default": "ü"}, 'a?: string = "ü"'),
+        ({"type": "integer", "default": 0}, "a?: integer = 0"),
+        ({"type": "string", "default": "x" * 28}, f'a?: string = "{"x" * 28}"'),
+        ({"type": "string", "default": "x" * 29}, "a?: string = …"),
+        ({"type": "string", "default": None}, "a?: string"),
+    ],
+)
+def test_a_parameter_in_a_signature(schema, word):
+    tool = make("f", parameters={"type": "object", "properties": {"a": schema}})
+    assert signature(tool) == f"f({word})"
+
+
+def test_required_parameters_bear_no_question_mark():
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {}}, "required": ["a"]}
+    assert signature(make("f", parameters=schema)) == "f(a: string, b?: any)"
+    assert signature(make("f")) == "f()"
+
+
+# -- receipts
+
+
+@pytest.mark.parametrize("kind", ["loaded", "unloaded"])
+def test_a_receipt_is_read_back_as_it_was_written(kind):
+    note = receipt(("a", "b"), kind=kind, evicted=["c"])
+    assert note == {"type": f"tool-search/{kind}", "v": 1, "names": ["a", "b"], "evicted": ["c"]}
+    assert "evicted" not in receipt(["a"])
+    answer = json.dumps({"message": "m", "receipt": note})
+    assert read_receipt(answer) == Receipt(kind=kind, names=("a", "b"), evicted=("c",))
