@@ -13,6 +13,7 @@ import cProfile
 import gc
 import importlib
 import itertools
+import logging
 import pstats
 import random
 import re
@@ -22,7 +23,9 @@ import time
 import tracemalloc
 from dataclasses import dataclass
 
-from tool_search_processor import InputStep, Tool, ToolSearchProcessor
+from tool_search_processor import Catalog, InputStep, Tool, ToolSearchProcessor
+from tool_search_processor.providers.base import Provider
+from tool_search_processor.transforms import Namespace
 
 SERVICES = """
     github gitlab jira slack gmail outlook calendar drive dropbox notion asana trello linear stripe
@@ -138,6 +141,29 @@ def milliseconds(times):
     return statistics.median(times) * 1e3
 
 
+class Server(Provider):
+    """A server that takes a while to start, and whose list can change or fail."""
+
+    foreign = True
+
+    def __init__(self, name, tools, *, start_seconds):
+        self.name, self.tools, self.start_seconds = name, tools, start_seconds
+        self.changes, self.fails = 0, False
+
+    def version(self):
+        return self.changes
+
+    async def list_tools(self, context):
+        await asyncio.sleep(self.start_seconds)
+        if self.fails:
+            raise ConnectionError("gone")
+        return self.tools
+
+    def change(self, tools, *, fails=False):
+        self.tools, self.fails, self.start_seconds = tools, fails, 0
+        self.changes += 1
+
+
 class Bench:
     """The measurements, one a method."""
 
@@ -207,6 +233,36 @@ class Bench:
         return [
             Figure("a search_tools call, all denied", milliseconds(times), "ms", 60.0),
             Figure("a search_tools call, all denied, the slowest", max(times) * 1e3, "ms"),
+        ]
+
+    async def providers(self):
+        """40 servers of 25 tools that take up to 2 seconds to start, in namespaces; one dies."""
+        slowest = 2.0
+        servers = [
+            Server(f"server{i}", make_tools(25), start_seconds=slowest * (i + 1) / 40) for i in range(40)
+        ]
+        search = ToolSearchProcessor(
+            Catalog([server.with_transforms(Namespace(server.name)) for server in servers])
+        )
+        began = time.monotonic()
+        await search.search(self.queries[0])
+        first = time.monotonic() - began
+        await search.load([f"server{i}_{servers[i].tools[0].name}" for i in range(20)], thread_id="bench")
+        step = InputStep(messages=[{"role": "user", "content": "hello"}], thread_id="bench")
+        listed = await search.process_input_step(step)
+        assert len(listed.tools) == 22, [tool.name for tool in listed.tools]
+        times = await cpu_of_async(search.process_input_step, *[step] * 300)
+        servers[0].change(make_tools(24))
+        change = await cpu_of_async(search.process_input_step, step)
+        servers[1].change([], fails=True)
+        logging.disable(logging.WARNING)
+        await search.process_input_step(step)
+        dead = await cpu_of_async(search.process_input_step, *[step] * 300)
+        return [
+            Figure("40 x 25 tools: first search / slowest start (wall)", first / slowest, "x", 1.2),
+            Figure("40 x 25 tools: a step with 20 loaded tools", milliseconds(times), "ms", 2.0),
+            Figure("40 x 25 tools: the same while one server is dead", milliseconds(dead), "ms", 2.0),
+            Figure("40 x 25 tools: a step after one list changed", milliseconds(change), "ms"),
         ]
 
     async def memory(self):
@@ -279,7 +335,7 @@ def bm25s_search(corpus):
     return search
 
 
-PARTS = ("construction", "step", "search_call", "step_tools", "denied", "memory", "peers")
+PARTS = ("construction", "step", "search_call", "step_tools", "denied", "providers", "memory", "peers")
 
 
 async def run(bench, parts, *, profile):
