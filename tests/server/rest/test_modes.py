@@ -120,6 +120,26 @@ async def test_only_the_list_of_a_mode_is_searched_and_words_in_no_thread():
     )
 
 
+class Outside:
+    """An engine outside this process."""
+
+    def __init__(self, *names):
+        self.inner = ScoredIndex(dict.fromkeys(names, 0.5))
+
+    async def update(self, documents):
+        self.inner.update(documents)
+
+    async def search(self, query, **options):
+        return self.inner.search(query, **options)
+
+
+async def test_an_engine_outside_answers_as_one_list():
+    search = ModeSearch(Catalog([Tool("a"), Tool("b")]), Outside("b"))
+    await search.prepare()
+    assert (search.modes, search.has_vectors, search.is_ready) == (("fts",), False, True)
+    assert shown(await find(search, limit=5, mode="fts")) == [("b", 1 / 61, 1, None)]
+
+
 def test_an_index_of_the_catalog_s_strategy_is_the_catalog_s():
     catalog = Catalog([Tool("a")], search=BM25Index)
     assert ModeSearch(catalog, BM25Index)._whole is catalog.indexes

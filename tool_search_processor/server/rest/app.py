@@ -91,11 +91,13 @@ def create_app(
             if given is None:
                 await catalog.aclose()
 
-    return Starlette(
+    app = Starlette(
         routes=endpoints.routes(access),
         lifespan=lifespan,
         exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other
     )
+    app.router.redirect_slashes = False  # a redirect leads to whatever host a request names
+    return app
 
 
 class RestEndpoints:
