@@ -236,8 +236,8 @@ class Bench:
         ]
 
     async def providers(self):
-        """40 servers of 25 tools that take up to 2 seconds to start, in namespaces; one dies."""
-        slowest = 2.0
+        """40 servers of 25 tools that take up to 4 seconds to start, in namespaces; one dies."""
+        slowest = 4.0
         servers = [
             Server(f"server{i}", make_tools(25), start_seconds=slowest * (i + 1) / 40) for i in range(40)
         ]
