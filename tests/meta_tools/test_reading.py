@@ -19,3 +19,14 @@ def test_other_arguments_are_handed_on(given):
 @pytest.mark.parametrize("name", [None, 5, ["a"], {"name": "a"}])
 def test_what_is_no_name_is_empty(name):
     assert read_call({"name": name})[0] == ""
+
+
+@pytest.mark.parametrize("key", ["name", "tool_name", "tool"])
+def test_arguments_that_stand_beside_the_name_are_the_tools(key):
+    assert read_call({key: "a", "title": "x", "n": 1}) == ("a", {"title": "x", "n": 1})
+
+
+@pytest.mark.parametrize("key", ["arguments", "parameters", "args"])
+def test_what_stands_beside_arguments_is_none_of_them(key):
+    assert read_call({"name": "a", "title": "x", key: {"n": 1}}) == ("a", {"n": 1})
+    assert read_call({"name": "a", "title": "x", key: None}) == ("a", {})

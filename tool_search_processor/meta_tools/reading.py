@@ -16,6 +16,8 @@ MAX_NAMES = 100
 """The most names of one load or unload that are looked at; the rest is told to be left."""
 
 _NOTHING = ("", "null", "[]")
+_NAME_KEYS = ("name", "tool_name", "tool")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +65,13 @@ def read_names(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def read_call(arguments: Mapping[str, Any]) -> tuple[str, Any]:
-    """Read a proxied call: the tool's name, and its arguments as they were written."""
-    name = next((arguments[key] for key in ("name", "tool_name", "tool") if key in arguments), "")
-    given = next((arguments[key] for key in ("arguments", "parameters", "args") if key in arguments), None)
+    """Read a proxied call: the tool's name, and its arguments as they were written.
+
+    Small models write the arguments beside the name instead of inside `arguments`; they are read so too.
+    """
+    name = next((arguments[key] for key in _NAME_KEYS if key in arguments), "")
+    beside = {key: value for key, value in arguments.items() if key not in _NAME_KEYS}
+    given = next((arguments[key] for key in _ARGUMENT_KEYS if key in arguments), beside)
     # As where a tool is called by its own name, these are no arguments.
     is_nothing = given in (None, []) or (isinstance(given, str) and given.strip() in _NOTHING)
     return (name.strip() if isinstance(name, str) else ""), ({} if is_nothing else given)

@@ -1,0 +1,19 @@
+"""The soak's own loop: a few rounds of it end as they should, and its figures are figures."""
+
+from tests.benchmarks.soak import Soak, resident_mb
+
+
+async def test_a_short_soak_leaves_nothing_and_gets_nothing_wrong():
+    soak = Soak()
+    await soak.go(minutes=1, steps=150)
+    assert soak.steps >= 150
+    assert soak.wrong == []
+    assert (await soak.processor._loads._runs.stats())["threads"] == 0
+    assert 10 < resident_mb() < 10_000
+
+
+def test_growth_is_from_the_second_quarter_to_the_last():
+    soak = Soak()
+    assert soak.growth() == 0.0
+    soak.memory = [50.0, 60.0, 100.0, 100.0, 104.0, 103.0, 110.0, 112.0]
+    assert round(soak.growth(), 2) == 0.11
