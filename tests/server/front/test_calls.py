@@ -1,0 +1,315 @@
+"""Calls: of listed tools, of hidden ones, and through the proxy."""
+
+import asyncio
+import dataclasses
+import datetime as dt
+
+import mcp_types as types
+import pytest
+from pydantic import BaseModel
+
+from tests.server.front.support import (
+    WAYS,
+    connected,
+    create_issue,
+    found,
+    front,
+    list_issues,
+    proxied,
+    refusal,
+    send_email,
+    text,
+)
+from tests.support import make, needs
+from tool_search_processor import Tool, tool
+from tool_search_processor.errors import DuplicateToolError, ReservedToolNameError
+from tool_search_processor.server.mcp import TARGET_META, ToolServer, on_demand
+from tool_search_processor.tools import ToolContext
+
+
+class Point(BaseModel):
+    x: int
+    at: dt.date = dt.date(2026, 1, 2)
+
+
+@dataclasses.dataclass
+class Pair:
+    left: int
+    right: str
+
+
+IMAGE = types.ImageContent(data="aGk=", mime_type="image/png")
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_the_proxy_gives_what_the_tool_gives_and_tells_which_ran_with_which_hints(way):
+    async with connected(front(), way) as client:
+        direct = await client.call_tool("create_issue", {"repo": "a"})
+        through = await proxied(client, "create_issue", {"repo": "a"})
+    assert through.content == direct.content
+    assert through.structured_content == direct.structured_content == {"repo": "a", "title": "none"}
+    assert through.is_error is direct.is_error is False
+    target = {"name": "create_issue", "annotations": {"destructiveHint": False}}
+    assert through.meta[TARGET_META] == target
+    assert TARGET_META not in (direct.meta or {})
+
+
+@pytest.mark.parametrize("way", ["memory", "http without handshake"])
+async def test_an_error_of_a_tool_is_an_error_result_either_way(way, caplog):
+    async with connected(front(), way) as client:
+        for result in (await client.call_tool("broken_printer", {}), await proxied(client, "broken_printer")):
+            assert result.is_error
+            assert text(result) == "Error: OSError: out of paper"
+    assert "the tool 'broken_printer' failed: OSError" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "name", ["send_email", "Send-Email", "send.email", " send_email ", "sendEmail", "mail.send_email"]
+)
+async def test_the_proxy_takes_a_name_as_a_model_writes_it(name):
+    async with connected(front()) as client:
+        assert text(await proxied(client, name, {"to": "a"})) == "sent to a"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"name": "send_email", "arguments": {"to": "a"}},
+        {"name": "send_email", "parameters": {"to": "a"}},
+        {"name": "send_email", "arguments": '{"to": "a"}'},
+        {"tool_name": "send_email", "args": {"to": "a"}},
+    ],
+)
+async def test_the_proxy_takes_arguments_as_a_model_writes_them(arguments):
+    async with connected(front()) as client:
+        assert text(await client.call_tool("call_tool", arguments)) == "sent to a"
+
+
+@pytest.mark.parametrize("arguments", [{}, {"too": "a"}, {"to": 5}, "no json", [1]])
+async def test_arguments_that_do_not_fit_are_answered_with_the_parameters(arguments):
+    async with connected(front()) as client:
+        result = await client.call_tool("call_tool", {"name": "send_email", "arguments": arguments})
+    assert result.is_error
+    assert "send_email was not run." in text(result)
+    assert '"parameters":{"type":"object","properties":{"to":{"type":"string"}}' in text(result)
+
+
+async def test_an_unknown_name_gets_suggestions_and_a_meta_tool_is_refused():
+    async with connected(front()) as client:
+        unknown = await proxied(client, "send_emial")
+        assert unknown.is_error
+        assert text(unknown) == (
+            "Error: There is no tool 'send_emial' to call. Did you mean send_email? "
+            "Find tools with search_tools."
+        )
+        assert await refusal(client, "send_emial") == text(unknown).removeprefix("Error: ")
+        for name in ("search_tools", "call_tool"):
+            result = await proxied(client, name, {"query": "x"})
+            assert result.is_error
+            assert text(result) == f"Error: {name} can't be run through call_tool: call it directly."
+        for nameless in ({}, {"name": ""}, {"name": 7}, {"name": None}):
+            result = await client.call_tool("call_tool", nameless)
+            assert result.is_error
+            assert text(result).startswith("Error: There is no tool '' to call.")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a" * 100_000, "../../etc/passwd", "\x00\u202e", "x y\n", "__class__", "💥"]
+)
+async def test_hostile_names_are_unknown_names(name):
+    async with connected(front(), "memory without handshake") as client:
+        assert len(await refusal(client, name)) < 300
+        result = await proxied(client, name)
+        assert result.is_error
+        assert len(text(result)) < 300
+
+
+@pytest.mark.parametrize(
+    ("value", "content", "structured"),
+    [
+        ("plain", "plain", None),
+        (7, "7", None),
+        (None, "null", None),
+        ([1, 2], "[1,2]", None),
+        ([], "[]", None),
+        ({"a": float("nan")}, '{"a":NaN}', {"a": None}),
+        (Point(x=1), '{"x":1,"at":"2026-01-02"}', {"x": 1, "at": "2026-01-02"}),
+        (Pair(1, "\ud800"), None, None),
+        (Pair(1, "b"), '{"left":1,"right":"b"}', {"left": 1, "right": "b"}),
+        ({1: b"\xff"}, '{"1":"_w=="}', {"1": "_w=="}),
+    ],
+)
+async def test_results_are_text_and_objects_are_data_too(value, content, structured):
+    async with connected(ToolServer([make("give", execute=lambda: value)])) as client:
+        result = await client.call_tool("give", {})
+    assert not result.is_error
+    assert content is None or text(result) == content
+    assert content is None or result.structured_content == structured
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (IMAGE, [IMAGE]),
+        ([types.TextContent(text="a"), IMAGE], [types.TextContent(text="a"), IMAGE]),
+        (types.CallToolResult(content=[IMAGE], is_error=True), [IMAGE]),
+    ],
+)
+async def test_content_of_the_protocol_passes_as_it_is(value, expected):
+    async with connected(ToolServer([on_demand(make("draw", execute=lambda: value))])) as client:
+        result = await proxied(client, "draw")
+    assert result.content == expected
+    assert result.is_error == getattr(value, "is_error", False)
+
+
+async def test_an_object_that_was_promised_may_come_as_json_text():
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    tools = [
+        make("as_text", execute=lambda: '{"n": 1}', output_schema=schema),
+        make("as_no_object", execute=lambda: "one", output_schema={"type": "string"}),
+    ]
+    async with connected(ToolServer(tools)) as client:
+        listed = {each.name: each.output_schema for each in (await client.list_tools()).tools}
+        assert listed == {"as_text": schema, "as_no_object": None}
+        assert (await client.call_tool("as_text", {})).structured_content == {"n": 1}
+        assert (await client.call_tool("as_no_object", {})).structured_content is None
+
+
+async def test_an_odd_definition_does_not_spoil_the_list():
+    odd = make(
+        "odd", annotations={"readOnlyHint": "perhaps", "title": 7}, metadata={"title": ["no"], "_meta": "no"}
+    )
+    deep = {"type": "object", "properties": {"when": {"const": float("inf")}}}
+    async with connected(ToolServer([odd, make("fine"), make("deep", parameters=deep)])) as client:
+        listed = (await client.list_tools()).tools
+    assert [each.name for each in listed] == ["odd", "fine", "deep"]
+    assert listed[0].annotations is None
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["count", "count_in_a_thread"])
+async def test_progress_comes_through_and_before_the_result(way, name):
+    @tool
+    async def count(context: ToolContext) -> str:
+        """Count."""
+        for number in range(3):
+            context.context["report_progress"](number, 3, f"at {number}")
+        return "counted"
+
+    @tool
+    def count_in_a_thread(context: ToolContext) -> str:
+        """Count in a thread."""
+        for number in range(3):
+            context.context["report_progress"](number, 3, f"at {number}")
+        return "counted"
+
+    reports = []
+
+    async def note(progress, total, message):
+        reports.append((progress, total, message))
+
+    server = ToolServer([on_demand(count), on_demand(count_in_a_thread)])
+    async with connected(server, way) as client:
+        result = await client.call_tool("call_tool", {"name": name}, progress_callback=note)
+        assert text(result) == "counted"
+        assert reports == [(0, 3, "at 0"), (1, 3, "at 1"), (2, 3, "at 2")]
+        assert text(await client.call_tool(name, {})) == "counted"  # nobody asked: nothing is sent
+        assert len(reports) == 3
+
+
+async def test_a_tool_knows_its_caller():
+    seen: list[ToolContext] = []
+
+    @tool
+    def who(context: ToolContext) -> str:
+        """Tell who."""
+        seen.append(context)
+        return "you"
+
+    async with connected(ToolServer([who], mode="discovery"), "http") as client:
+        await client.call_tool("who", {})
+        await client.call_tool("who", {})
+    first, second = seen
+    assert first.context["user"] is None
+    assert first.context["headers"]["Mcp-Protocol-Version"] == "2025-11-25"
+    assert first.context["mode"] == "discovery"
+    assert first.thread_id == first.context["session_id"] == second.thread_id
+    assert first.run_id != second.run_id
+    assert first.tool_call_id != second.tool_call_id
+    with pytest.raises(TypeError):
+        first.context["user"] = "me"
+
+
+@pytest.mark.parametrize("way", ["memory", "http", "http without handshake"])
+async def test_a_call_whose_client_gives_up_is_cancelled(way):
+    started, ended = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait for ever."""
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return "never"
+
+    server = front()
+    server.register_on_demand_tool(wait)
+    async with connected(server, way) as client:
+        call = asyncio.create_task(proxied(client, "wait"))
+        await asyncio.wait_for(started.wait(), 10)
+        call.cancel()
+        await asyncio.wait_for(ended.wait(), 10)
+        assert (await found(client, query="send e-mail"))[0] == "send_email"
+
+
+async def test_what_is_cancelled_inside_a_tool_is_an_answer():
+    @tool
+    async def give_up() -> str:
+        """Cancel itself."""
+        raise asyncio.CancelledError
+
+    @tool
+    def leave() -> str:
+        """Leave the program."""
+        raise SystemExit(3)
+
+    async with connected(ToolServer([give_up, leave, Tool(name="bare")])) as client:
+        assert (
+            text(await client.call_tool("give_up", {})) == "Error: give_up was cancelled before it answered."
+        )
+        assert text(await client.call_tool("leave", {})) == "Error: SystemExit: 3"
+        assert "is a definition only" in text(await client.call_tool("bare", {}))
+
+
+async def test_names_are_given_out_once():
+    server = ToolServer([create_issue])
+    with pytest.raises(DuplicateToolError, match="one from tool-search, one from register_tool"):
+        server.register_tool(create_issue)
+    server.register_tool(send_email)
+    with pytest.raises(DuplicateToolError):
+        server.register_on_demand_tool(send_email)
+    for name in ("search_tools", "call_tool"):
+        with pytest.raises(ReservedToolNameError, match="rename it, or change search_tool_name"):
+            server.register_tool(make(name))
+        with pytest.raises(ReservedToolNameError):
+            ToolServer([make(name)])
+    server.unregister_tools("send_email", "nothing")
+    server.register_on_demand_tool(send_email)
+    async with connected(server) as client:
+        assert await found(client) == ["send_email"]
+
+
+async def test_many_calls_at_once_get_their_own_answers():
+    async with connected(front(), "http") as client:
+        calls = (proxied(client, "send_email", {"to": str(number)}) for number in range(40))
+        assert [text(each) for each in await asyncio.gather(*calls)] == [f"sent to {n}" for n in range(40)]
+
+
+async def test_a_pool_of_tools_is_shared_by_several_fronts():
+    tools = [list_issues, needs("pick", "what")]
+    one, other = ToolServer(tools), ToolServer(tools, mode="discovery")
+    async with connected(one) as first, connected(other) as second:
+        assert [each.name for each in (await first.list_tools()).tools] == ["list_issues", "pick"]
+        assert await found(second) == ["list_issues", "pick"]

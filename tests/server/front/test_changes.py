@@ -1,0 +1,153 @@
+"""Clients are told when what they were listed has changed, and only then."""
+
+import asyncio
+import threading
+
+import pytest
+from mcp import MCPError
+from mcp_types import ToolListChangedNotification
+
+from tests.server.front.support import client_of, connected, create_issue, front, names, send_email, serving
+from tests.support import make
+from tool_search_processor import Tool
+from tool_search_processor.server.front import hub
+from tool_search_processor.server.mcp import ToolServer
+
+
+class Heard:
+    """Counts what a client is told, and can be waited for."""
+
+    def __init__(self):
+        self.count = 0
+        self._more = asyncio.Event()
+
+    async def __call__(self, message):
+        if isinstance(message, ToolListChangedNotification):
+            self.count += 1
+            self._more.set()
+
+    async def once(self):
+        await asyncio.wait_for(self._more.wait(), 10)
+        self._more.clear()
+
+
+@pytest.mark.parametrize("way", ["memory", "http"])
+async def test_a_client_is_told_of_what_is_registered_and_taken_out(way):
+    server, heard = front(), Heard()
+    async with connected(server, way, message_handler=heard) as client:
+        assert "new" not in await names(client)
+        server.register_tool(make("new"))
+        await heard.once()
+        assert "new" in await names(client)
+        await asyncio.to_thread(server.unregister_tools, "new")
+        await heard.once()
+        assert "new" not in await names(client)
+    assert heard.count == 2
+
+
+async def test_only_clients_whose_own_list_changes_are_told():
+    server = ToolServer([create_issue], filter=lambda request: True)  # no inventory, which would change
+    server.register_on_demand_tool(send_email)
+    one, other = Heard(), Heard()
+    async with (
+        serving(server) as url,
+        client_of(url, mode="legacy", message_handler=one) as normal,
+        client_of(f"{url}?tool_mode=discovery", mode="legacy", message_handler=other) as discovery,
+    ):
+        await names(normal)
+        await names(discovery)
+        server.register_tool(make("new"))
+        await one.once()
+        assert "new" in await names(normal)
+        assert await names(discovery) == ["search_tools", "call_tool"]
+        server.unregister_tools("new", "send_email", "create_issue")
+        await one.once()
+    assert (one.count, other.count) == (2, 0)
+
+
+async def test_a_session_rule_is_told_to_its_session_alone():
+    server, heard, quiet = front(), Heard(), Heard()
+
+    def hide(context):
+        """Hide."""
+        context.context["session_rules"].disable(tags=["github"])
+
+    server.register_tool(Tool(name="hide", execute=lambda arguments, context: hide(context)))
+    async with (
+        serving(server) as url,
+        client_of(url, mode="legacy", message_handler=heard) as client,
+        client_of(url, mode="legacy", message_handler=quiet) as other,
+    ):
+        await client.call_tool("hide", {})
+        await heard.once()
+        assert "create_issue" not in await names(client)
+        assert "create_issue" in await names(other)
+    assert quiet.count == 0
+
+
+@pytest.mark.parametrize("way", ["memory without handshake", "http without handshake"])
+async def test_a_client_without_a_handshake_listens(way):
+    server = front()
+    async with connected(server, way) as client:
+        async with client.listen(tools_list_changed=True) as stream:
+            server.register_tool(make("new"))
+            assert type(await asyncio.wait_for(anext(aiter(stream)), 10)).__name__ == "ToolsListChanged"
+            assert "new" in await names(client)
+        async with client.listen(tools_list_changed=True) as stream:
+            server.end_streams()
+            assert [event async for event in stream] == []
+
+
+async def test_streams_have_a_limit(monkeypatch):
+    monkeypatch.setattr(hub, "MAX_STREAMS", 1)
+    async with (
+        connected(front(), "memory without handshake") as client,
+        client.listen(tools_list_changed=True),
+    ):
+        with pytest.raises(MCPError, match="Too many streams"):
+            async with client.listen(tools_list_changed=True):
+                pass
+
+
+async def test_a_provider_that_changes_by_itself_is_seen(monkeypatch):
+    monkeypatch.setattr(hub, "POLL_SECONDS", 0.01)
+
+    class Moving:
+        name = "moving"
+        count = 0
+
+        def version(self):
+            return self.count
+
+        async def list_tools(self, context):
+            return [make(f"tool_{self.count}")]
+
+    provider, heard = Moving(), Heard()
+    async with connected(ToolServer([provider]), message_handler=heard) as client:
+        assert await names(client) == ["tool_0"]
+        provider.count = 1
+        await heard.once()
+        assert await names(client) == ["tool_1"]
+
+
+async def test_one_client_that_cannot_be_looked_at_does_not_keep_the_others_from_hearing(caplog):
+    server, heard = front(), Heard()
+    async with serving(server) as url, client_of(url, mode="legacy", message_handler=heard) as client:
+        await names(client)
+        for each in server._hubs:
+            each._watched[object()] = hub._Watched(None, None, "")  # what nobody can list
+        server.register_tool(make("new"))
+        await heard.once()
+        assert "new" in await names(client)
+    assert "a client could not be told of a change" in caplog.text
+
+
+async def test_changes_after_the_end_are_nobodys():
+    server = front()
+    async with connected(server):
+        hubs = set(server._hubs)
+    server.notify_changed()
+    assert server._hubs == set()
+    loop_of_old = threading.Thread(target=lambda: [each.changed() for each in hubs])
+    loop_of_old.start()
+    loop_of_old.join()

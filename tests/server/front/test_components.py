@@ -1,0 +1,275 @@
+"""Resources and prompts, of providers in this process and of servers upstream."""
+
+import mcp_types as types
+import pytest
+from mcp import MCPError
+from mcp.server.mcpserver import Context as UpstreamContext
+from mcp.server.mcpserver import Image, MCPServer
+
+from tests.server.front.support import connected, found, names, proxied, text
+from tool_search_processor import Tool
+from tool_search_processor.components import Prompt, PromptArgument, Resource, ResourceTemplate
+from tool_search_processor.providers.mcp import MCPProvider
+from tool_search_processor.providers.mcp.background import close_background
+from tool_search_processor.server.mcp import TARGET_META, ToolServer, forward_progress
+from tool_search_processor.transforms import Namespace
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _closed_afterwards():
+    yield
+    close_background()
+
+
+def fails(*_):
+    raise OSError("disk is gone")
+
+
+async def later(value):
+    return value
+
+
+TEXT = types.TextResourceContents(uri="inner://a", text="inner")
+BLOB = types.BlobResourceContents(uri="inner://b", blob="aGk=")
+USER = types.PromptMessage(role="user", content=types.TextContent(text="hi"))
+
+CONTENTS = {
+    "text": "some text",
+    "bytes": b"hi",
+    "data": {"a": 1},
+    "later": None,
+    "empty": [],
+    "one": TEXT,
+    "several": [TEXT, BLOB],
+    "wire": [{"uri": "inner://a", "text": "inner"}],
+    "result": types.ReadResourceResult(contents=[BLOB]),
+}
+
+
+class Library:
+    """A provider of resources and prompts, and of a tool that switches them."""
+
+    name = "library"
+
+    async def list_tools(self, context):
+        def hide(arguments, context):
+            context.context["session_rules"].disable(names=["doc://text", "pages", "greet"])
+
+        return [Tool(name="hide", execute=hide)]
+
+    async def list_resources(self, context):
+        made = [
+            Resource(uri=f"doc://{name}", mime_type="text/plain", read=lambda value=value: value)
+            for name, value in CONTENTS.items()
+            if name != "later"
+        ]
+        odd = {"priority": "high", "audience": ["nobody"]}
+        return [
+            *made,
+            Resource(
+                uri="doc://later", title="Later", read=lambda: later("at last"), annotations={"priority": 0.5}
+            ),
+            Resource(uri="doc://broken", read=fails, annotations=odd, metadata={"_meta": {"a": 1}}),
+            Resource(uri="doc://bare", description="A definition only.", metadata={"_meta": "odd"}),
+        ]
+
+    async def list_resource_templates(self, context):
+        return [
+            ResourceTemplate(uri_template="page://{number}", name="pages", read=lambda uri: f"read {uri}")
+        ]
+
+    async def list_prompts(self, context):
+        return [
+            Prompt(
+                name="greet",
+                description="Greets.",
+                arguments=[PromptArgument(name="who", description="Whom.", required=True)],
+                render=lambda arguments: f"Hello {arguments['who']}",
+            ),
+            Prompt(name="talk", render=lambda _: later([{"role": "assistant", "content": "yes"}, USER])),
+            Prompt(name="whole", render=lambda _: types.GetPromptResult(messages=[USER])),
+            Prompt(name="broken", render=fails),
+            Prompt(name="bare"),
+        ]
+
+
+@pytest.mark.parametrize("way", ["memory", "memory without handshake"])
+async def test_resources_are_listed_and_read(way):
+    async with connected(ToolServer([Library()]), way) as client:
+        listed = {each.uri: each for each in (await client.list_resources()).resources}
+        assert list(listed)[:3] == ["doc://text", "doc://bytes", "doc://data"]
+        assert listed["doc://later"].title == "Later"
+        assert listed["doc://later"].annotations.priority == 0.5
+        assert listed["doc://broken"].annotations is None
+        assert listed["doc://bare"].description == "A definition only."
+
+        async def read(uri):
+            return [
+                (each.uri, getattr(each, "text", None) or each.blob)
+                for each in (await client.read_resource(uri)).contents
+            ]
+
+        assert await read("doc://text") == [("doc://text", "some text")]
+        assert await read("doc://bytes") == [("doc://bytes", "aGk=")]
+        assert await read("doc://data") == [("doc://data", '{"a":1}')]
+        assert await read("doc://later") == [("doc://later", "at last")]
+        assert await read("doc://empty") == [("doc://empty", "[]")]
+        assert await read("doc://one") == [("doc://one", "inner")]
+        assert await read("doc://several") == [("inner://a", "inner"), ("inner://b", "aGk=")]
+        assert await read("doc://wire") == [("doc://wire", "inner")]
+        assert await read("doc://result") == [("doc://result", "aGk=")]
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [(each.uri_template, each.name) for each in templates] == [("page://{number}", "pages")]
+        assert await read("page://7") == [("page://7", "read page://7")]
+
+
+@pytest.mark.parametrize(
+    ("uri", "problem"),
+    [
+        ("doc://nothing", "Resource not found"),
+        ("doc://broken", "Error: OSError: disk is gone"),
+        ("doc://bare", "Error: LookupError: doc://bare can't be read: it is a definition only"),
+    ],
+)
+async def test_a_resource_that_cannot_be_read_says_why(uri, problem):
+    async with connected(ToolServer([Library()])) as client:
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource(uri)
+        assert refused.value.message == problem
+
+
+async def test_prompts_are_listed_and_filled_in():
+    async with connected(ToolServer([Library()])) as client:
+        listed = (await client.list_prompts()).prompts
+        assert [each.name for each in listed] == ["greet", "talk", "whole", "broken", "bare"]
+        assert listed[0].arguments == [types.PromptArgument(name="who", description="Whom.", required=True)]
+        greeting = await client.get_prompt("greet", {"who": "Ada"})
+        assert (greeting.description, greeting.messages[0].role) == ("Greets.", "user")
+        assert greeting.messages[0].content.text == "Hello Ada"
+        talk = await client.get_prompt("talk")
+        assert [(each.role, each.content.text) for each in talk.messages] == [
+            ("assistant", "yes"),
+            ("user", "hi"),
+        ]
+        assert (await client.get_prompt("whole")).messages == [USER]
+        for name, problem in (
+            ("nothing", "Unknown prompt: 'nothing'"),
+            ("broken", "Error: OSError: disk is gone"),
+            ("bare", "Error: LookupError: bare can't be filled in: it is a definition only"),
+            ("greet", "Error: KeyError: 'who'"),
+        ):
+            with pytest.raises(MCPError) as refused:
+                await client.get_prompt(name)
+            assert refused.value.message == problem
+
+
+async def test_session_rules_hold_for_resources_and_prompts():
+    async with connected(ToolServer([Library()])) as client:
+        await client.call_tool("hide", {})
+        assert "doc://text" not in [each.uri for each in (await client.list_resources()).resources]
+        assert (await client.list_resource_templates()).resource_templates == []
+        assert "greet" not in [each.name for each in (await client.list_prompts()).prompts]
+        for ask in (
+            client.read_resource("doc://text"),
+            client.read_resource("page://7"),
+            client.get_prompt("greet", {"who": "x"}),
+        ):
+            with pytest.raises(MCPError, match=r"not found|Unknown prompt"):
+                await ask
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+async def test_providers_of_a_request_bring_resources_and_prompts_too(hidden, caplog):
+    class Dead(Library):
+        name = "dead"
+        list_tools = list_resources = list_resource_templates = list_prompts = fails
+
+    def providers_for(context):
+        return [] if hidden else [Dead(), Library()]
+
+    async with connected(ToolServer(providers_for=providers_for)) as client:
+        assert len((await client.list_resources()).resources) == (0 if hidden else len(CONTENTS) + 2)
+        assert len((await client.list_resource_templates()).resource_templates) == (0 if hidden else 1)
+        assert len((await client.list_prompts()).prompts) == (0 if hidden else 5)
+        if not hidden:
+            assert (await client.read_resource("page://7")).contents[0].text == "read page://7"
+
+
+# -- a server upstream
+
+
+def upstream():
+    server = MCPServer("weather")
+
+    @server.tool()
+    async def forecast(city: str, ctx: UpstreamContext) -> dict[str, str]:
+        """Tell the weather of tomorrow."""
+        await ctx.report_progress(1, 2, "half")
+        return {"city": city, "sky": "blue"}
+
+    @server.tool(annotations=types.ToolAnnotations(read_only_hint=True))
+    def picture() -> Image:
+        """Draw the sky."""
+        return Image(data=b"hi", format="png")
+
+    @server.tool()
+    def storm() -> str:
+        """Break."""
+        raise ValueError("too windy")
+
+    @server.resource("sky://now")
+    def now() -> str:
+        return "blue"
+
+    @server.resource("sky://{city}/tomorrow")
+    def tomorrow(city: str) -> str:
+        return f"grey in {city}"
+
+    @server.prompt()
+    def ask(city: str) -> str:
+        return f"How is {city}?"
+
+    return server
+
+
+@pytest.mark.parametrize("way", ["memory", "http without handshake"])
+async def test_a_server_upstream_is_passed_on_whole(way):
+    provider = MCPProvider.in_memory(upstream(), name="weather", on_progress=forward_progress)
+    server = ToolServer([provider.with_transforms(Namespace("w"))], mode="discovery")
+    reports = []
+
+    async def note(progress, total, message):
+        reports.append((progress, total, message))
+
+    async with server, connected(server, way) as client:
+        assert await names(client) == ["search_tools", "call_tool"]
+        assert (await found(client, query="weather of tomorrow"))[0] == "w_forecast"
+        arguments = {"name": "w_forecast", "arguments": {"city": "Rome"}}
+        result = await client.call_tool("call_tool", arguments, progress_callback=note)
+        assert result.structured_content == {"city": "Rome", "sky": "blue"}
+        assert reports == [(1, 2, "half")]
+        drawn = await proxied(client, "w_picture")
+        assert drawn.content == [types.ImageContent(data="aGk=", mime_type="image/png")]
+        assert drawn.meta[TARGET_META]["annotations"] == {"readOnlyHint": True}
+        broken = await proxied(client, "w_storm")
+        assert broken.is_error
+        assert text(broken) == "Error: Error executing tool storm"
+        [resource] = (await client.list_resources()).resources
+        [template] = (await client.list_resource_templates()).resource_templates
+        [prompt] = (await client.list_prompts()).prompts
+        assert (resource.uri, prompt.name) == ("sky://w/now", "w_ask")
+        content = (await client.read_resource(resource.uri)).contents[0]
+        assert (content.uri, content.text) == ("sky://w/now", "blue")
+        uri = template.uri_template.replace("{city}", "Rome")
+        assert (await client.read_resource(uri)).contents[0].text == "grey in Rome"
+        filled = await client.get_prompt("w_ask", {"city": "Rome"})
+        assert filled.messages[0].content.text == "How is Rome?"
+
+
+async def test_a_front_is_a_server_upstream_of_another():
+    inner = ToolServer([Library()])
+    inner.register_on_demand_tool(Tool(name="deep", execute=lambda: "from below"))
+    outer = ToolServer([MCPProvider.in_memory(inner.lowlevel, name="inner").with_transforms(Namespace("in"))])
+    async with outer, connected(outer) as client:
+        assert await names(client) == ["in_hide", "in_search_tools", "in_call_tool"]
+        assert text(await client.call_tool("in_call_tool", {"name": "deep"})) == "from below"

@@ -1,0 +1,310 @@
+"""Who may find, see and call what: the filter, session rules and providers of one request."""
+
+import asyncio
+
+import pytest
+
+from tests.server.front.support import (
+    SECRET,
+    WAYS,
+    client_of,
+    connected,
+    create_issue,
+    found,
+    front,
+    list_issues,
+    names,
+    proxied,
+    refusal,
+    search,
+    send_email,
+    serving,
+    text,
+)
+from tests.support import Policy, make
+from tool_search_processor import tool
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers import StaticProvider
+from tool_search_processor.server.front.rules import SessionRules
+from tool_search_processor.server.mcp import ToolServer, on_demand
+from tool_search_processor.tools import ToolContext
+
+META = ["search_tools", "call_tool"]
+
+
+# -- the filter
+
+
+@pytest.mark.parametrize(
+    ("name", "phase", "listed", "findable", "callable_"),
+    [
+        ("create_issue", "active", False, None, False),
+        ("create_issue", "load", True, None, False),
+        ("create_issue", "search", True, None, True),
+        ("send_email", "search", False, False, True),
+        ("send_email", "load", False, True, False),
+        ("send_email", "active", False, True, False),
+    ],
+)
+async def test_each_phase_holds_where_it_belongs(name, phase, listed, findable, callable_):
+    async with connected(front(filter=Policy((phase, name)))) as client:
+        assert (name in await names(client)) == listed
+        if findable is not None:
+            assert (name in await found(client, limit=100)) == findable
+            assert (name in await found(client, query=name)) == findable
+        arguments = {"repo": "a"} if name == "create_issue" else {"to": "a"}
+        result = await proxied(client, name, arguments)
+        assert result.is_error == (not callable_)
+        if callable_:
+            assert text(await client.call_tool(name, arguments)) == text(result)
+        else:
+            await refusal(client, name)
+
+
+async def test_a_denied_tool_answers_exactly_as_a_missing_one():
+    policy = Policy()
+    policy.deny("send_email")
+    server = front(filter=policy)
+    without = front(filter=Policy())
+    without.unregister_tools("send_email")
+    async with connected(server) as denied, connected(without) as missing:
+        for name in ("send_email", "send-email", "send_emai"):
+            assert text(await proxied(denied, name)) == text(await proxied(missing, name))
+        assert await refusal(denied, "send_email") == await refusal(missing, "send_email")
+        answers = [await search(client, query="send an e-mail") for client in (denied, missing)]
+    assert answers[0]["total"] is None
+    assert [each["name"] for each in answers[0]["results"]] == ["broken_printer"]
+    assert answers[0]["message"] == answers[1]["message"]
+
+
+async def test_a_policy_that_raises_denies(caplog):
+    def fails(request):
+        raise RuntimeError("no database")
+
+    async with connected(front(filter=fails)) as client:
+        assert await names(client) == []
+        assert await found(client) == []
+        assert await refusal(client, "create_issue") == "There is no tool 'create_issue' to call."
+    assert "no database" in caplog.text
+
+
+async def test_a_policy_may_wait_but_not_for_ever():
+    async def slow(request):
+        await asyncio.Event().wait()
+        return True
+
+    async with connected(front(filter=slow, filter_timeout_seconds=0.01)) as client:
+        assert await names(client) == []
+
+
+async def test_the_policy_and_providers_see_user_headers_session_and_mode():
+    seen = []
+
+    def policy(request):
+        seen.append(request)
+        return request.context["user"] == "ada" or request.tool_name != "send_email"
+
+    def users(token):
+        return {"t1": "ada", "t2": "bob"}.get(token)
+
+    asked = []
+
+    async def providers_for(context):
+        asked.append(context)
+        return [StaticProvider([make(f"of_{context['user']}")])]
+
+    server = front(filter=policy, authenticate=users, providers_for=providers_for)
+    async with serving(server) as url:
+        for token, user, may in (("t1", "ada", True), ("t2", "bob", False)):
+            headers = {"Authorization": f"Bearer {token}", "X-Team": "red"}
+            for mode in ("legacy", "auto"):
+                async with client_of(url, headers=headers, mode=mode) as client:
+                    assert await names(client) == ["create_issue", f"of_{user}", *META]
+                    assert ("send_email" in await found(client)) == may
+                    assert text(await client.call_tool(f"of_{user}", {})) == f'{{"ran":"of_{user}"}}'
+                    assert "of_cleo" in await refusal(client, "of_cleo")
+                context = seen[-1].context
+                assert context["headers"]["x-team"] == context["headers"]["X-TEAM"] == "red"
+                assert (context["session_id"] is None) == (mode == "auto")
+                assert seen[-1].thread_id == context["session_id"]
+                assert asked[-1]["user"] == user
+
+
+# -- providers of a request
+
+
+async def test_one_failing_provider_of_a_request_does_not_take_the_others_down(caplog):
+    class Dead:
+        name = "dead"
+
+        async def list_tools(self, context):
+            raise OSError("gone")
+
+    def providers_for(context):
+        return [
+            Dead(),
+            StaticProvider([on_demand(make("hidden_one")), make("listed_one")]),
+            [make("loose")][0],
+        ]
+
+    async with connected(front(providers_for=providers_for)) as client:
+        assert await names(client) == ["create_issue", "listed_one", "loose", *META]
+        assert "hidden_one" in await found(client, query="hidden one")
+        assert text(await proxied(client, "hidden_one")) == '{"ran":"hidden_one"}'
+    assert "the provider 'dead' failed to list for a request" in caplog.text
+
+
+async def test_providers_of_a_request_that_cannot_be_named_leave_the_rest(caplog):
+    def providers_for(context):
+        raise OSError("no directory")
+
+    async with connected(front(providers_for=providers_for)) as client:
+        assert await names(client) == ["create_issue", *META]
+    assert "no directory" in caplog.text
+
+
+async def test_a_name_that_two_providers_have_stays_with_the_first():
+    def providers_for(context):
+        return [make("create_issue", "Another."), make("new")]
+
+    async with connected(front(providers_for=providers_for)) as client:
+        listed = (await client.list_tools()).tools
+    assert [each.name for each in listed] == ["create_issue", "new", *META]
+    assert listed[0].description == "Create an issue in a repository."
+
+
+async def test_providers_are_asked_once_a_request():
+    asked = []
+
+    def providers_for(context):
+        asked.append(context)
+        return [make("own")]
+
+    async with connected(front(providers_for=providers_for), "memory without handshake") as client:
+        for ask in (names, found, lambda client: proxied(client, "own")):
+            asked.clear()
+            await ask(client)
+            assert len(asked) == 1
+
+
+# -- session rules
+
+
+@tool
+def switch(context: ToolContext, off: bool, what: str) -> str:
+    """Switch tools of a kind off or on."""
+    rules = context.context["session_rules"]
+    kind, _, value = what.partition("=")
+    change = rules.disable if off else rules.enable
+    return change(**{kind: [value]})
+
+
+def switching(**options):
+    server = front(**options)
+    server.register_on_demand_tool(switch)
+    return server
+
+
+@pytest.mark.parametrize("way", ["memory", "memory without handshake", "http"])
+@pytest.mark.parametrize("what", ["names=send_email", "names=send_*", "tags=mail", "namespaces=mail"])
+async def test_a_rule_holds_at_once_everywhere_and_is_taken_back(way, what):
+    async with connected(switching(), way) as client:
+        assert text(await client.call_tool("switch", {"off": True, "what": what})) == "session"
+        assert "send_email" not in await found(client, limit=100)
+        assert "send_email" not in await found(client, query="send e-mail")
+        assert (await proxied(client, "send_email", {"to": "a"})).is_error
+        assert "send_email" not in await refusal(client, "send_emai")
+        await refusal(client, "send_email")
+        assert text(await client.call_tool("switch", {"off": False, "what": what})) == "session"
+        assert "send_email" in await found(client, query="send e-mail")
+        assert text(await proxied(client, "send_email", {"to": "a"})) == "sent to a"
+
+
+async def test_rules_hold_for_listed_tools_too():
+    async with connected(switching()) as client:
+        await client.call_tool("switch", {"off": True, "what": "namespaces=github"})
+        assert await names(client) == META
+        await client.call_tool("switch", {"off": True, "what": "names=*"})
+        assert await names(client) == []
+        assert await refusal(client, "switch") == "There is no tool 'switch' to call."
+
+
+async def test_rules_are_no_other_sessions_business():
+    async with (
+        serving(switching()) as url,
+        client_of(url, mode="legacy") as one,
+        client_of(url, mode="legacy") as other,
+        client_of(url) as without,
+    ):
+        await one.call_tool("switch", {"off": True, "what": "tags=github"})
+        await other.call_tool("switch", {"off": True, "what": "tags=mail"})
+        assert await names(one) == META
+        assert await names(other) == ["create_issue", *META]
+        assert await names(without) == ["create_issue", *META]
+        assert await found(one) == ["send_email", "broken_printer", "switch"]
+        assert await found(other) == ["list_issues", "switch"]
+        assert await found(without) == ["list_issues", "send_email", "broken_printer", "switch"]
+
+
+@pytest.mark.parametrize("options", [{"keep_sessions": False}, {"session_secret": SECRET}])
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_without_a_kept_session_a_rule_holds_for_the_request_and_says_so(options, mode):
+    async with serving(switching(**options)) as url, client_of(url, mode=mode) as client:
+        assert text(await client.call_tool("switch", {"off": True, "what": "tags=mail"})) == "request"
+        assert "send_email" in await found(client, limit=100)
+
+
+async def test_a_rule_of_a_request_holds_in_what_is_left_of_it():
+    class OnSearch:
+        def __call__(self, request):
+            if request.tool_name == "list_issues":
+                request.context["session_rules"].disable(names=["send_email", "create_issue"])
+            return True
+
+    async with connected(front(filter=OnSearch(), mode="discovery"), "http without handshake") as client:
+        assert await found(client, limit=100) == ["create_issue", "list_issues", "broken_printer"]
+    server = ToolServer([create_issue, list_issues, send_email], filter=OnSearch())
+    async with connected(server, "http without handshake") as client:
+        assert await names(client) == ["list_issues"]
+
+
+async def test_rules_stand_above_the_filter():
+    async with connected(switching(filter=lambda request: True)) as client:
+        await client.call_tool("switch", {"off": True, "what": "names=send_email"})
+        assert "send_email" not in await found(client, limit=100)
+
+
+def test_the_last_rule_that_matches_wins_and_a_repeated_one_is_kept_once():
+    changes = []
+    rules = SessionRules(holds_for="session", changed=lambda: changes.append(1))
+    for _ in range(5):
+        rules.disable(tags=["mail"])
+        rules.enable(names=["send_*"])
+    assert len(rules) == 2
+    assert rules.admits(send_email)
+    rules.disable(tags=["mail"])
+    assert not rules.admits(send_email)
+    rules.enable(namespaces=["mail"], only=True)
+    assert rules.admits(send_email)
+    assert not rules.admits(create_issue)
+    assert rules.reset() == "session"
+    assert rules.admits(create_issue)
+    assert len(rules) == 0
+    assert len(changes) == 13
+
+
+@pytest.mark.parametrize(
+    "criteria", [{}, {"names": "send_email"}, {"tags": ["mail"], "components": ["thing"]}]
+)
+def test_a_rule_without_sense_is_refused(criteria):
+    rules = SessionRules(holds_for="request")
+    for change in (rules.disable, rules.enable):
+        with pytest.raises(ConfigurationError):
+            change(**criteria)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_hiding_is_no_access_control(way):
+    async with connected(front(mode="discovery"), way) as client:
+        assert "create_issue" not in await names(client)
+        assert not (await client.call_tool("create_issue", {"repo": "a"})).is_error

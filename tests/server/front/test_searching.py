@@ -1,0 +1,229 @@
+"""The search tool's answer: always one shape, whatever is asked."""
+
+from itertools import chain
+
+import jsonschema
+import pytest
+
+from tests.server.front.support import connected, create_issue, found, front, names, search, text
+from tests.support import make, needs
+from tool_search_processor.server.mcp import ToolServer, on_demand
+
+MANY = [on_demand(make(f"tool_{number:03}", f"Does thing {number}.")) for number in range(120)]
+
+
+async def every(client, **arguments):
+    """Return all names that a search finds, page by page."""
+    pages = []
+    answer = await search(client, **arguments)
+    while True:
+        pages.append([result["name"] for result in answer["results"]])
+        if answer["next_cursor"] is None:
+            return pages
+        answer = await search(client, **arguments, cursor=answer["next_cursor"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"query": ""},
+        {"query": "   "},
+        {"query": None},
+        {"query": []},
+        {"query": "e-mail"},
+        {"query": ["e-mail", "issues"]},
+        {"query": '["e-mail", "issues"]'},
+        {"query": "xyzzy"},
+        {"query": "issue", "tags": ["github"]},
+        {"query": "issue", "tags": ["nowhere"]},
+        {"query": {"what": 1}, "limit": "many", "tags": 7, "cursor": 9},
+        {"query": "\x00\ud800\u202e", "unknown": True},
+        {"query": "issue " * 5000},
+    ],
+)
+async def test_the_answer_always_has_the_shape_that_is_promised(arguments):
+    async with connected(front(), "memory without handshake") as client:
+        listed = {each.name: each for each in (await client.list_tools()).tools}
+        answer = await search(client, **arguments)
+    jsonschema.validate(answer, listed["search_tools"].output_schema)
+    assert answer["message"]
+
+
+async def test_results_hold_what_a_call_needs():
+    async with connected(front()) as client:
+        answer = await search(client, query="list the issues of a repository")
+    assert answer == {
+        "results": [
+            {
+                "name": "list_issues",
+                "title": None,
+                "description": "List the issues of a repository.",
+                "namespace": "github",
+                "score": answer["results"][0]["score"],
+                "parameters": {
+                    "type": "object",
+                    "properties": {"repo": {"type": "string"}},
+                    "additionalProperties": False,
+                    "required": ["repo"],
+                },
+                "annotations": {"readOnlyHint": True},
+            }
+        ],
+        "total": 1,
+        "next_cursor": None,
+        "message": "Found 1 tool. Run one with call_tool.",
+    }
+    assert 0 < answer["results"][0]["score"] <= 1
+
+
+async def test_an_empty_query_lists_everything_page_by_page():
+    async with connected(ToolServer(MANY)) as client:
+        first = await search(client)
+        assert [result["name"] for result in first["results"]] == [tool.name for tool in MANY[:5]]
+        assert {result["score"] for result in first["results"]} == {1.0}
+        assert first["total"] == 120
+        assert first["message"] == (
+            "Listed 5 tools, in no order of fit: a query ranks them. Run one with call_tool. "
+            "There are more: pass next_cursor as cursor."
+        )
+        pages = await every(client, limit=50)
+    assert [len(page) for page in pages] == [50, 50, 20]
+    assert [*chain(*pages)] == [tool.name for tool in MANY]
+
+
+async def test_a_query_is_paged_too_and_no_tool_comes_twice():
+    async with connected(ToolServer(MANY)) as client:
+        pages = await every(client, query="thing", limit=70)
+        assert [len(page) for page in pages] == [70, 50]
+        assert len(set(chain(*pages))) == 120
+        assert (await search(client, query="thing"))["total"] == 120
+        two = await search(client, query=["thing", "tool"], limit=10)
+        assert (len(two["results"]), two["total"]) == (10, None)
+        assert [len(page) for page in await every(client, query=["thing", "tool"], limit=100)] == [100, 20]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        ({}, 5),
+        ({"limit": 3}, 3),
+        ({"max_results": 4}, 4),
+        ({"limit": "7"}, 7),
+        ({"limit": 0}, 1),
+        ({"limit": -3}, 1),
+        ({"limit": 1000}, 100),
+        ({"max_results": 10**30}, 100),
+        ({"limit": True}, 5),
+        ({"limit": "no number"}, 5),
+        ({"limit": 2, "max_results": 9}, 2),
+    ],
+)
+@pytest.mark.parametrize("query", ["", "thing"])
+async def test_a_limit_is_read_and_clamped(arguments, count, query):
+    async with connected(ToolServer(MANY), "memory without handshake") as client:
+        assert len(await found(client, query=query, **arguments)) == count
+
+
+@pytest.mark.parametrize("cursor", ["x", "!!", "5", "LTE6eA==", "é", "A" * 5000])
+async def test_a_cursor_of_another_search_finds_nothing_and_says_so(cursor):
+    async with connected(ToolServer(MANY)) as client:
+        theirs = (await search(client, query="tool"))["next_cursor"]
+        for wrong in (cursor, theirs):
+            answer = await search(client, query="thing", cursor=wrong)
+            assert (answer["results"], answer["total"]) == ([], None)
+            assert answer["message"] == "This cursor belongs to another query: search again without one."
+
+
+async def test_past_the_end_there_is_nothing_more():
+    server = ToolServer(MANY[:6])
+    async with connected(server) as client:
+        cursor = (await search(client))["next_cursor"]
+        server.unregister_tools("nothing")
+        answer = await search(client, cursor=cursor)
+        assert [result["name"] for result in answer["results"]] == ["tool_005"]
+    async with connected(ToolServer(MANY[:5])) as client:
+        assert (await search(client, cursor=cursor))["message"] == "There are no more tools."
+
+
+async def test_tags_narrow_a_search():
+    async with connected(front(mode="discovery")) as client:
+        assert await found(client, tags=["mail"]) == ["send_email", "broken_printer"]
+        assert await found(client, query="print or list", tags="github") == ["list_issues"]
+        answer = await search(client, query="issue", tags=["nowhere"])
+    assert answer["message"].startswith("No tool matches 'issue' with a tag of nowhere.")
+
+
+async def test_patterns_are_searched_for_where_that_is_the_strategy():
+    async with connected(front(mode="discovery", search="regex")) as client:
+        listed = {each.name: each for each in (await client.list_tools()).tools}
+        assert (
+            "regular expression" in listed["search_tools"].input_schema["properties"]["query"]["description"]
+        )
+        assert await found(client, query="^(send|list)_") == ["list_issues", "send_email"]
+        assert await found(client, pattern="printer") == ["broken_printer"]
+        answer = await search(client, query="([")
+    assert answer["results"] == []
+    assert "(" in answer["message"]
+
+
+async def test_a_search_that_fails_is_an_answer_without_anything_from_inside(caplog):
+    class Broken:
+        def update(self, documents):
+            pass
+
+        def search(self, query, *, limit=None, within=None, extra=()):
+            raise RuntimeError("/secret/path")
+
+    async with connected(front(search=Broken())) as client:
+        result = await client.call_tool("search_tools", {"query": "issue"})
+        assert await found(client, query="") != []
+    assert result.is_error
+    assert text(result) == "Error: the search does not work right now. Try once more later."
+    assert "/secret/path" in caplog.text
+
+
+async def test_markdown_is_short_and_holds_what_a_call_needs_and_the_data_stays_as_it_is():
+    nested = make(
+        "book",
+        "Book a room.",
+        parameters={
+            "type": "object",
+            "$defs": {"Guest": {"type": "object", "properties": {"name": {"type": "string"}}}},
+            "properties": {
+                "guest": {"$ref": "#/$defs/Guest"},
+                "nights": {"type": "integer", "description": "How\nmany.", "default": 1},
+                "odd": True,
+            },
+            "required": ["guest"],
+        },
+    )
+    server = ToolServer([on_demand(nested), *MANY], result_format="markdown")
+    async with connected(server) as client:
+        result = await client.call_tool("search_tools", {"query": "book a room"})
+        more = await client.call_tool("search_tools", {})
+    assert text(result) == (
+        "Found 1 tool. Run one with call_tool.\n\n### book\nBook a room.\n"
+        "`book(guest: Guest, nights?: integer = 1, odd?: any)`\n"
+        '- guest:  `{"$ref":"#/$defs/Guest"}`\n- nights: How many.\n'
+        '- $defs: `{"Guest":{"type":"object","properties":{"name":{"type":"string"}}}}`'
+    )
+    assert result.structured_content["results"][0]["name"] == "book"
+    assert text(more).endswith(f"\n\nnext_cursor: {more.structured_content['next_cursor']}")
+
+
+async def test_a_long_description_is_cut_and_tools_without_one_are_found_by_name():
+    long = on_demand(needs("long_one", "word", description="word " * 1000))
+    bare = on_demand(make("bare_one").replace(description=""))
+    async with connected(ToolServer([long, bare], result_format="markdown")) as client:
+        result = await client.call_tool("search_tools", {"query": "long one"})
+        assert len(result.structured_content["results"][0]["description"]) <= 1000
+        assert "### bare_one\n`bare_one()`" in text(
+            await client.call_tool("search_tools", {"query": "bare_one"})
+        )
+
+
+async def test_hybrid_search_serves_a_front_too():
+    async with connected(ToolServer([on_demand(create_issue), *MANY], search="fuzzy")) as client:
+        assert (await found(client, query="creat isue"))[0] == "create_issue"
+        assert len(await names(client)) == 2

@@ -1,0 +1,245 @@
+"""Sessions over HTTP: how they begin, go on, end, and whose they are."""
+
+import asyncio
+import base64
+import json
+
+import httpx2
+import pytest
+
+from tests.server.front.support import SECRET, client_of, front, names, serving
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.server.front.rules import SessionRules
+from tool_search_processor.server.front.sessions import Session, SessionTable, SignedIds
+from tool_search_processor.server.mcp import ToolServer
+from tool_search_processor.testing import ManualClock
+
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+ACCEPT = {"accept": "application/json, text/event-stream"}
+
+
+class Wire:
+    """A client that says what it likes, request by request."""
+
+    def __init__(self, http, url):
+        self.http = http
+        self.url = url
+
+    async def ask(self, method, params=None, *, url=None, **headers):
+        """Send one JSON-RPC request, and return status, headers and the message."""
+        sent = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+        given = {**ACCEPT, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        response = await self.http.post(url or self.url, json=sent, headers=given)
+        lines = [
+            line.removeprefix("data: ") for line in response.text.splitlines() if line.startswith("data:")
+        ]
+        body = lines[-1] if lines else response.text
+        return response.status_code, response.headers, json.loads(body) if body else None
+
+    async def begin(self, **headers):
+        """Begin a session, and return its id."""
+        status, given, _ = await self.ask("initialize", INITIALIZE, **headers)
+        assert status == 200
+        return given.get("mcp-session-id")
+
+    async def listed(self, session_id, **options):
+        """Return the status, and the names that a session is listed."""
+        status, _, message = await self.ask("tools/list", mcp_session_id=session_id, **options)
+        return status, [each["name"] for each in message["result"]["tools"]] if status == 200 else message
+
+
+async def settled():
+    """Let the server, which runs in this loop, end the requests that were answered."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def http():
+    async with httpx2.AsyncClient(timeout=20) as client:
+        yield client
+
+
+NORMAL = ["create_issue", "search_tools", "call_tool"]
+DISCOVERY = NORMAL[1:]
+
+
+@pytest.mark.parametrize("secret", [None, SECRET])
+async def test_the_mode_of_the_first_request_holds_whatever_later_ones_say(http, secret):
+    async with serving(front(session_secret=secret)) as url:
+        wire = Wire(http, url)
+        normal = await wire.begin()
+        discovery = await wire.begin(x_mcp_tool_mode="discovery")
+        assert await wire.listed(normal, x_mcp_tool_mode="discovery") == (200, NORMAL)
+        assert await wire.listed(normal, url=f"{url}?tool_mode=discovery") == (200, NORMAL)
+        assert await wire.listed(discovery, x_mcp_tool_mode="normal") == (200, DISCOVERY)
+        assert await wire.listed(discovery) == (200, DISCOVERY)
+
+
+async def test_an_idle_session_ends_and_one_that_is_used_does_not(http):
+    clock = ManualClock()
+    async with serving(front(clock=clock)) as url:
+        wire = Wire(http, url)
+        idle, used = await wire.begin(), await wire.begin()
+        clock.advance(1799)
+        assert await wire.listed(used) == (200, NORMAL)
+        await settled()
+        clock.advance(1)
+        status, message = await wire.listed(idle)
+        assert (status, message["error"]["message"]) == (404, "Session not found")
+        assert await wire.listed(used) == (200, NORMAL)
+        await settled()
+        clock.advance(1800)
+        assert (await wire.listed(used))[0] == 404
+
+
+async def test_a_session_can_be_ended_by_its_client(http):
+    async with serving(front()) as url:
+        wire = Wire(http, url)
+        session = await wire.begin()
+        assert (await http.delete(url, headers={"mcp-session-id": session})).status_code == 200
+        assert (await wire.listed(session))[0] == 404
+        assert (await http.delete(url, headers={"mcp-session-id": session})).status_code == 404
+
+
+@pytest.mark.parametrize("options", [{}, {"session_secret": SECRET}])
+@pytest.mark.parametrize(
+    "session_id", ["nobody", "a.b", "é".encode(), "x" * 20_000, ".", "eyJtb2RlIjoiZGlzY292ZXJ5In0."]
+)
+async def test_a_session_that_never_was_is_not_found(http, options, session_id):
+    async with serving(front(**options)) as url:
+        status, _ = await Wire(http, url).listed(session_id)
+        assert status == 404
+
+
+async def test_without_sessions_there_is_no_id_and_no_stream(http):
+    for options in ({"keep_sessions": False}, {"session_secret": SECRET}):
+        async with serving(front(**options)) as url:
+            wire = Wire(http, url)
+            assert (await wire.begin() is None) == ("keep_sessions" in options)
+            assert (await wire.ask("tools/list"))[0] == 200
+            for method in ("GET", "DELETE", "PUT"):
+                assert (await http.request(method, url, headers=ACCEPT)).status_code == 405
+
+
+async def test_a_session_is_its_users_own(http):
+    def users(token):
+        return {"a": {"sub": "ada"}, "a2": {"sub": "ada"}, "b": {"sub": "bob"}}.get(token)
+
+    async with serving(front(authenticate=users)) as url:
+        wire = Wire(http, url)
+        session = await wire.begin(authorization="Bearer a")
+        assert (await wire.listed(session, authorization="Bearer a2"))[0] == 200
+        assert (await wire.listed(session, authorization="Bearer b"))[0] == 404
+        assert (await wire.ask("tools/list", mcp_session_id=session))[0] == 401
+
+
+async def test_any_worker_serves_a_signed_session_until_its_time_is_up(http):
+    clock = ManualClock(1_000_000)
+    workers = [front(session_secret=SECRET, clock=clock) for _ in range(2)]
+    stranger = front(session_secret=SECRET[::-1], clock=clock)
+    async with serving(workers[0]) as one, serving(workers[1]) as two, serving(stranger) as third:
+        session = await Wire(http, one).begin(x_mcp_tool_mode="discovery")
+        for url, status in ((one, 200), (two, 200), (third, 404)):
+            assert (await Wire(http, url).listed(session))[0] == status
+        clock.advance(1799)
+        assert await Wire(http, two).listed(session) == (200, DISCOVERY)
+        clock.advance(1)
+        assert (await Wire(http, two).listed(session))[0] == 404
+        async with client_of(two, mode="legacy") as client:
+            assert await names(client) == NORMAL
+
+
+def test_a_signed_id_cannot_be_changed():
+    clock = ManualClock(1_000_000)
+    ids = SignedIds(SECRET.encode(), ttl_seconds=60, clock=clock)
+    session = ids.issue("discovery")
+    assert ids.read(session) == "discovery"
+    assert ids.issue("discovery") != session
+    body, _, signature = session.partition(".")
+    for forged in (
+        body,
+        f"{body}.",
+        f"{body}.{signature[:-1]}",
+        f"{body}x.{signature}",
+        f"{session}x",
+        f".{signature}",
+    ):
+        assert ids.read(forged) is None
+    for content in (
+        b"no json",
+        b"[]",
+        b'{"mode":"other","began":0}',
+        b'{"mode":"normal"}',
+        b'{"mode":"normal","began":"x"}',
+    ):
+        body = base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+        assert ids.read(f"{body}.{ids._signature(body)}") is None
+    assert ids.read(f"A.{ids._signature('A')}") is None
+
+
+def session(name, **fields):
+    return Session(mode="normal", rules=SessionRules(holds_for="session"), id=name, **fields)
+
+
+def test_what_is_under_way_keeps_a_session_from_being_idle():
+    clock, ended = ManualClock(), []
+    table = SessionTable(10, ended=lambda each: ended.append(each.id), clock=clock)
+    busy, idle, late = session("busy"), session("idle"), session("late")
+    table.open(busy)
+    table.open(idle)
+    with table.serving(busy):
+        clock.advance(5)
+        table.open(late)
+        clock.advance(5)
+        assert table.get("idle", user=None) is None
+        assert table.get("busy", user=None) is busy
+        assert ended == ["idle"]
+        with table.serving(busy):
+            clock.advance(100)
+        assert table.get("busy", user=None) is busy
+    assert ended == ["idle", "late"]
+    clock.advance(9)
+    assert table.get("busy", user=None) is busy
+    clock.advance(1)
+    assert table.get("busy", user=None) is None
+    assert len(table) == 0
+    assert ended == ["idle", "late", "busy"]
+
+
+def test_a_session_that_was_ended_is_not_brought_back_by_its_last_request():
+    table = SessionTable(10, ended=lambda each: None, clock=ManualClock())
+    one = session("one")
+    table.open(one)
+    with table.serving(one):
+        table.close(one)
+        table.close(one)
+    assert table.get("one", user=None) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"session_secret": "short"}, "at least 16 bytes, found 5"),
+        ({"session_secret": SECRET, "keep_sessions": False}, "session_secret signs sessions"),
+        ({"session_ttl_seconds": 0}, "session_ttl_seconds is above 0"),
+        ({"mode": "all"}, "mode is one of 'normal', 'discovery', found 'all'"),
+        ({"top_k": 0}, "top_k is a whole number from 1 to 100, found 0"),
+        ({"top_k": 101}, "found 101"),
+        ({"top_k": True}, "found True"),
+        ({"result_format": "xml"}, "result_format is 'json' or 'markdown'"),
+        ({"filter": "no"}, "pass the function itself"),
+        ({"search_tool_name": "a b"}, "can't be named 'a b'"),
+        ({"search_tool_name": "call_tool"}, "need different names"),
+        ({"providers_for": []}, "providers_for is a function"),
+        ({"authenticate": " "}, "token is a text that isn't blank"),
+        ({"search": "magic"}, "no search strategy 'magic'"),
+    ],
+)
+def test_options_that_cannot_work_are_refused_at_once(options, problem):
+    with pytest.raises(ConfigurationError, match=problem):
+        ToolServer(**options)

@@ -1,0 +1,1 @@
+"""The front of the Model Context Protocol: one catalog, listed, searched and called."""

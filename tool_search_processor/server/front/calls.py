@@ -1,0 +1,116 @@
+"""Answers to `tools/call`: of a meta-tool, of a listed tool, and of one that isn't listed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from tool_search_processor import meta_tools
+from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
+from tool_search_processor.results import encode_result, error_text
+from tool_search_processor.server.front import definitions, searching
+from tool_search_processor.server.front.results import of_target, text_result, tool_result
+from tool_search_processor.server.front.views import ToolView
+from tool_search_processor.tools import Tool, ToolContext
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class FrontCalls:
+    """Answers the calls of one request."""
+
+    view: ToolView
+
+    def meta_tools(self) -> list[Tool]:
+        """Return the two meta-tools, as they are listed for this request."""
+        options = self.view.options
+        return [
+            definitions.search_tool(
+                options.names,
+                inventory=self.view.inventory(),
+                takes_pattern=options.takes_pattern,
+                default_limit=options.top_k,
+            ),
+            definitions.call_tool(options.names),
+        ]
+
+    async def list_tools(self) -> list[Tool]:
+        """Return what this request is listed; meta-tools only where there is something to find."""
+        with self.view.admission() as admission:
+            tools = await self.view.list_tools(admission)
+            has_findable = await self.view.has_findable(admission)
+        return [*tools, *self.meta_tools()] if has_findable else tools
+
+    async def answer(
+        self, name: str, arguments: Mapping[str, Any] | None, context: ToolContext
+    ) -> types.CallToolResult:
+        """Answer a call.
+
+        Raises:
+            MCPError: There is no such tool for this request, as the protocol wants it said.
+        """
+        given = arguments or {}
+        if name == self.view.options.names.search:
+            return await self._search(given)
+        if name == self.view.options.names.call:
+            return await self._call(given, context)
+        with self.view.admission() as admission:
+            tool = await self.view.callable(name, admission)
+            if tool is None:
+                missing = await self.view.missing_text(name, admission)
+                raise MCPError(types.INVALID_PARAMS, missing)
+        return await self._run(tool, given, context)
+
+    async def _search(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        try:
+            answer = await searching.search(self.view, arguments)
+        except Exception:  # an index is anybody's code; what fails there is for the log
+            logger.warning("a search failed", exc_info=True)
+            return text_result(definitions.SEARCH_FAILED, is_error=True)
+        if self.view.options.result_format == "markdown":
+            text = definitions.markdown(answer.content, answer.tools)
+        else:
+            text = encode_result(answer.content)
+        return text_result(text, structured=json.loads(encode_result(answer.content)))
+
+    async def _call(self, arguments: Mapping[str, Any], context: ToolContext) -> types.CallToolResult:
+        name, given = meta_tools.read_call(arguments)
+        names = self.view.options.names
+        if name in names.present:
+            return text_result(
+                f"Error: {meta_tools.meta_tool_refused_text(name, names=names)}", is_error=True
+            )
+        with self.view.admission() as admission:
+            tool = await self.view.meant(name, admission)
+            if tool is None:
+                missing = await self.view.missing_text(name, admission)
+                return text_result(f"Error: {missing}", is_error=True)
+        return of_target(await self._run(tool, given, context), tool)
+
+    async def _run(self, tool: Tool, arguments: Any, context: ToolContext) -> types.CallToolResult:
+        """Run a tool; what it raises is an answer, not a failure of the protocol."""
+        try:
+            return tool_result(tool, await tool.call(arguments, context))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return text_result(f"Error: {tool.name} was cancelled before it answered.", is_error=True)
+        except KeyboardInterrupt:
+            raise
+        except ToolArgumentsError as exc:
+            # A client that found it by search may have seen its parameters, or cut them away.
+            answer = meta_tools.invalid_arguments_answer(tool, problem=error_text(exc), loaded=False)
+            return text_result(encode_result(answer), is_error=True)
+        except BaseException as exc:
+            level = logging.DEBUG if isinstance(exc, ToolSearchError) else logging.WARNING
+            logger.log(level, "the tool %r failed: %s", tool.name, type(exc).__name__, exc_info=exc)
+            return text_result(error_text(exc), is_error=True)

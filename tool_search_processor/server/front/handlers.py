@@ -1,0 +1,217 @@
+"""The protocol's requests, each answered from the catalog as that request sees it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import mcp_types as types
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.shared.exceptions import MCPError
+
+from tool_search_processor.catalog import Catalog
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.plain import clean_text
+from tool_search_processor.results import error_text
+from tool_search_processor.server.front import components
+from tool_search_processor.server.front.calls import FrontCalls
+from tool_search_processor.server.front.hub import Hub, mark_of
+from tool_search_processor.server.front.progress import ProgressReporter
+from tool_search_processor.server.front.requests import REQUEST_KEY, FrontRequest
+from tool_search_processor.server.front.results import wire_tool
+from tool_search_processor.server.front.views import ToolView
+from tool_search_processor.tools import ToolContext
+
+_RESOURCE_NOT_FOUND = -32002
+_ResultT = TypeVar("_ResultT")
+
+Ctx = Any
+"""The SDK's `ServerRequestContext`, which is generic in what no handler here needs."""
+
+
+class FrontHandlers:
+    """Answers requests; what a client may know of comes from the request's own view."""
+
+    def __init__(self, view: Callable[[FrontRequest], Awaitable[ToolView]], *, catalog: Catalog) -> None:
+        """Take the tools, through a request's eyes, and the catalog with the rest."""
+        self._view = view
+        self._catalog = catalog
+
+    async def initialized(self, ctx: Ctx, _: types.NotificationParams | None) -> None:
+        """Watch a session's list from now on."""
+        hub: Hub = ctx.lifespan_context
+        request = request_of(ctx)
+        if _is_kept(request):
+            await hub.watch(request, ctx.session.send_tool_list_changed)
+
+    async def listen(
+        self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Serve a stream of changes."""
+        hub: Hub = ctx.lifespan_context
+        return await hub.listen(request_of(ctx), ctx, params)
+
+    async def list_tools(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """List the tools of a request, all in one page."""
+        _check_cursor(params)
+        request = request_of(ctx)
+        tools = await FrontCalls(await self._view(request)).list_tools()
+        if _is_kept(request):
+            hub: Hub = ctx.lifespan_context
+            hub.listed(request, ctx.session.send_tool_list_changed, mark=mark_of(tools))
+        return types.ListToolsResult(tools=[*map(wire_tool, tools)])
+
+    async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Run a tool."""
+        request = request_of(ctx)
+        progress = ProgressReporter(ctx.session.report_progress)
+        context = ToolContext(
+            thread_id=request.session.id,
+            run_id=uuid.uuid4().hex,
+            tool_call_id=str(ctx.request_id),
+            context=MappingProxyType({**request.context, "report_progress": progress}),
+        )
+        try:
+            return await FrontCalls(await self._view(request)).answer(params.name, params.arguments, context)
+        finally:
+            await progress.finish()
+
+    async def list_resources(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """List the resources that a session's rules leave on."""
+        _check_cursor(params)
+        request = request_of(ctx)
+        listed = await self._catalog.list_resources(request.context)
+        shown = components.shown(listed, request.session.rules, kind="resource")
+        return types.ListResourcesResult(resources=[*map(components.wire_resource, shown)])
+
+    async def list_resource_templates(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """List the resource templates that a session's rules leave on."""
+        _check_cursor(params)
+        request = request_of(ctx)
+        listed = await self._catalog.list_resource_templates(request.context)
+        shown = components.shown(listed, request.session.rules, kind="resource_template")
+        return types.ListResourceTemplatesResult(resource_templates=[*map(components.wire_template, shown)])
+
+    async def read_resource(
+        self, ctx: Ctx, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Read a resource, or what a template makes of a URI."""
+        request = request_of(ctx)
+        found = await self._resource(request, params.uri)
+        if found is None:
+            raise MCPError(_RESOURCE_NOT_FOUND, "Resource not found", {"uri": params.uri})
+        return await _or_error(components.read(found, params.uri))
+
+    async def list_prompts(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        """List the prompts that a session's rules leave on."""
+        _check_cursor(params)
+        request = request_of(ctx)
+        listed = await self._catalog.list_prompts(request.context)
+        shown = components.shown(listed, request.session.rules, kind="prompt")
+        return types.ListPromptsResult(prompts=[*map(components.wire_prompt, shown)])
+
+    async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        """Fill a prompt in."""
+        request = request_of(ctx)
+        prompt: Prompt | None = await self._catalog.get_prompt(params.name, request.context)
+        if prompt is None or not request.session.rules.admits(prompt, kind="prompt"):
+            raise MCPError(types.INVALID_PARAMS, clean_text(f"Unknown prompt: {params.name[:80]!r}"))
+        return await _or_error(components.render(prompt, params.arguments or {}))
+
+    async def _resource(self, request: FrontRequest, uri: str) -> Resource | ResourceTemplate | None:
+        rules = request.session.rules
+        resource = await self._catalog.get_resource(uri, request.context)
+        if resource is not None and rules.admits(resource, kind="resource"):
+            return resource
+        template = await self._catalog.get_resource_template(uri, request.context)
+        if template is not None and rules.admits(template, kind="resource_template"):
+            return template
+        return None
+
+
+class ProtocolServer(Server[Hub]):
+    """The SDK's server with every handler in place, which tells of changed lists."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str,
+        handlers: FrontHandlers,
+        lifespan: Callable[[Any], AbstractAsyncContextManager[Hub]],
+        instructions: Callable[[], str | None],
+    ) -> None:
+        """Put the handlers in their places."""
+        super().__init__(
+            name,
+            version=version,
+            lifespan=lifespan,
+            # What a header repeats of the arguments is for proxies on the way: the arguments count here.
+            get_tool_input_schema=lambda _: None,
+            on_list_tools=handlers.list_tools,
+            on_call_tool=handlers.call_tool,
+            on_list_resources=handlers.list_resources,
+            on_list_resource_templates=handlers.list_resource_templates,
+            on_read_resource=handlers.read_resource,
+            on_list_prompts=handlers.list_prompts,
+            on_get_prompt=handlers.get_prompt,
+            on_subscriptions_listen=handlers.listen,
+        )
+        self.add_notification_handler(
+            "notifications/initialized", types.NotificationParams, handlers.initialized
+        )
+        self._tell_instructions = instructions
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Return what a client is told at its start: that lists of tools change, among others."""
+        self.instructions = self._tell_instructions()
+        return super().create_initialization_options(
+            notification_options or NotificationOptions(tools_changed=True),
+            experimental_capabilities,
+            extensions,
+        )
+
+
+def request_of(ctx: Ctx) -> FrontRequest:
+    """Return the request that the SDK hands over: of an HTTP session, or of the connection's own."""
+    if ctx.request is None:
+        hub: Hub = ctx.lifespan_context
+        return FrontRequest(session=hub.session)
+    found: FrontRequest = ctx.request.scope[REQUEST_KEY]
+    return found
+
+
+def _is_kept(request: FrontRequest) -> bool:
+    return request.session.rules.holds_for == "session"
+
+
+async def _or_error(answer: Awaitable[_ResultT]) -> _ResultT:
+    """Return what a provider answers; what it raises becomes an error of the protocol, in its own words."""
+    try:
+        return await answer
+    except MCPError:
+        raise
+    except Exception as exc:  # foreign code
+        raise MCPError(types.INTERNAL_ERROR, error_text(exc)) from exc
+
+
+def _check_cursor(params: types.PaginatedRequestParams | None) -> None:
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "Unknown cursor: this list comes in one page")

@@ -1,0 +1,240 @@
+"""The front over streamable HTTP: whose session a request belongs to, and how it is protected."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from tool_search_processor.server.access import Caller
+from tool_search_processor.server.front.modes import Mode, mode_of
+from tool_search_processor.server.front.requests import REQUEST_KEY, of_http
+from tool_search_processor.server.front.rules import SessionRules
+from tool_search_processor.server.front.sessions import Session, SessionTable, SignedIds
+from tool_search_processor.server.protection import (
+    CALLER_KEY,
+    ASGIApp,
+    Message,
+    Protection,
+    Receive,
+    Scope,
+    Send,
+    read_body,
+    replay,
+)
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server
+
+_SESSION_HEADER = "mcp-session-id"
+_VERSION_HEADER = "mcp-protocol-version"
+_ERROR = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sessions:
+    """How sessions are kept: in a table of this process, in signed ids, or not at all."""
+
+    default_mode: Mode
+    table: SessionTable | None
+    signed: SignedIds | None
+    changed: Callable[[], object]
+    """Called when a session's rules have changed."""
+
+    def begin(self, request: Request) -> Session:
+        """Return what a request without a session has, which becomes one if it is kept."""
+        mode = mode_of(request.headers, request.query_params, default=self.default_mode)
+        caller: Caller | None = request.scope.get(CALLER_KEY)
+        rules = SessionRules(holds_for="request")
+        return Session(mode=mode, rules=rules, user=caller.user if caller else None)
+
+    def resume(self, request: Request, session_id: str) -> Session | None:
+        """Return the session of an id; None where there is none, or it is somebody else's."""
+        begun = self.begin(request)
+        if self.table is not None:
+            return self.table.get(session_id, user=begun.user)
+        mode = self.signed.read(session_id) if self.signed is not None else None
+        return Session(mode=mode, rules=begun.rules, id=session_id, user=begun.user) if mode else None
+
+    def keep(self, session: Session, session_id: str) -> None:
+        """Keep what a request began, for the requests that will bear this id."""
+        session.id = session_id
+        session.rules.holds_for = "session"
+        session.rules.changed = self.changed
+        if self.table is not None:
+            self.table.open(session)
+
+
+class SessionEndpoint:
+    """Finds the session of each request, and hands it on to the SDK."""
+
+    def __init__(
+        self, manager: StreamableHTTPSessionManager, sessions: Sessions, *, closing: asyncio.Event
+    ) -> None:
+        """Take the SDK's part.
+
+        Args:
+            manager: Speaks the protocol.
+            sessions: Knows the sessions.
+            closing: Once it is set, streams that have no end are ended.
+        """
+        self._manager = manager
+        self._sessions = sessions
+        self._closing = closing
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope)
+        version = request.headers.get(_VERSION_HEADER)
+        session_id = request.headers.get(_SESSION_HEADER)
+        if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+            await self._serve(self._sessions.begin(request), request, receive, send)
+        elif self._sessions.table is None and request.method != "POST":
+            await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
+        elif session_id is None:
+            await self._begin(request, receive, send)
+        elif (session := self._sessions.resume(request, session_id)) is None:
+            await _gone(scope, receive, send)
+        elif self._sessions.table is None:
+            await self._serve(session, request, receive, send)
+        else:
+            await self._resume(session, self._sessions.table, request, receive, send)
+
+    async def _begin(self, request: Request, receive: Receive, send: Send) -> None:
+        session = self._sessions.begin(request)
+        given: str | None = None
+        if self._sessions.signed is not None:
+            body = await read_body(receive, limit=self._manager.max_request_body_size)
+            if body is None:
+                return
+            receive = replay(body, receive)
+            if _is_initialize(body):
+                given = session.id = self._sessions.signed.issue(session.mode)
+
+        async def send_and_keep(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < _ERROR:
+                if given is not None:
+                    header = (_SESSION_HEADER.encode(), given.encode())
+                    message = {**message, "headers": [*message.get("headers", ()), header]}
+                else:
+                    self._keep(session, message)
+            await send(message)
+
+        await self._serve(session, request, receive, send_and_keep)
+
+    def _keep(self, session: Session, message: Message) -> None:
+        for name, value in message.get("headers", ()):
+            if name.lower() == _SESSION_HEADER.encode():
+                self._sessions.keep(session, value.decode("latin-1"))
+
+    async def _resume(
+        self, session: Session, table: SessionTable, request: Request, receive: Receive, send: Send
+    ) -> None:
+        async def send_and_close(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                is_ended = request.method == "DELETE" and message["status"] < _ERROR
+                if is_ended or message["status"] == 404:
+                    table.close(session)
+            await send(message)
+
+        with table.serving(session):
+            if request.method == "GET":
+                await self._stream(session, request, receive, send_and_close)
+            else:
+                await self._serve(session, request, receive, send_and_close)
+
+    async def _stream(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
+        """Serve a stream without an end until the client leaves, or the server is told to stop."""
+        is_begun = is_complete = False
+
+        async def receive_or_end() -> Message:
+            message: Message = {"type": "http.disconnect"}
+            async with anyio.create_task_group() as group:
+
+                async def wait() -> None:
+                    await self._closing.wait()
+                    group.cancel_scope.cancel()
+
+                group.start_soon(wait)
+                message = await receive()
+                group.cancel_scope.cancel()
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal is_begun, is_complete
+            is_begun = True
+            is_complete = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        await self._serve(session, request, receive_or_end, watched)
+        if is_begun and not is_complete and self._closing.is_set():
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _serve(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
+        request.scope[REQUEST_KEY] = of_http(request, session)
+        await self._manager.handle_request(request.scope, receive, send)
+
+
+def http_app(
+    server: Server[Any],
+    sessions: Sessions,
+    *,
+    path: str,
+    closing: asyncio.Event,
+    session_ttl_seconds: float,
+    limits: dict[str, Any],
+) -> Starlette:
+    """Return the ASGI app: one endpoint behind `Protection`.
+
+    Args:
+        server: The SDK's server.
+        sessions: Knows the sessions.
+        path: Where the endpoint is.
+        closing: Once it is set, streams that have no end are ended.
+        session_ttl_seconds: How long a session may be idle.
+        limits: What `Protection` takes.
+    """
+    manager = StreamableHTTPSessionManager(
+        server,
+        stateless=sessions.table is None,
+        session_idle_timeout=None if sessions.table is None else session_ttl_seconds,
+        **({"max_request_body_size": limits["max_body_bytes"]} if "max_body_bytes" in limits else {}),
+    )
+    endpoint: ASGIApp = SessionEndpoint(manager, sessions, closing=closing)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with manager.run():
+            yield
+
+    return Starlette(
+        routes=[Route(path, endpoint=endpoint, methods=["GET", "POST", "DELETE"])],
+        middleware=[Middleware(Protection, **limits)],
+        lifespan=lifespan,
+    )
+
+
+def _is_initialize(body: bytes) -> bool:
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(message, dict) and message.get("method") == "initialize"
+
+
+async def _gone(scope: Scope, receive: Receive, send: Send) -> None:
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Session not found"}}
+    response = Response(json.dumps(error), status_code=404, media_type="application/json")
+    await response(scope, receive, send)

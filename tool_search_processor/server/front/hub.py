@@ -1,0 +1,148 @@
+"""Tells clients that what they were listed has changed: each one, and only when its own list has."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, SubscriptionsListenRequestParams, SubscriptionsListenResult
+
+from tool_search_processor.server.front.requests import FrontRequest
+from tool_search_processor.server.front.sessions import Session
+from tool_search_processor.tools import Tool
+
+logger = logging.getLogger(__name__)
+
+MAX_STREAMS = 1024
+"""Streams of changes that are open at one time; a client that asks for one more is refused."""
+
+POLL_SECONDS = 1.0
+"""How often it is looked whether a provider has changed by itself."""
+
+Mark = Callable[[FrontRequest], Awaitable[str]]
+"""Returns a mark of what a request would be listed now: equal for equal lists."""
+
+
+@dataclass(eq=False, slots=True)
+class _Watched:
+    """One client, and a mark of the last list it was told of."""
+
+    request: FrontRequest
+    tell: Callable[[], Awaitable[None]]
+    mark: str
+
+
+class Hub:
+    """The clients of one connection or of one HTTP app, watched for changes of their lists."""
+
+    def __init__(self, session: Session, *, mark: Mark, version: Callable[[], object]) -> None:
+        """Begin without clients.
+
+        Args:
+            session: That of a connection which is one session; HTTP has one for each client.
+            mark: Returns a mark of what a request is listed.
+            version: Returns a cheap mark of the catalog; None where it has none.
+        """
+        self.session = session
+        self._mark = mark
+        self._version = version
+        self._loop = asyncio.get_running_loop()
+        self._changed = asyncio.Event()
+        self._watched: dict[object, _Watched] = {}
+        self._streams: set[ListenHandler] = set()
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Look after the clients until the block is left."""
+        task = asyncio.create_task(self._run())
+        try:
+            yield
+        finally:
+            self.close()
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    def changed(self) -> None:
+        """Have every client's list looked at again, soon; from any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and its clients with it
+            self._loop.call_soon_threadsafe(self._changed.set)
+
+    async def watch(self, request: FrontRequest, tell: Callable[[], Awaitable[None]]) -> None:
+        """Tell a session that has just begun of changes to what it would be listed now."""
+        mark = await self._mark(request)
+        self._watched.setdefault(request.session, _Watched(request, tell, mark))
+
+    def listed(self, request: FrontRequest, tell: Callable[[], Awaitable[None]], *, mark: str) -> None:
+        """Tell a session of changes to what it is being listed."""
+        self._watched[request.session] = _Watched(request, tell, mark)
+
+    def forget(self, session: Session) -> None:
+        """Stop watching a session that has ended."""
+        self._watched.pop(session, None)
+
+    async def listen(
+        self,
+        request: FrontRequest,
+        ctx: ServerRequestContext[Any, Any],
+        params: SubscriptionsListenRequestParams,
+    ) -> SubscriptionsListenResult:
+        """Serve one stream of changes, as clients without a handshake ask for it.
+
+        Raises:
+            MCPError: When too many are open.
+        """
+        if len(self._streams) >= MAX_STREAMS:
+            raise MCPError(INTERNAL_ERROR, "Too many streams of changes are open")
+        bus = InMemorySubscriptionBus()
+        stream = ListenHandler(bus)
+        self._watched[stream] = _Watched(
+            request, lambda: bus.publish(ToolsListChanged()), await self._mark(request)
+        )
+        self._streams.add(stream)
+        try:
+            return await stream(ctx, params)
+        finally:
+            self._streams.discard(stream)
+            self._watched.pop(stream, None)
+
+    def close(self) -> None:
+        """End the streams of changes, so that nothing waits for them."""
+        for stream in tuple(self._streams):
+            stream.close()
+
+    async def _run(self) -> None:
+        seen = self._version()
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self._changed.wait()
+            version = self._version()
+            if version == seen and not self._changed.is_set():
+                continue
+            seen = version
+            self._changed.clear()
+            for watched in tuple(self._watched.values()):
+                try:
+                    await self._look(watched)
+                except Exception:  # a provider or a hook failed: the other clients are told all the same
+                    logger.warning("a client could not be told of a change", exc_info=True)
+
+    async def _look(self, watched: _Watched) -> None:
+        mark = await self._mark(watched.request)
+        if mark != watched.mark:
+            watched.mark = mark
+            await watched.tell()
+
+
+def mark_of(tools: Iterable[Tool]) -> str:
+    """Return a mark of a list: equal for equal lists."""
+    return hashlib.sha256("".join(tool.fingerprint for tool in tools).encode()).hexdigest()

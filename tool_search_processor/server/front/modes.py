@@ -1,0 +1,60 @@
+"""What a client is listed: everything that isn't on demand, or the two meta-tools alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.base import to_tool
+from tool_search_processor.tools import Tool
+
+Mode = Literal["normal", "discovery"]
+"""`normal`: tools are listed, unless they are on demand; `discovery`: only the meta-tools are."""
+
+MODES: tuple[Mode, ...] = ("normal", "discovery")
+MODE_HEADER = "x-mcp-tool-mode"
+MODE_PARAMETER = "tool_mode"
+
+_ON_DEMAND = "on_demand"
+
+
+def mode_of(headers: Mapping[str, str], query: Mapping[str, str], *, default: Mode) -> Mode:
+    """Return the mode a request asks for: its header, else its query parameter, else the default.
+
+    Anything but a mode's name, in upper or lower case, asks for nothing.
+    """
+    for asked in (headers.get(MODE_HEADER), query.get(MODE_PARAMETER)):
+        mode = (asked or "").strip().lower()
+        if mode in MODES:
+            return mode
+    return default
+
+
+def check_mode(mode: object) -> Mode:
+    """Return a mode.
+
+    Raises:
+        ConfigurationError: For something else.
+    """
+    if mode not in MODES:
+        raise ConfigurationError(f"mode is one of {', '.join(map(repr, MODES))}, found {mode!r}")
+    return mode
+
+
+def on_demand(tool: Any, *keywords: str) -> Tool:
+    """Return a tool that `normal` mode does not list: it is found by search, and callable by name.
+
+    Hiding is no access control: whoever knows the name can call it, unless the filter says no.
+
+    Args:
+        tool: A tool, or a function.
+        keywords: More words to find it by, which no client is sent.
+    """
+    made = to_tool(tool, origin="on_demand")
+    return made.replace(keywords=(*made.keywords, *keywords), metadata={**made.metadata, _ON_DEMAND: True})
+
+
+def is_on_demand(tool: Tool) -> bool:
+    """Tell whether `normal` mode leaves a tool out of its list."""
+    return tool.metadata.get(_ON_DEMAND) is True

@@ -1,0 +1,80 @@
+"""A front's options, checked as a whole before anything is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
+from tool_search_processor.filters import Filter
+from tool_search_processor.meta_tools import MetaToolNames
+from tool_search_processor.server.front.modes import Mode, check_mode
+from tool_search_processor.tools import Tool
+from tool_search_processor.tools.names import is_tool_name
+
+ResultFormat = Literal["json", "markdown"]
+"""How a search's answer reads as text; its structured content is the same for both."""
+
+MAX_LIMIT = 100
+"""The most results of one answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontOptions:
+    """What a front was asked to do; see `ToolServer` for each option's meaning."""
+
+    names: MetaToolNames
+    mode: Mode
+    filter: Filter | None
+    filter_timeout_seconds: float | None
+    top_k: int
+    result_format: ResultFormat
+    takes_pattern: bool
+
+    def __post_init__(self) -> None:
+        """Refuse what can't work.
+
+        Raises:
+            ConfigurationError: Says what was found and what to do.
+        """
+        check_mode(self.mode)
+        if self.result_format not in ("json", "markdown"):
+            raise ConfigurationError(f"result_format is 'json' or 'markdown', found {self.result_format!r}")
+        if (
+            isinstance(self.top_k, bool)
+            or not isinstance(self.top_k, int)
+            or not 1 <= self.top_k <= MAX_LIMIT
+        ):
+            raise ConfigurationError(f"top_k is a whole number from 1 to {MAX_LIMIT}, found {self.top_k!r}")
+        if self.filter is not None and not callable(self.filter):
+            raise ConfigurationError(
+                f"filter is a function (request) -> bool, found {self.filter!r:.80}: pass the function itself"
+            )
+        for name in self.names.present:
+            if not isinstance(name, str) or not is_tool_name(name):
+                raise ConfigurationError(
+                    f"a meta-tool can't be named {name!r}: use 1 to 64 of the characters A-Z a-z 0-9 _ -"
+                )
+        if self.names.search == self.names.call:
+            raise ConfigurationError(
+                f"search_tool_name and call_tool_name need different names, found {self.names.search!r} twice"
+            )
+
+    def check_free(self, tool: Tool) -> None:
+        """Refuse a tool that bears a meta-tool's name.
+
+        Raises:
+            ReservedToolNameError: When it does.
+        """
+        if tool.name in self.names.present:
+            raise ReservedToolNameError(
+                f"the tool {tool.name!r} bears a meta-tool's name: rename it, or change search_tool_name or "
+                "call_tool_name"
+            )
+
+
+def meta_tool_names(*, search: str, call: str) -> MetaToolNames:
+    """Return the names of the two meta-tools."""
+    return MetaToolNames(
+        mode="call", search=search, call=call, load="load_tool", unload="unload_tool", allow_unload=False
+    )

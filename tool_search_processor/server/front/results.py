@@ -1,0 +1,92 @@
+"""What a tool returned or raised, as MCP carries it: content, structured content, or an error."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import mcp_types as types
+from pydantic import BaseModel
+
+from tool_search_processor.plain import clean_text, sendable
+from tool_search_processor.providers.mcp.rendering import MCPResult
+from tool_search_processor.results import encode_result
+from tool_search_processor.tools import Tool
+
+TARGET_META = "tool-search-processor/target"
+"""The `_meta` key that tells, in the result of a call through the proxy, which tool ran."""
+
+_CONTENT = (
+    types.TextContent,
+    types.ImageContent,
+    types.AudioContent,
+    types.EmbeddedResource,
+    types.ResourceLink,
+)
+
+
+def tool_result(tool: Tool, value: Any) -> types.CallToolResult:
+    """Return what a tool gave: results and content blocks of MCP as they are, data also as data."""
+    if isinstance(value, types.CallToolResult):
+        return value
+    if isinstance(value, MCPResult):
+        given = {"content": value.content, "structuredContent": value.structured_content}
+        return types.CallToolResult.model_validate(given)
+    if isinstance(value, _CONTENT):
+        return types.CallToolResult(content=[value])
+    if isinstance(value, list | tuple) and value and all(isinstance(item, _CONTENT) for item in value):
+        return types.CallToolResult(content=list(value))
+    text = encode_result(value)
+    return types.CallToolResult(
+        content=[types.TextContent(text=text)], structured_content=_structured(tool, value, text)
+    )
+
+
+def text_result(text: str, *, is_error: bool = False, structured: Any = None) -> types.CallToolResult:
+    """Return one text, and the data that it tells of."""
+    return types.CallToolResult(
+        content=[types.TextContent(text=clean_text(text))], structured_content=structured, is_error=is_error
+    )
+
+
+def of_target(result: types.CallToolResult, tool: Tool) -> types.CallToolResult:
+    """Return a result of a call through the proxy, which tells what ran and with which hints."""
+    target = {"name": tool.name, "annotations": sendable(tool.annotations)}
+    return result.model_copy(update={"meta": {**(result.meta or {}), TARGET_META: target}})
+
+
+def wire_tool(tool: Tool) -> types.Tool:
+    """Return a tool as an entry of a list, without what no client could read.
+
+    One odd definition from somewhere else would otherwise make the whole list invalid.
+    """
+    entry = tool.to_mcp()
+    if entry.get("outputSchema", {}).get("type", "object") != "object":
+        del entry["outputSchema"]
+    entry = sendable(entry)
+    try:
+        return types.Tool.model_validate(entry)
+    except ValueError:
+        for key in ("title", "annotations", "_meta"):
+            entry.pop(key, None)
+        return types.Tool.model_validate(entry)
+
+
+def _structured(tool: Tool, value: Any, text: str) -> dict[str, Any] | None:
+    """Return an object as data; where an object is promised, also one that came as JSON text."""
+    if isinstance(value, BaseModel | Mapping) or (
+        dataclasses.is_dataclass(value) and not isinstance(value, type)
+    ):
+        # As the text says it: a model's own way to write dates, enums and numbers holds for both.
+        return _object(text)
+    return _object(text) if tool.output_schema is not None else None
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        decoded = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return sendable(decoded) if isinstance(decoded, dict) else None

@@ -1,0 +1,140 @@
+"""Answers to a call of the search tool."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tool_search_processor import meta_tools
+from tool_search_processor.errors import InvalidPatternError
+from tool_search_processor.filters import Admission
+from tool_search_processor.meta_tools import SearchCall
+from tool_search_processor.processor.discovery import Ranked, interleave, rank
+from tool_search_processor.search.base import Hit
+from tool_search_processor.server.front.definitions import (
+    BAD_CURSOR,
+    listed_text,
+    more_text,
+    search_answer,
+    search_result,
+)
+from tool_search_processor.server.front.options import MAX_LIMIT
+from tool_search_processor.server.front.views import ToolView
+from tool_search_processor.tools import Tool
+
+_Found = tuple[Hit | None, Tool]
+_DEEPEST = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAnswer:
+    """A search's answer, and the tools it tells of."""
+
+    content: Mapping[str, Any]
+    tools: Sequence[Tool]
+
+
+async def search(view: ToolView, arguments: Mapping[str, Any]) -> SearchAnswer:
+    """Answer a call of the search tool: ranked by the queries, or everything where nothing is asked for."""
+    call = meta_tools.read_search(arguments, default_limit=view.options.top_k, max_limit=MAX_LIMIT)
+    start = _start(arguments.get("cursor"), call)
+    if start is None:
+        return _answer((), total=None, next_cursor=None, message=BAD_CURSOR)
+    with view.admission() as admission:
+        found, message = await _find(view, call, admission, most=start + call.limit + 1)
+    page = found[start : start + call.limit]
+    next_cursor = _cursor(start + call.limit, call) if len(found) > start + call.limit else None
+    return _answer(
+        page,
+        total=await _total(view, call, found=found, is_all=next_cursor is None),
+        next_cursor=next_cursor,
+        message=more_text(message or _message(view, call, found=len(page)), next_cursor=next_cursor),
+    )
+
+
+async def _find(
+    view: ToolView, call: SearchCall, admission: Admission, *, most: int
+) -> tuple[Sequence[_Found], str | None]:
+    """Return the best tools; a pattern that does not compile finds nothing and leaves a sentence."""
+    if not call.queries:
+        return [(None, tool) for tool in await _all(view, call, admission, most=most)], None
+    rankings: list[list[Ranked]] = []
+    problem: str | None = None
+    for query in call.queries:
+        try:
+            rankings.append(
+                await rank(
+                    view.catalog,
+                    query,
+                    admission=admission,
+                    limit=most,
+                    tags=call.tags,
+                    without=view.unsearched,
+                )
+            )
+        except InvalidPatternError as exc:
+            problem = problem or str(exc)
+    return interleave(rankings, limit=most), problem
+
+
+async def _all(view: ToolView, call: SearchCall, admission: Admission, *, most: int | None) -> list[Tool]:
+    candidates = (
+        tool
+        for tool in view.catalog
+        if tool.name not in view.unsearched and (not call.tags or not call.tags.isdisjoint(tool.tags))
+    )
+    return await admission.admit(candidates, "search", limit=most)
+
+
+async def _total(view: ToolView, call: SearchCall, *, found: Sequence[_Found], is_all: bool) -> int | None:
+    """Return how many tools match; None where a count would tell what is hidden, or costs a search more."""
+    if not view.is_open:
+        return None
+    if is_all:
+        return len(found)
+    if not call.queries:
+        return len(await _all(view, call, view.admission(), most=None))
+    if len(call.queries) > 1:
+        return None
+    return await view.catalog.count(call.queries[0], tags=call.tags, without=view.unsearched)
+
+
+def _message(view: ToolView, call: SearchCall, *, found: int) -> str:
+    if not call.queries:
+        return listed_text(view.options.names, found=found)
+    if not found:
+        return meta_tools.nothing_found_text(call.queries, tags=call.tags)
+    return meta_tools.found_text(view.options.names, found=found, newly_loaded=(), loaded=0)
+
+
+def _answer(
+    found: Sequence[_Found], *, total: int | None, next_cursor: str | None, message: str
+) -> SearchAnswer:
+    results = [search_result(tool, hit) for hit, tool in found]
+    content = search_answer(results, total=total, next_cursor=next_cursor, message=message)
+    return SearchAnswer(content=content, tools=[tool for _, tool in found])
+
+
+def _cursor(start: int, call: SearchCall) -> str:
+    return base64.urlsafe_b64encode(f"{start}:{_asked(call)}".encode()).decode()
+
+
+def _start(cursor: object, call: SearchCall) -> int | None:
+    """Return where a page begins; None for a cursor that no answer to this search gave."""
+    if cursor is None or cursor == "":
+        return 0
+    try:
+        start, _, asked = base64.urlsafe_b64decode(str(cursor)[:200]).decode().partition(":")
+        place = int(start)
+    except (ValueError, binascii.Error):
+        return None
+    return place if 0 <= place <= _DEEPEST and asked == _asked(call) else None
+
+
+def _asked(call: SearchCall) -> str:
+    text = "\x1f".join((*call.queries, "\x1e", *sorted(call.tags)))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]

@@ -1,0 +1,334 @@
+"""`ToolServer`: a catalog over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+from tool_search_processor import meta_tools
+from tool_search_processor._version import __version__
+from tool_search_processor.catalog import Catalog
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError
+from tool_search_processor.filters import Filter
+from tool_search_processor.providers.base import to_tool
+from tool_search_processor.providers.static import StaticProvider
+from tool_search_processor.search.strategies import Strategy
+from tool_search_processor.server.access import Access, TokenCheck
+from tool_search_processor.server.front.calls import FrontCalls
+from tool_search_processor.server.front.handlers import FrontHandlers, ProtocolServer
+from tool_search_processor.server.front.hub import Hub, mark_of
+from tool_search_processor.server.front.modes import Mode, is_on_demand, on_demand
+from tool_search_processor.server.front.options import FrontOptions, ResultFormat, meta_tool_names
+from tool_search_processor.server.front.providers import ProvidersFor, RequestProviders
+from tool_search_processor.server.front.requests import FrontRequest
+from tool_search_processor.server.front.rules import SessionRules
+from tool_search_processor.server.front.sessions import SESSION_TTL_SECONDS, Session, SessionTable, SignedIds
+from tool_search_processor.server.front.views import ListedNames, ToolView
+from tool_search_processor.server.protection import LOOPBACK, check_binding, is_loopback
+from tool_search_processor.server.serving import serve
+from tool_search_processor.tools import Tool
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from tool_search_processor.server.front.http import Sessions
+
+
+class ToolServer:
+    """Serves tools to MCP clients: listed, or found by search and run through a proxy.
+
+        server = ToolServer([create_issue, list_issues])          # listed
+        server.register_on_demand_tool(close_issue, "resolve")    # found by search only
+        asyncio.run(server.run_stdio())
+
+    A client sees the two meta-tools, `search_tools` and `call_tool`, where there is something to find.
+    In mode `normal` that is what is on demand; in mode `discovery` nothing but the meta-tools is listed,
+    and everything can be found. Hiding a tool is no access control: whoever knows its name can call it,
+    unless the `filter` says no. A tool that the filter denies is answered as if it were not there.
+    """
+
+    def __init__(
+        self,
+        tools: object = (),
+        *,
+        name: str = "tool-search",
+        mode: Mode = "normal",
+        search_tool_name: str = "search_tools",
+        call_tool_name: str = "call_tool",
+        search: Strategy = "bm25",
+        top_k: int = 5,
+        result_format: ResultFormat = "json",
+        filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
+        filter_timeout_seconds: float | None = None,
+        providers_for: ProvidersFor | None = None,
+        authenticate: TokenCheck | None = None,
+        keep_sessions: bool = True,
+        session_ttl_seconds: float = SESSION_TTL_SECONDS,
+        session_secret: str | bytes | None = None,
+        instructions: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Take what is served, and how.
+
+        Args:
+            tools: A list of tools, functions and providers, mixed freely; a mapping; a `Catalog`, whose
+                resources and prompts are served, too; or a function `(context) -> tools`.
+            name: What clients are told the server is called.
+            mode: What clients are listed that don't ask for a mode, by the header
+                `X-MCP-Tool-Mode: discovery` or by the query `?tool_mode=discovery`. A session keeps the
+                mode that it began with.
+            search_tool_name: The name of the tool that searches.
+            call_tool_name: The name of the tool that runs another.
+            search: How tools are searched; see `Catalog`.
+            top_k: Results of a search unless it says otherwise, from 1 to 100.
+            result_format: The text of a search's answer: all of it as JSON, or short as Markdown.
+            filter: Who may find (phase `search`), be listed (`active`) and call (`load` and `active`) which
+                tool. Its `request.context` holds `user`, `headers`, `session_id`, `mode` and
+                `session_rules`; what it raises denies.
+            filter_timeout_seconds: How long an awaitable of the filter may take before it denies.
+            providers_for: `(context) -> providers` of one request, beside the tools that all have.
+            authenticate: The bearer token that HTTP clients need, or a function (sync or async) from a
+                token to its user, None for nobody's. Users that compare equal own one another's sessions.
+            keep_sessions: Whether HTTP clients get a session; without one, each request is read by itself.
+            session_ttl_seconds: How long a session may be idle.
+            session_secret: Signs session ids, which then carry their mode: any worker with the same secret
+                can serve them, none keeps anything, and they end `session_ttl_seconds` after they began.
+            instructions: What clients are told the server is for; by default, that tools can be searched.
+            clock: Returns the time in seconds, by which sessions end.
+
+        Raises:
+            ConfigurationError: For an option that can't work; says what to do.
+            DuplicateToolError: When two tools have one name.
+            ReservedToolNameError: When a tool bears a meta-tool's name.
+        """
+        self.options = FrontOptions(
+            names=meta_tool_names(search=search_tool_name, call=call_tool_name),
+            mode=mode,
+            filter=filter,
+            filter_timeout_seconds=filter_timeout_seconds,
+            top_k=top_k,
+            result_format=result_format,
+            takes_pattern=search == "regex",
+        )
+        if not session_ttl_seconds > 0:
+            raise ConfigurationError(f"session_ttl_seconds is above 0, found {session_ttl_seconds!r}")
+        if session_secret is not None and not keep_sessions:
+            raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
+        self._clock = clock
+        self._session_ttl_seconds = session_ttl_seconds
+        self._keeps_sessions = keep_sessions
+        self._signed_ids = (
+            None
+            if session_secret is None
+            else SignedIds(session_secret, ttl_seconds=session_ttl_seconds, clock=clock)
+        )
+        Access(authenticate)  # complains of what can't check a token
+        self._token = authenticate
+        self._instructions = instructions
+        self._registered = StaticProvider(name="registered")
+        sources: list[object] = [*_as_list(tools), self._registered]
+        self._is_searched = mode == "discovery" or any(
+            isinstance(source, Tool) and is_on_demand(source) for source in sources
+        )
+        if providers_for is not None:
+            sources.append(RequestProviders(providers_for))
+        self.catalog = Catalog(sources, search=search, reserved_names=self.options.names.present, name=name)
+        self._listed_names = ListedNames()
+        self._hubs: set[Hub] = set()
+        self._closing = asyncio.Event()
+        self.lowlevel = ProtocolServer(
+            name,
+            version=__version__,
+            handlers=FrontHandlers(self.view, catalog=self.catalog),
+            lifespan=self._lifespan,
+            instructions=self.instructions,
+        )
+        """The SDK's server: what `mcp.Client(server.lowlevel)` connects to in memory."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def register_tool(self, tool: Any) -> None:
+        """Add a tool, or a function, that mode `normal` lists; at run time, too.
+
+        Raises:
+            DuplicateToolError: When its name is taken.
+            ReservedToolNameError: When it bears a meta-tool's name.
+        """
+        made = to_tool(tool, origin="register_tool")
+        self.options.check_free(made)
+        if made.name in (self.catalog.known_names or ()):
+            raise DuplicateToolError(made.name, (self.catalog.name, "register_tool"))
+        self._registered.add(made)
+        self._is_searched = self._is_searched or is_on_demand(made)
+        self.notify_changed()
+
+    def register_on_demand_tool(self, tool: Any, *keywords: str) -> None:
+        """Add a tool, or a function, that is found by search only; at run time, too.
+
+        Args:
+            tool: What is hidden, searchable and callable.
+            keywords: More words to find it by.
+
+        Raises:
+            DuplicateToolError: When its name is taken.
+            ReservedToolNameError: When it bears a meta-tool's name.
+        """
+        self.register_tool(on_demand(tool, *keywords))
+
+    def unregister_tools(self, *names: str) -> None:
+        """Take registered tools out; names that aren't there are passed over."""
+        self._registered.remove(*names)
+        self.notify_changed()
+
+    def notify_changed(self) -> None:
+        """Have each client's list looked at, and tell those whose list has changed; from any thread.
+
+        The server sees for itself what is registered, what a session's rules switch, and, within a second,
+        that a provider's version has moved. What changes otherwise, such as a policy, has to be told.
+        """
+        for hub in tuple(self._hubs):
+            hub.changed()
+
+    def instructions(self) -> str | None:
+        """Return what a client that connects now is told the server is for."""
+        if self._instructions is not None:
+            return self._instructions
+        return meta_tools.instruction_text(self.options.names) if self._is_searched else None
+
+    async def view(self, request: FrontRequest) -> ToolView:
+        """Return the tools as a request sees them."""
+        catalog = await self.catalog.view(request.context)
+        return ToolView(
+            request=request, catalog=catalog, options=self.options, listed_names=self._listed_names
+        )
+
+    async def run_stdio(self) -> None:
+        """Serve the one client at standard input and output until it leaves; then close the providers."""
+        from mcp.server.stdio import stdio_server
+
+        async with self, stdio_server() as (read_stream, write_stream):
+            await self.lowlevel.run(read_stream, write_stream, self.lowlevel.create_initialization_options())
+
+    async def run_http(
+        self,
+        host: str = "127.0.0.1",
+        port: int = 8000,
+        *,
+        path: str = "/mcp",
+        ready: Callable[[str], object] | None = None,
+        grace_seconds: int = 10,
+        **limits: Any,
+    ) -> None:
+        """Serve HTTP clients until SIGINT or SIGTERM, let calls end, and close the providers.
+
+        Args:
+            host: The address to bind to. One that other machines can reach needs `authenticate`.
+            port: 0 takes a free one.
+            path: Where the endpoint is.
+            ready: Called with the endpoint's URL once it can be reached.
+            grace_seconds: How long calls under way may go on after the signal.
+            limits: What `Protection` takes: `allowed_hosts`, `max_body_bytes`, `requests_per_second` …
+
+        Raises:
+            ConfigurationError: When other machines could reach it without a token.
+        """
+        check_binding(host, self._token)
+        if not is_loopback(host):
+            # A page that lured a browser here would need the token, whatever it calls this host.
+            limits.setdefault("allowed_hosts", None)
+        async with self:
+            await serve(
+                self.http_app(path=path, **limits),
+                host=host,
+                port=port,
+                ready=None if ready is None else lambda url: ready(f"{url}{path}"),
+                stopping=self.end_streams,
+                grace_seconds=grace_seconds,
+            )
+
+    def http_app(self, *, path: str = "/mcp", **limits: Any) -> Starlette:
+        """Return an ASGI app with a lifespan, for a server of your own; `aclose` is yours, too.
+
+        Args:
+            path: Where the endpoint is.
+            limits: What `Protection` takes. Only clients that call the host by a loopback name are
+                served, unless `allowed_hosts` says otherwise.
+        """
+        from tool_search_processor.server.front.http import http_app
+
+        self._closing = asyncio.Event()
+        return http_app(
+            self.lowlevel,
+            self._sessions(),
+            path=path,
+            closing=self._closing,
+            session_ttl_seconds=self._session_ttl_seconds,
+            limits={"allowed_hosts": LOOPBACK, **limits, "token": self._token},
+        )
+
+    def end_streams(self) -> None:
+        """End the streams that have no end, so that a server of your own can stop at once."""
+        self._closing.set()
+        for hub in tuple(self._hubs):
+            hub.close()
+
+    async def aclose(self) -> None:
+        """Close the providers.
+
+        Raises:
+            ExceptionGroup: What the failing ones raised.
+        """
+        await self.catalog.aclose()
+
+    def _sessions(self) -> Sessions:
+        from tool_search_processor.server.front.http import Sessions
+
+        has_table = self._keeps_sessions and self._signed_ids is None
+        return Sessions(
+            default_mode=self.options.mode,
+            table=SessionTable(self._session_ttl_seconds, ended=self._forget, clock=self._clock)
+            if has_table
+            else None,
+            signed=self._signed_ids,
+            changed=self.notify_changed,
+        )
+
+    def _forget(self, session: Session) -> None:
+        for hub in tuple(self._hubs):
+            hub.forget(session)
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Any) -> AsyncIterator[Hub]:
+        """Run a hub for one connection, or for one HTTP app."""
+        rules = SessionRules(holds_for="session", changed=self.notify_changed)
+        session = Session(mode=self.options.mode, rules=rules, id=uuid.uuid4().hex)
+        hub = Hub(session, mark=self._mark, version=self.catalog.version)
+        async with hub.running():
+            self._hubs.add(hub)
+            try:
+                yield hub
+            finally:
+                self._hubs.discard(hub)
+
+    async def _mark(self, request: FrontRequest) -> str:
+        """Return a mark of what a request is listed now."""
+        return mark_of(await FrontCalls(await self.view(request)).list_tools())
+
+
+def _as_list(tools: object) -> list[object]:
+    """Return what was given as items of a list of sources."""
+    if isinstance(tools, list | tuple):
+        return list(tools)
+    if isinstance(tools, dict):
+        return [StaticProvider(tools, name="tools")]
+    from tool_search_processor.catalog.sources import as_providers
+
+    return list(as_providers(tools))

@@ -1,0 +1,127 @@
+"""The tools as one request sees them: listed, findable, callable."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tool_search_processor import meta_tools
+from tool_search_processor.catalog.views import CatalogView
+from tool_search_processor.filters import Admission, Filter, FilterRequest
+from tool_search_processor.processor.discovery import find_by_name, suggest
+from tool_search_processor.server.front.modes import is_on_demand
+from tool_search_processor.server.front.options import FrontOptions
+from tool_search_processor.server.front.requests import FrontRequest
+from tool_search_processor.server.front.rules import SessionRules
+from tool_search_processor.tools import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from tool_search_processor.catalog.toolsets import ToolSet
+
+
+class ListedNames:
+    """The names that `normal` mode lists, worked out once for what all requests share."""
+
+    def __init__(self) -> None:
+        """Begin with nothing worked out."""
+        self._last: tuple[ToolSet | None, frozenset[str]] = (None, frozenset())
+
+    def of(self, view: CatalogView) -> frozenset[str]:
+        """Return the names of the view's tools that are not on demand."""
+        shared, names = self._last
+        if shared is not view.shared:
+            names = frozenset(tool.name for tool in view.shared if not is_on_demand(tool))
+            self._last = (view.shared, names)
+        if not view.own:
+            return names
+        own = {tool.name for tool in view.own if not is_on_demand(tool)}
+        return frozenset(names - view.own.by_name.keys() | own)
+
+
+@dataclass(frozen=True)
+class ToolView:
+    """What one request sees, finds and may call."""
+
+    request: FrontRequest
+    catalog: CatalogView
+    options: FrontOptions
+    listed_names: ListedNames
+
+    @cached_property
+    def unsearched(self) -> frozenset[str]:
+        """Names that a search leaves out, since they are listed anyway."""
+        return frozenset() if self.request.session.mode == "discovery" else self.listed_names.of(self.catalog)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether this request may know of everything there is."""
+        return self.options.filter is None and not self.request.session.rules
+
+    def admission(self) -> Admission:
+        """Return a new request to the filter and the session's rules."""
+        session = self.request.session
+        return Admission(
+            None if self.is_open else ruled(self.options.filter, session.rules),
+            context=self.request.context,
+            thread_id=session.id,
+            timeout_seconds=self.options.filter_timeout_seconds,
+        )
+
+    async def list_tools(self, admission: Admission) -> list[Tool]:
+        """Return the catalog's tools that this mode lists and phase `active` admits."""
+        if self.request.session.mode == "discovery":
+            return []
+        admitted = await admission.admit((t for t in self.catalog if not is_on_demand(t)), "active")
+        rules = self.request.session.rules
+        # A hook may have switched off what it had admitted before.
+        return [tool for tool in admitted if rules.admits(tool)] if rules else admitted
+
+    async def has_findable(self, admission: Admission) -> bool:
+        """Tell whether a search could find anything."""
+        unsearched = self.unsearched
+        if len(self.catalog) <= len(unsearched):
+            return False
+        findable = (tool for tool in self.catalog if tool.name not in unsearched)
+        return bool(await admission.admit(findable, "search", limit=1))
+
+    def inventory(self) -> str:
+        """Return the sentence about what can be found; empty where it would tell what is hidden."""
+        if not self.is_open:
+            return ""
+        namespaces = Counter(self.catalog.namespaces)
+        if self.unsearched:
+            listed = (self.catalog.get(name) for name in self.unsearched)
+            namespaces.subtract(tool.namespace for tool in listed if tool is not None and tool.namespace)
+        return meta_tools.inventory_text(len(self.catalog) - len(self.unsearched), +namespaces)
+
+    async def callable(self, name: str, admission: Admission) -> Tool | None:
+        """Return the tool of this exact name, if phases `load` and `active` admit it."""
+        tool = await self.catalog.fetch(name)
+        return tool if tool is not None and await admission.admits(tool, "load", "active") else None
+
+    async def meant(self, name: str, admission: Admission) -> Tool | None:
+        """Return the tool that a model means by a name, under the same conditions."""
+        tool = await find_by_name(self.catalog, name, admission=admission)
+        return tool if tool is not None and await admission.admits(tool, "active") else None
+
+    async def missing_text(self, name: str, admission: Admission) -> str:
+        """Return the sentence for a tool that is unknown or denied: the same for both."""
+        alike = await suggest(self.catalog, name, admission=admission)
+        search = self.options.names.search if await self.has_findable(admission) else None
+        return meta_tools.missing_tool_text(name, suggestions=alike, search=search)
+
+
+def ruled(filter: Filter | None, rules: SessionRules) -> Callable[[FilterRequest], bool | Awaitable[bool]]:  # noqa: A002
+    """Return a filter that a session's rules stand above."""
+
+    def ask(request: FilterRequest) -> bool | Awaitable[bool]:
+        if not rules.admits(request.tool):
+            return False
+        return True if filter is None else filter(request)
+
+    return ask

@@ -1,0 +1,16 @@
+"""A catalog over the Model Context Protocol: `ToolServer`."""
+
+from __future__ import annotations
+
+try:
+    import mcp  # noqa: F401 - looked for here, so that its absence is told in one sentence
+except ImportError as exc:
+    raise ImportError('ToolServer needs the MCP SDK: pip install "tool-search-processor[server]"') from exc
+
+from tool_search_processor.server.front.modes import Mode, on_demand
+from tool_search_processor.server.front.progress import forward_progress
+from tool_search_processor.server.front.results import TARGET_META
+from tool_search_processor.server.front.rules import SessionRules
+from tool_search_processor.server.front.server import ToolServer
+
+__all__ = ["TARGET_META", "Mode", "SessionRules", "ToolServer", "forward_progress", "on_demand"]
