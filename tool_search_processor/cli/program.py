@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from tool_search_processor._version import __version__
-from tool_search_processor.cli import eval_command, lint_command, search_command
+from tool_search_processor.cli import eval_command, lint_command, page_command, search_command
 from tool_search_processor.cli.terminal import warn
 from tool_search_processor.errors import ToolSearchError
 
@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (search_command, eval_command, lint_command):
+    for command in (search_command, eval_command, lint_command, page_command):
         command.add_to(commands)
     return parser
 

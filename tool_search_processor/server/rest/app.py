@@ -114,7 +114,7 @@ class RestEndpoints:
     def routes(self, access: Access) -> list[Route]:
         """Return the routes; all but those of health ask for the token.
 
-        Those for people ask who comes from this machine for nothing, and nobody else in where there is none.
+        Where there is none, those for people are for this machine alone.
         """
         closed = [
             ("/v1/tools/search", self.post_search, "POST"),
