@@ -80,6 +80,7 @@ class Connector:
         self._backoff = backoff or Backoff()
         self._connection: _Connection | None = None
         self._owners: set[asyncio.Task[None]] = set()
+        self._closings: set[asyncio.Task[None]] = set()
         self._last_error = ""
         self._is_closed = False
 
@@ -222,8 +223,8 @@ class Connector:
 
     def _close_soon(self) -> None:
         closing = asyncio.get_running_loop().create_task(self.aclose())
-        self._owners.add(closing)
-        closing.add_done_callback(self._owners.discard)
+        self._closings.add(closing)  # a task that nobody holds may vanish
+        closing.add_done_callback(self._closings.discard)
 
     def _drop(self, client: Client) -> None:
         """End a connection whose session its server has forgotten."""

@@ -1,0 +1,100 @@
+import json
+import sys
+
+import pytest
+
+from tests.providers.mcp.asking import SMALL
+from tool_search_processor import Catalog
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers import MCPProvider
+from tool_search_processor.providers.mcp.transports import HttpTransport, StdioTransport
+
+
+def servers(**entries):
+    return {"mcpServers": entries}
+
+
+def test_entries_become_providers_with_their_transports(monkeypatch):
+    monkeypatch.setenv("TOKEN", "sesame")
+    monkeypatch.delenv("FOLDER", raising=False)
+    local, remote = MCPProvider.from_config(
+        servers(
+            local={
+                "command": "${env:TOKEN}",
+                "args": ["--folder", "${FOLDER:-/tmp}"],
+                "env": {"KEY": "a${TOKEN}b"},
+                "cwd": "/",
+                "autoApprove": ["what other clients know"],
+            },
+            off={"command": "x", "disabled": True},
+            remote={
+                "type": "streamable-http",
+                "url": "https://example.com/mcp",
+                "headers": {"X-Key": "${TOKEN}"},
+            },
+        ),
+        namespaced=False,
+        inherit_env=["LANG"],
+        call_timeout_seconds=None,
+    )
+    assert (local.name, remote.name) == ("local", "remote")
+    assert local.transport == StdioTransport(
+        command="sesame",
+        args=["--folder", "/tmp"],
+        env={"KEY": "asesameb"},
+        cwd="/",
+        inherit_env=["LANG"],
+    )
+    assert remote.transport == HttpTransport(url="https://example.com/mcp", headers={"X-Key": "sesame"})
+    assert "sesame" not in repr(remote.transport)
+
+
+async def test_a_file_gives_namespaced_tools(tmp_path):
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps(servers(**{"my.server": {"command": sys.executable, "args": [SMALL]}})))
+    catalog = Catalog(MCPProvider.from_config(path))
+    tools = await catalog.list_tools()
+    assert tools[1].name == "my_server_process_id"
+    assert tools[1].namespace == "my.server"
+    assert tools[1].metadata["original_name"] == "process.id"
+    await catalog.aclose()
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (3, "config is a path or a mapping, found 3"),
+        ({}, "the MCP configuration: expected"),
+        (servers(a=1), "server 'a' is an object, found 1"),
+        (servers(a={}), "server 'a' has either the key 'command' or the key 'url', found neither"),
+        (servers(a={"command": "x", "url": "http://x"}), "found both"),
+        (servers(a={"command": "x", "disabled": "no"}), "'a': key 'disabled' is true or false, found 'no'"),
+        (servers(a={"url": "http://x", "type": "sse"}), "'a': key 'type' is .*, found 'sse'"),
+        (servers(a={"command": "x", "type": "http"}), "'a': key 'type' is .*, found 'http'"),
+        (servers(a={"command": ["x"]}), r"'a': command is a text that isn't blank, found \['x'\]"),
+        (servers(a={"command": "x", "args": "y"}), "'a': args is a list of texts, found 'y'"),
+        (servers(a={"command": "x", "env": {"K": 1}}), r"'a': env\['K'\] is a text, found a int"),
+        (servers(a={"command": "x", "env": []}), "'a': env is a mapping of texts, found a list"),
+        (servers(a={"command": "x", "cwd": 1}), "'a': cwd is a path or None, found 1"),
+        (servers(a={"url": "ftp://user:secret@x"}), "'a': url begins with http:// or https://, found 'ftp'"),
+        (
+            servers(a={"command": "x", "env": {"K": "${NO_SUCH_VARIABLE}"}}),
+            "'a': key 'env', 'K': the environment variable NO_SUCH_VARIABLE isn't set",
+        ),
+        (
+            servers(**{"a.b": {"command": "x"}, "a_b": {"command": "y"}}),
+            "'a_b' and 'a.b' would both have the prefix 'a_b'",
+        ),
+    ],
+)
+def test_what_cannot_work_names_the_server_and_the_key(config, message):
+    with pytest.raises(ConfigurationError, match=message):
+        MCPProvider.from_config(config)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"can't be read: .*missing\.json"):
+        MCPProvider.from_config(tmp_path / "missing.json")
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(ConfigurationError, match=r"bad\.json is no JSON: .*line 1 column 2"):
+        MCPProvider.from_config(str(tmp_path / "bad.json"))
