@@ -3,11 +3,13 @@
 import asyncio
 import os
 import signal
+import socket
 import threading
 
 import httpx
 import pytest
 
+from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.server.serving import serve
 
 
@@ -134,3 +136,17 @@ def test_a_server_in_a_thread_leaves_signals_alone():
     thread.start()
     thread.join()
     assert during == [before]
+
+
+async def test_an_address_in_use_is_an_error_and_ends_nothing():
+    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(OSError, match="already in use"):
+        await serve(App(), port=other.getsockname()[1])
+
+
+async def test_an_app_that_cannot_start_is_an_error():
+    async def broken(scope, receive, send):
+        await receive()
+        await send({"type": "lifespan.startup.failed", "message": "no index"})
+
+    with pytest.raises(ToolSearchError, match="could not start"):
+        await serve(broken, port=0, ready=lambda url: None)

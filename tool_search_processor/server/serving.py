@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
+
+from tool_search_processor.errors import ToolSearchError
 
 if TYPE_CHECKING:
     import uvicorn
@@ -42,6 +45,10 @@ async def serve(
         grace_seconds: How long requests under way may go on then.
         idle_seconds: How long a connection may stay open before it sends its first request.
         max_connections: The most open connections; one more is closed at once.
+
+    Raises:
+        OSError: When the address is in use, or none of this machine.
+        ToolSearchError: When the app could not start; the log says why.
     """
     import uvicorn
 
@@ -56,14 +63,19 @@ async def serve(
         timeout_graceful_shutdown=grace_seconds,
     )
     server = _server(config, ready=ready, stopping=stopping)
+    # Bound here: uvicorn would end the process where the address is in use.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=family, backlog=config.backlog)
     # In a task of its own: a cancelled server would leave its sockets and its lifespan open.
-    task = asyncio.create_task(server.serve())
+    task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(task)
     except asyncio.CancelledError:
         server.should_exit = True
         await task
         raise
+    finally:
+        listener.close()
 
 
 def _server(
@@ -94,7 +106,10 @@ def _server(
                     signal.signal(number, handler)
 
         async def startup(self, sockets: Any = None) -> None:
-            await super().startup(sockets)
+            with suppress(SystemExit):  # as uvicorn tells that the app refused to start
+                await super().startup(sockets)
+            if not self.started:
+                raise ToolSearchError("the app could not start: the log says why")
             if ready is not None:
                 name = f"[{config.host}]" if ":" in config.host else config.host
                 ready(f"http://{name}:{self.servers[0].sockets[0].getsockname()[1]}")
