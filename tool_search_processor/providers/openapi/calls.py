@@ -100,7 +100,14 @@ class Caller:
             auth: Proves who asks; see `OpenAPIProvider`.
             timeout_seconds: Longest time of a call in all.
             limits: How much of an answer is taken.
+
+        Raises:
+            ConfigurationError: If `auth` is neither an `httpx.Auth` nor a function.
         """
+        import httpx
+
+        if auth is not None and not isinstance(auth, httpx.Auth) and not callable(auth):
+            raise ConfigurationError(f"auth is an httpx.Auth or a function, found {type(auth).__name__}")
         self._clients = clients
         self._headers = {name.lower(): value for name, value in headers.items()}
         self._auth = auth

@@ -112,8 +112,7 @@ class OpenAPIProvider(Provider):
         ):
             if number <= 0:
                 raise ConfigurationError(f"{option} must be above 0, found {number!r}")
-        if base_url is not None and not base_url.startswith(_WEB):
-            raise ConfigurationError(f"base_url begins with http:// or https://, found {base_url!r:.200}")
+        _check_base_url(base_url)
         self._namespace = namespace
         self._include = None if include is None else as_selection(include, option="include")
         self._exclude = as_selection(exclude, option="exclude")
@@ -238,6 +237,15 @@ class OpenAPIProvider(Provider):
             )
 
         return definition.tool.replace(execute=execute, namespace=self._namespace)
+
+
+def _check_base_url(base_url: str | None) -> None:
+    if base_url is None:
+        return
+    if not base_url.startswith(_WEB):
+        raise ConfigurationError(f"base_url begins with http:// or https://, found {base_url!r:.200}")
+    if "?" in base_url or "#" in base_url:
+        raise ConfigurationError("base_url has no query and no fragment: paths are put behind it")
 
 
 def _read(document: str | Path | Mapping[str, Any]) -> Document:

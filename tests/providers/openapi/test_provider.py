@@ -1,0 +1,282 @@
+"""OpenAPIProvider: where documents come from, its options, and its tools in a catalog."""
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import httpx
+import pytest
+import respx
+
+from tests.providers.openapi.apis import SERVER, api, body, in_path, query
+from tests.providers.openapi.web import reply, serve
+from tool_search_processor import ToolContext
+from tool_search_processor.catalog import Catalog
+from tool_search_processor.errors import ConfigurationError, ToolCallError
+from tool_search_processor.providers import OpenAPIProvider
+
+PATHS = {
+    "/pets": {
+        "get": {
+            "operationId": "listPets",
+            "tags": ["pets"],
+            "parameters": [query("limit", {"type": "integer"})],
+        },
+        "post": {"operationId": "addPet", "tags": ["pets", "admin"], **body({"properties": {"name": {}}})},
+    },
+    "/pets/{id}": {"delete": {"operationId": "removePet", "tags": ["admin"], "parameters": [in_path("id")]}},
+}
+YAML = """
+openapi: 3.0.3
+servers: [{url: "https://api.example.com/v1"}]
+paths:
+  /pets:
+    get: {operationId: listPets}
+"""
+
+
+def provider(**options):
+    return OpenAPIProvider(api(PATHS), **options)
+
+
+async def names(given):
+    return [tool.name for tool in await given.list_tools({})]
+
+
+async def test_a_mapping_a_text_and_a_path_are_read_at_construction(tmp_path):
+    path = tmp_path / "api.yaml"
+    path.write_text(YAML)
+    for document in (YAML, path, str(path), json.dumps(api({"/pets": {"get": {"operationId": "listPets"}}}))):
+        given = OpenAPIProvider(document)
+        assert await names(given) == ["listPets"]
+        assert given.static
+        assert given.version() == 0
+
+
+async def test_the_tools_of_a_catalog():
+    catalog = Catalog([provider(namespace="shop", requires_approval=["DELETE *"])])
+    tools = {tool.name: tool for tool in await catalog.list_tools()}
+    assert list(tools) == ["listPets", "addPet", "removePet"]
+    assert {tool.namespace for tool in tools.values()} == {"shop"}
+    assert [tool.requires_approval for tool in tools.values()] == [False, False, True]
+    assert [(status.name, status.up, status.tools) for status in catalog.status().providers] == [
+        ("Pets", True, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"include": ["pets"]}, ["listPets", "addPet"]),
+        ({"exclude": ["DELETE *", "POST *"]}, ["listPets"]),
+        ({"include": ["/pets"], "exclude": ["admin"]}, ["listPets"]),
+        ({"include": lambda operation: operation.method == "POST"}, ["addPet"]),
+        ({"exclude": lambda operation: True}, []),
+    ],
+)
+async def test_operations_are_chosen(options, expected):
+    assert await names(provider(**options)) == expected
+
+
+def test_names_are_the_same_whatever_is_chosen():
+    paths = {"/a": {"get": {"operationId": "x"}}, "/b": {"get": {"operationId": "x"}}}
+    every = OpenAPIProvider(api(paths))
+    one = OpenAPIProvider(api(paths), include=["/b"])
+    assert asyncio.run(names(one)) == asyncio.run(names(every))[1:]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"include": "pets"}, "include is a function or a list of globs, found 'pets'"),
+        ({"exclude": ["dogs"]}, "exclude: 'dogs' matches no operation"),
+        ({"requires_approval": ["DELTE *"]}, "requires_approval: 'DELTE .' matches no operation"),
+        ({"exclude": ["DELETE *"], "requires_approval": ["DELETE *"]}, "requires_approval"),
+        ({"timeout_seconds": 0}, "timeout_seconds must be above 0, found 0"),
+        ({"max_response_bytes": -1}, "max_response_bytes must be above 0"),
+        ({"max_response_chars": 0}, "max_response_chars must be above 0"),
+        ({"max_document_bytes": 0}, "max_document_bytes must be above 0"),
+        (
+            {"base_url": "api.example.com"},
+            "base_url begins with http:// or https://, found 'api.example.com'",
+        ),
+        ({"base_url": "https://a/?b"}, "base_url has no query"),
+        ({"server_variables": {"x": "y"}}, "no server has the variable 'x'"),
+        ({"headers": {"X": "a\nb"}}, "the header 'X' is a text without line breaks"),
+        ({"headers": {"X": 3}}, "found a int"),
+        ({"credentials": {"key": "s"}}, "the OpenAPI document has no security scheme 'key'"),
+        ({"client": 3}, "client is an httpx.AsyncClient or a function that makes one, found 3"),
+        ({"auth": 3}, "auth is an httpx.Auth or a function, found int"),
+    ],
+)
+def test_options_that_cannot_work(options, message):
+    with pytest.raises(ConfigurationError, match=message):
+        provider(**options)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (3, "a document is a path, a URL, a text or a mapping, found 3"),
+        ("nowhere.json", "can't read nowhere.json: No such file"),
+        ({"openapi": "3.1.0"}, "without paths"),
+        (
+            {"openapi": "3.1.0", "paths": {"/p": {"get": {}}}},
+            "names no absolute server for GET /p: give base_url=",
+        ),
+    ],
+)
+def test_documents_that_are_refused(document, message):
+    with pytest.raises(ConfigurationError, match=message):
+        OpenAPIProvider(document)
+
+
+def test_without_httpx_it_says_what_to_install():
+    code = (
+        "import sys\nsys.modules['httpx'] = None\n"
+        "from tool_search_processor.providers import OpenAPIProvider\n"
+        "try:\n    OpenAPIProvider({})\nexcept ImportError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == 'OpenAPIProvider needs httpx: pip install "tool-search-processor[openapi]"'
+
+
+@respx.mock
+async def test_a_document_at_a_url_is_fetched_at_the_first_listing():
+    document = {key: value for key, value in api(PATHS).items() if key != "servers"}
+    route = respx.get("https://docs.example.com/api.json").respond(
+        json={**document, "servers": [{"url": "/v2"}]}
+    )
+    pets = respx.get("https://docs.example.com/v2/pets").respond(json=[])
+    given = OpenAPIProvider("https://docs.example.com/api.json", headers={"X-Key": "s"})
+    assert (given.name, given.static, route.called) == ("https://docs.example.com/api.json", False, False)
+    assert len(await given.list_tools({})) == len(await given.list_tools({})) == 3
+    assert (route.call_count, given.name, given.version()) == (1, "Pets", 0)
+    assert "x-key" not in route.calls[0].request.headers
+    await (await given.list_tools({}))[0].call({})
+    assert pets.calls[0].request.headers["x-key"] == "s"
+
+    route.respond(json=api({"/cats": {"get": {}}}))
+    await given.refresh()
+    assert (await names(given), given.version()) == (["get_cats"], 1)
+    route.respond(text="{")
+    with pytest.raises(ConfigurationError, match=r"https://docs\.example\.com/api\.json is not JSON"):
+        await given.refresh()
+    assert await names(given) == ["get_cats"]
+    await given.aclose()
+
+
+async def test_a_document_at_a_path_can_be_read_again(tmp_path):
+    path = tmp_path / "api.yaml"
+    path.write_text(YAML)
+    given = OpenAPIProvider(path, name="shop")
+    path.write_text(YAML.replace("listPets", "findPets"))
+    await given.refresh()
+    assert (await names(given), given.name, given.version()) == (["findPets"], "shop", 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"status_code": 404}, "can't be|was answered with HTTP 404"),
+        (
+            {"side_effect": httpx.ConnectError("no")},
+            "https://docs.example.com/a can't be fetched: ConnectError",
+        ),
+        ({"side_effect": TimeoutError}, "can't be fetched: TimeoutError"),
+    ],
+)
+@respx.mock
+async def test_a_document_that_cannot_be_fetched(options, message):
+    respx.get("https://docs.example.com/a").mock(
+        **({"return_value": httpx.Response(404)} if "status_code" in options else options)
+    )
+    given = OpenAPIProvider("https://user:secret@docs.example.com/a?token=secret")
+    with pytest.raises(ToolCallError, match=message) as caught:
+        await given.list_tools({})
+    assert "secret" not in str(caught.value)
+    await given.aclose()
+
+
+async def test_a_document_is_fetched_up_to_a_limit_over_redirects():
+    async def answer(request, writer):
+        if request.target == "/":
+            await reply(writer, status="302 Found", location="/api.json")
+        else:
+            await reply(writer, json.dumps(api(PATHS)))
+
+    async with serve(answer) as server:
+        given = OpenAPIProvider(f"{server.url}/")
+        assert await names(given) == ["listPets", "addPet", "removePet"]
+        small = OpenAPIProvider(f"{server.url}/api.json", max_document_bytes=100)
+        with pytest.raises(ConfigurationError, match="is larger than 100 bytes: raise max_document_bytes"):
+            await small.list_tools({})
+        await small.aclose()
+        await given.aclose()
+
+
+@respx.mock
+async def test_a_base_url_stands_in_the_place_of_servers():
+    route = respx.get("https://other.example/base/pets").respond(json=[])
+    given = provider(base_url="https://other.example/base/")
+    assert await (await given.list_tools({}))[0].call({}) == []
+    assert route.called
+    await given.aclose()
+
+
+@respx.mock
+async def test_a_client_of_the_users_own_has_base_url_headers_and_auth_and_stays_open():
+    route = respx.get("https://own.example/v9/pets").respond(json=[])
+    document = {key: value for key, value in api(PATHS).items() if key != "servers"}
+    async with httpx.AsyncClient(
+        base_url="https://own.example/v9", headers={"X-Own": "1"}, auth=("user", "pass")
+    ) as client:
+        given = OpenAPIProvider(document, client=client)
+        await (await given.list_tools({}))[0].call({})
+        await given.aclose()
+        assert not client.is_closed
+    assert route.calls[0].request.headers["x-own"] == "1"
+    assert route.calls[0].request.headers["authorization"].startswith("Basic ")
+
+
+@respx.mock
+def test_each_event_loop_has_a_client_that_ends_with_it():
+    respx.get(f"{SERVER}/pets").respond(json=[])
+    made = []
+
+    def make():
+        made.append(httpx.AsyncClient())
+        return made[-1]
+
+    given = provider(client=make)
+
+    async def use():
+        tool, *_ = await given.list_tools({})
+        await asyncio.gather(tool.call({}), tool.call({}))
+
+    asyncio.run(use())
+    asyncio.run(use())
+    assert [client.is_closed for client in made] == [True, True]
+
+
+@respx.mock
+async def test_a_call_knows_its_request():
+    route = respx.get(f"{SERVER}/pets").respond(json=[])
+    given = provider(auth=lambda context: {"Authorization": f"Bearer {context.context['token']}"})
+    tool, *_ = await given.list_tools({})
+    await asyncio.gather(
+        *(tool.call({"limit": n}, ToolContext(context={"token": f"t{n}"})) for n in range(20))
+    )
+    sent = {call.request.url.query: call.request.headers["authorization"] for call in route.calls}
+    assert sent == {f"limit={n}".encode(): f"Bearer t{n}" for n in range(20)}
+    await given.aclose()
+
+
+def test_the_package_imports_without_what_it_needs_to_call():
+    code = (
+        "import sys, tool_search_processor.providers.openapi.definitions as d\n"
+        "print({'httpx', 'yaml', 'mcp', 'litellm'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

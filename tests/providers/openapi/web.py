@@ -1,0 +1,64 @@
+"""A server on loopback that answers as a test says, byte by byte if it likes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+Answer = Callable[["Request", asyncio.StreamWriter], Awaitable[None]]
+
+
+@dataclass
+class Request:
+    """What came."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Server:
+    """Where it is, and what came so far."""
+
+    url: str
+    requests: list[Request] = field(default_factory=list)
+
+
+@asynccontextmanager
+async def serve(answer: Answer) -> AsyncIterator[Server]:
+    """Answer each request by `answer(request, writer)`; a connection is one request."""
+    server = Server(url="")
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        method, target, _ = head[0].split(" ")
+        headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in head[1:] if line)}
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        request = Request(method, target, headers, body)
+        server.requests.append(request)
+        try:
+            await answer(request, writer)
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    listening = await asyncio.start_server(handle, "127.0.0.1", 0)
+    server.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    async with listening:
+        yield server
+
+
+async def reply(
+    writer: asyncio.StreamWriter, body: bytes | str = b"", *, status: str = "200 OK", **headers: str
+) -> None:
+    """Write a whole answer; `content_type` stands for the header `content-type`."""
+    content = body.encode() if isinstance(body, str) else body
+    lines = {"content-length": str(len(content)), **{k.replace("_", "-"): v for k, v in headers.items()}}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    writer.write(f"HTTP/1.1 {status}\r\nconnection: close\r\n{head}\r\n".encode() + content)
+    await writer.drain()
