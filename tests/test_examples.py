@@ -20,6 +20,13 @@ SHOWN = {
         "answer True: The tool says: deleted bob\naccounts: ['ada']",
     ],
     "call_mode": ['mode "load": A leap year: true', 'mode "call": A leap year: true'],
+    "mcp_servers": [
+        "clock: clock_convert_time(source_timezone, time, target_timezone)\n",
+        "repo: repo_git_reset(repo_path) needs approval\n  repo: history(max_count,",
+        "history: Commit history: Commit: ",
+        "Message: Begin",
+        "Answer: It is 21:30 in Tokyo.",
+    ],
     "own_loop": ["calls     diff_texts(", "assistant The patch is:\n--- old\n+++ new"],
     "per_plan_filter": [
         "{'plan': 'free'}\n  finds generate_password,",
