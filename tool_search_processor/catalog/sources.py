@@ -22,6 +22,7 @@ from tool_search_processor.providers.base import (
     provider_version,
 )
 from tool_search_processor.providers.callable import CallableProvider
+from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import foreign_line
@@ -72,6 +73,7 @@ class Source(Generic[ComponentT]):
         self.name = provider_name(provider)
         self.static = bool(getattr(provider, "static", False))
         self.foreign = bool(getattr(provider, "foreign", False))
+        self._make = FunctionTools()
         self._limits = limits or Limits()
         self._clock = self._limits.clock
         self._bounded = self.static or bool(getattr(provider, "limits_itself", False))
@@ -217,7 +219,7 @@ class Source(Generic[ComponentT]):
         try:
             if strict and self.kind is Tool:
                 await check_provider(self.provider, context)
-            listed = await components_of(self.provider, context, kind=kind_of(self.kind))
+            listed = await components_of(self.provider, context, kind=kind_of(self.kind), make=self._make)
             return _checked(listed, self.kind, self.name)
         except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
             raise

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.providers.changes import HeldTool
+from tool_search_processor.providers.functions import FunctionTools, is_function, to_tool
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import (
     Kind,
@@ -23,13 +24,16 @@ from tool_search_processor.transforms.base import (
 )
 
 Context = Mapping[str, Any]
+MakeTool = Callable[..., Tool]
+"""Makes the tool of an item: `to_tool`, or something that remembers what it made."""
 
 
 @runtime_checkable
 class ToolProvider(Protocol):
     """A source of tools.
 
-    A `list_tools` that has nothing to wait for may be a plain `def`. A provider may also have:
+    A `list_tools` that has nothing to wait for may be a plain `def`, and plain functions in its list become
+    tools. A provider may also have:
 
     - `name: str`: what status reports and errors call it.
     - `version() -> Hashable | None`: a cheap change mark. It promises that the lists depend on nothing
@@ -85,6 +89,7 @@ class TransformedProvider(Provider):
         """
         self.provider = provider
         self.transforms = as_transforms(transforms)
+        self._make = FunctionTools()
         self.name = provider_name(provider)
         self.static = bool(getattr(provider, "static", False))
         self.limits_itself = bool(getattr(provider, "limits_itself", False))
@@ -111,7 +116,7 @@ class TransformedProvider(Provider):
         return await self._transformed(context, "prompt")
 
     async def _transformed(self, context: Context, kind: Kind) -> Sequence[Any]:
-        listed = tuple(await components_of(self.provider, context, kind=kind))
+        listed = tuple(await components_of(self.provider, context, kind=kind, make=self._make))
         stages = await transform_stages(self.transforms, listed, kind=kind)
         if not any(overrides_get(transform, kind=kind) for transform in self.transforms):
             return stages[-1]
@@ -130,7 +135,8 @@ class TransformedProvider(Provider):
             ConfigurationError: Says what is missing.
         """
         await check_provider(self.provider, context)
-        await check_transforms(self.transforms, tuple(await tools_of(self.provider, context)))
+        tools = await components_of(self.provider, context, kind="tool", make=self._make)
+        await check_transforms(self.transforms, tuple(tools))
 
     async def aclose(self) -> None:
         """Close the wrapped provider."""
@@ -142,24 +148,29 @@ def provider_name(provider: object) -> str:
     return str(getattr(provider, "name", None) or type(provider).__name__)
 
 
-async def tools_of(provider: ToolProvider, context: Context) -> Sequence[Tool]:
-    """Return what a provider lists; its `list_tools` may also be a plain function."""
-    listed: object = provider.list_tools(context)
-    if inspect.isawaitable(listed):
-        listed = await listed
-    return listed  # type: ignore[return-value]  # foreign code; a catalog looks at what came
-
-
-async def components_of(provider: ToolProvider, context: Context, *, kind: Kind) -> Sequence[Any]:
+async def components_of(
+    provider: ToolProvider, context: Context, *, kind: Kind, make: MakeTool = to_tool
+) -> Sequence[Any]:
     """Return what a provider lists of a kind; nothing where it has no such method.
 
-    Of tools, what it holds back (`HeldTool`) is among them, where it tells of that.
+    Its method may also be a plain function. Of tools, what it holds back (`HeldTool`) is among them, where
+    it tells of that, and functions among them become tools.
+
+    Args:
+        provider: The source; a catalog looks at what comes from it.
+        context: The request's own data.
+        kind: What is asked for.
+        make: Makes the tool of a function.
     """
-    method = getattr(provider, "list_with_held" if kind == "tool" else f"list_{kind}s", None)
-    if method is None:
-        return await tools_of(provider, context) if kind == "tool" else ()
-    listed: Sequence[Any] | Awaitable[Sequence[Any]] = method(context)
-    return await listed if inspect.isawaitable(listed) else listed
+    held = getattr(provider, "list_with_held", None) if kind == "tool" else None
+    method = held or getattr(provider, f"list_{kind}s", None)
+    listed: Any = () if method is None else method(context)
+    if inspect.isawaitable(listed):
+        listed = await listed
+    if kind != "tool" or not isinstance(listed, list | tuple) or not any(map(is_function, listed)):
+        return listed  # type: ignore[no-any-return]  # foreign code
+    name = provider_name(provider)
+    return [make(item, origin=name) if is_function(item) else item for item in listed]
 
 
 def provider_version(provider: object) -> Hashable | None:
@@ -186,37 +197,22 @@ async def close_provider(provider: object) -> None:
         await aclose()
 
 
-def to_tools(source: object, *, origin: str) -> tuple[Tool, ...]:
+def to_tools(source: object, *, origin: str, make: MakeTool = to_tool) -> tuple[Tool, ...]:
     """Return the tools in what a user passed as such.
 
     Args:
         source: A mapping of names to tools or functions, or an iterable of tools and functions.
         origin: What errors call the source.
+        make: Makes the tool of one of them.
 
     Raises:
         ConfigurationError: When something in it is neither a tool nor a function.
     """
     if isinstance(source, Mapping):
-        return tuple(to_tool(item, name=str(name), origin=origin) for name, item in source.items())
+        return tuple(make(item, name=str(name), origin=origin) for name, item in source.items())
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
         raise ConfigurationError(f"{origin}: expected tools, found {source!r:.80}: pass a list of them")
-    return tuple(to_tool(item, origin=origin) for item in source)
-
-
-def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
-    """Return one tool; a plain function becomes one, and a mapping's key becomes the name."""
-    if isinstance(item, Tool):
-        return item if name is None or item.name == name else item.replace(name=name)
-    if callable(item) and not isinstance(item, type):
-        return Tool.from_function(item) if name is None else Tool.from_function(item, name=name)
-    if isinstance(item, type) and callable(getattr(item, "list_tools", None)):
-        raise ConfigurationError(
-            f"{origin}: {item!r:.80} is the class of a provider: create it, {item.__name__}(...)"
-        )
-    raise ConfigurationError(
-        f"{origin}: {item!r:.80} is neither a Tool nor a function: wrap it with Tool(...), or import a "
-        "definition with Tool.from_openai, Tool.from_anthropic or Tool.from_mcp"
-    )
+    return tuple(make(item, origin=origin) for item in source)
 
 
 def refuse_duplicates(tools: Iterable[Tool], *, origin: str) -> None:

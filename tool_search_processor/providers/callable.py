@@ -8,6 +8,7 @@ from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import Context, Provider, to_tools
+from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.tools import Tool
 
 ToolsFunction = Callable[[Context], Iterable[Any] | Mapping[str, Any] | Awaitable[Any]]
@@ -21,8 +22,8 @@ class CallableProvider(Provider):
 
         Args:
             function: `(context) -> tools`, sync or async. It runs at each step, in the event loop, so a
-                costly one should keep its own cache. Return the same `Tool` objects where they are the
-                same: that is the cheapest.
+                costly one should keep its own cache. Return the same `Tool` objects, or the same functions,
+                where they are the same: that is the cheapest.
             name: What status reports and errors call this provider; the function's name by default.
 
         Raises:
@@ -31,9 +32,11 @@ class CallableProvider(Provider):
         if not callable(function):
             raise ConfigurationError(f"CallableProvider takes a function, found {function!r:.80}")
         self._function = function
+        self._make = FunctionTools()
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return what the function gives for this request."""
         result = self._function(context)
-        return to_tools(await result if inspect.isawaitable(result) else result, origin=self.name)
+        given = await result if inspect.isawaitable(result) else result
+        return to_tools(given, origin=self.name, make=self._make)

@@ -74,7 +74,7 @@ class SearchIndex(Protocol):
             extra: Documents of this request alone, such as all tools of a provider without a
                 `version`: scored with the shared statistics, never stored. An extra document hides a
                 stored one of the same name, and ties come after all stored ones. `within` does not
-                apply to them.
+                apply to them. An index that passes over them finds none of such a provider's tools.
 
         Returns:
             Hits, best first; ties keep the documents' order. The same arguments give the same list.

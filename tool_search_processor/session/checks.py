@@ -9,6 +9,7 @@ from typing import Any
 from tool_search_processor.call_requests import read_call
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
 from tool_search_processor.plain import field_of
+from tool_search_processor.providers.functions import to_tool
 from tool_search_processor.steps import InputProcessor, ToolResolver
 from tool_search_processor.tools import Tool
 
@@ -25,7 +26,7 @@ def checked_tools(tools: Iterable[Tool | Callable[..., Any]], *, owner: str) -> 
     """
     if isinstance(tools, str | Tool) or callable(tools):
         raise ConfigurationError(f"tools of {owner} is a list, found {tools!r:.80}: put it in a list")
-    result = [_tool(item, place=f"tools[{number}] of {owner}") for number, item in enumerate(tools)]
+    result = [to_tool(item, origin=f"tools[{number}] of {owner}") for number, item in enumerate(tools)]
     first: dict[str, int] = {}
     for number, tool in enumerate(result):
         if tool.name in first:
@@ -108,14 +109,6 @@ def resolvers(processors: Iterable[InputProcessor]) -> list[ToolResolver]:
 
 def _has(value: object, name: str) -> bool:
     return name in value if isinstance(value, Mapping) else hasattr(value, name)
-
-
-def _tool(item: Tool | Callable[..., Any], *, place: str) -> Tool:
-    if isinstance(item, Tool):
-        return item
-    if not callable(item):
-        raise ConfigurationError(f"{place} is neither a Tool nor a function: found {item!r:.80}")
-    return Tool.from_function(item)
 
 
 def _check_pair(one: InputProcessor, other: InputProcessor) -> None:

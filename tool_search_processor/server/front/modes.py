@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.base import to_tool
+from tool_search_processor.providers.functions import to_tool
 from tool_search_processor.tools import Tool
 
 Mode = Literal["normal", "discovery"]

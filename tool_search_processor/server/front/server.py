@@ -14,7 +14,7 @@ from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.filters import Filter
-from tool_search_processor.providers.base import to_tool
+from tool_search_processor.providers.functions import to_tool
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, TokenCheck

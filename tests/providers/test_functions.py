@@ -1,0 +1,124 @@
+"""Plain functions in lists: tools, and the same ones each time."""
+
+from functools import partial
+
+import pytest
+
+from tool_search_processor import Catalog
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers import CallableProvider, StaticProvider, functions
+from tool_search_processor.providers.functions import FunctionTools, is_function, to_tool
+from tool_search_processor.tools import Tool
+from tool_search_processor.transforms import Namespace
+
+
+def greet(name: str) -> str:
+    """Greet somebody."""
+    return f"Hello {name}"
+
+
+class Desk:
+    """A method of it is a new object at each look; the object itself can be called, and has no hash."""
+
+    __hash__ = None
+    __name__ = "desk"
+
+    def greet(self, name: str) -> str:
+        """Greet somebody at the desk."""
+        return f"Hello {name}"
+
+    def __call__(self, name: str) -> str:
+        """Call."""
+        return name
+
+
+class Custom:
+    """A provider of a user's own that lists functions."""
+
+    def __init__(self, *items, version=None):
+        self.items, self.mark = items, version
+
+    def version(self):
+        return self.mark
+
+    async def list_tools(self, context):
+        return [*self.items]
+
+
+DESK = Desk()
+
+
+@pytest.mark.parametrize("item", [greet, lambda: DESK.greet, partial], ids=["function", "method", "partial"])
+def test_one_function_is_one_tool(item):
+    make = FunctionTools()
+    name = None
+    if item is partial:
+        item, name = partial(greet, name="Ada"), "greet_ada"
+    look = item if item is not greet and name is None else lambda: item
+    made = make(look(), name=name, origin="here")
+    assert make(look(), name=name, origin="there") is made
+    assert make(look(), name="other", origin="there").name == "other"
+
+
+def test_what_has_no_hash_is_made_anew():
+    make = FunctionTools()
+    with pytest.raises(TypeError):
+        hash(DESK)
+    one, two = (make(DESK, name="desk", origin="here") for _ in range(2))
+    assert one == two or one.fingerprint == two.fingerprint
+
+
+def test_a_tool_is_itself():
+    tool = Tool("a")
+    assert FunctionTools()(tool, origin="here") is tool
+    assert to_tool(tool, name="b", origin="here").name == "b"
+
+
+def test_what_is_remembered_is_bounded(monkeypatch):
+    monkeypatch.setattr(functions, "_MAX_KEPT", 3)
+    make = FunctionTools()
+    made = [make(partial(greet, name=str(i)), name=f"t{i}", origin="here") for i in range(10)]
+    assert len(make._made) == 3
+    assert [tool.name for tool in made] == [f"t{i}" for i in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"), [(greet, True), (DESK, True), (Tool("a"), False), (Desk, False), ("greet", False)]
+)
+def test_what_a_tool_can_be_made_of(item, expected):
+    assert is_function(item) is expected
+
+
+def test_anything_else_is_refused():
+    with pytest.raises(ConfigurationError, match="here: 3 is neither a Tool nor a function"):
+        FunctionTools()(3, origin="here")
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda: Custom(greet, Tool("a")),
+        lambda: Custom(greet, Tool("a"), version=1),
+        lambda: CallableProvider(lambda context: [greet, Tool("a")]),
+        lambda: StaticProvider([greet, Tool("a")]),
+    ],
+    ids=["by request", "with a version", "function", "static"],
+)
+async def test_a_catalog_serves_functions_as_the_same_tools(wrap):
+    catalog = Catalog([wrap()])
+    first = await catalog.list_tools({})
+    assert [tool.name for tool in first] == ["greet", "a"]
+    assert await first[0].call({"name": "Ada"}) == "Hello Ada"
+    again = await catalog.list_tools({})
+    assert again[0] is first[0]
+    assert catalog.status().providers[0].up
+
+
+async def test_transforms_see_tools():
+    class Shaped(Custom, StaticProvider):
+        static = False
+
+    provider = Shaped(greet, version=1).with_transforms(Namespace("n"))
+    catalog = Catalog([provider])
+    await catalog.refresh()
+    assert [tool.name for tool in await catalog.list_tools()] == ["n_greet"]

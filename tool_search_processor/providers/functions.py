@@ -1,0 +1,67 @@
+"""Plain functions where tools are wanted: each becomes a tool, the same one however often it is listed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeGuard
+
+from cachetools import LRUCache
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.tools import Tool
+
+_MAX_KEPT = 500
+
+
+class FunctionTools:
+    """Makes tools of functions and remembers the last 500, so that a list costs its schemas once."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._made: LRUCache[tuple[Callable[..., Any], str | None], Tool] = LRUCache(_MAX_KEPT)
+        self._lock = threading.Lock()
+
+    def __call__(self, item: object, *, name: str | None = None, origin: str) -> Tool:
+        """Return one tool, as `to_tool` does.
+
+        Raises:
+            ConfigurationError: When it is neither a tool nor a function.
+        """
+        if not is_function(item):
+            return to_tool(item, name=name, origin=origin)
+        try:
+            with self._lock:
+                made = self._made.get((item, name))
+        except TypeError:  # a callable object that has no hash
+            return to_tool(item, name=name, origin=origin)
+        if made is None:
+            made = to_tool(item, name=name, origin=origin)
+            with self._lock:
+                made = self._made.setdefault((item, name), made)
+        return made
+
+
+def is_function(item: object) -> TypeGuard[Callable[..., Any]]:
+    """Tell whether a tool can be made of it: it is called, and is neither a tool nor a class."""
+    return callable(item) and not isinstance(item, type | Tool)
+
+
+def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
+    """Return one tool; a plain function becomes one, and a mapping's key becomes the name.
+
+    Raises:
+        ConfigurationError: When it is neither a tool nor a function.
+    """
+    if isinstance(item, Tool):
+        return item if name is None or item.name == name else item.replace(name=name)
+    if is_function(item):
+        return Tool.from_function(item) if name is None else Tool.from_function(item, name=name)
+    if isinstance(item, type) and callable(getattr(item, "list_tools", None)):
+        raise ConfigurationError(
+            f"{origin}: {item!r:.80} is the class of a provider: create it, {item.__name__}(...)"
+        )
+    raise ConfigurationError(
+        f"{origin}: {item!r:.80} is neither a Tool nor a function: wrap it with Tool(...), or import a "
+        "definition with Tool.from_openai, Tool.from_anthropic or Tool.from_mcp"
+    )
