@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Sequence
@@ -15,9 +16,14 @@ def vector_of(text: str, dimensions: int = DIMENSIONS) -> np.ndarray:
     """Return the sum of one random direction a word."""
     total = np.zeros(dimensions, np.float32)
     for word in re.findall(r"\w+", text.lower()):
-        seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
-        total += np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)
+        total += _direction(word, dimensions)
     return total
+
+
+@functools.cache
+def _direction(word: str, dimensions: int) -> np.ndarray:
+    seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
+    return np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)
 
 
 class FakeEmbedder:

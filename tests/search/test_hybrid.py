@@ -11,6 +11,7 @@ from tests.search.fake_embedder import FakeEmbedder, vector_of
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import CountingIndex, Document, Hit, SearchIndex
 from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.cohort import COHORT
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.vector import VectorIndex
 
@@ -211,6 +212,7 @@ def test_vectors_of_what_is_gone_are_not_used():
     embedder.go.set()
     made = HybridIndex(vector=VectorIndex(embedder, background=True))
     made.update(DOCUMENTS)
+    made.search("rain")  # the cohort is embedded
     embedder.go.clear()
     newer = [
         DOCUMENTS[2],
@@ -223,6 +225,29 @@ def test_vectors_of_what_is_gone_are_not_used():
     assert made.search("rain and sun")[0].name == "get_forecast"
     embedder.go.set()
     assert made.wait(10)
+
+
+def test_a_request_that_a_tool_serves_scores_more_than_one_that_everyday_tools_serve_better():
+    without = hybrid(documents=DOCUMENTS[:1] + DOCUMENTS[2:])
+    assert without.search("send email")[0].score < hybrid().search("send mail to a person")[0].score
+
+
+def test_what_a_caller_does_not_see_makes_nothing_likelier():
+    made = hybrid()
+    query = "write a message about a bug report"
+    whole = {hit.name: hit.score for hit in made.search(query)}
+    (seen,) = made.search(query, within={"create_issue"})
+    assert seen.score < whole["create_issue"] < whole["send_mail"]
+
+
+def test_the_cohort_is_embedded_once():
+    embedder = Understanding()
+    made = hybrid(embedder)
+    for query in ("rain", "bug report", "zorblax"):
+        made.search(query)
+    made.update(DOCUMENTS[:2])
+    made.search("rain")
+    assert [embedder.texts.count(name) for name in COHORT] == [1] * len(COHORT)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ import threading
 import numpy as np
 import pytest
 
-from tests.search.fake_embedder import FakeEmbedder
+from tests.search.fake_embedder import FakeEmbedder, vector_of
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import CountingIndex, Document, SearchIndex
+from tool_search_processor.search.cohort import COHORT
 from tool_search_processor.search.vector import VectorIndex, clauses, document_text
 
 DOCUMENTS = (
@@ -132,6 +133,22 @@ def test_a_request_for_several_things_is_near_each():
         "open a bug report.",
         "Then write a message to a person!",
     ]
+
+
+def test_nearness_to_the_cohort_is_the_mean_of_the_ten_nearest():
+    def cosine(one, other):
+        return one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+
+    query = vector_of("send an email")
+    nearest = sorted((cosine(query, vector_of(name)) for name in COHORT), reverse=True)[:10]
+    assert index().cohort_cosine("send an email") == pytest.approx(sum(nearest) / 10, abs=1e-5)
+
+
+def test_a_clause_may_be_what_is_near_the_cohort():
+    made = index()
+    asked = made.cohort_cosine("Zorblax the quux of wibble. Then send an email")
+    assert asked > made.cohort_cosine("Zorblax the quux of wibble.")
+    assert made.cohort_cosine("  ") == 0.0
 
 
 @pytest.mark.parametrize(

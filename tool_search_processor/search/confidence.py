@@ -58,5 +58,9 @@ def confidence_of(*, possible: float, size: int) -> Confidence:
     """
     greatest = idf(0, size)
     slope = _COVERAGE / possible + _STRENGTH / greatest if possible > 0 else 0.0
-    crowd = math.log(min(max(size, 50), 20_000))
-    return Confidence(slope, _BIAS - _CROWD * crowd)
+    return Confidence(slope, _BIAS - _CROWD * crowd_of(size))
+
+
+def crowd_of(size: int) -> float:
+    """Return how much there is to choose from: the logarithm of a size, within what was measured."""
+    return math.log(min(max(size, 50), 20_000))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 import threading
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import CountedBySearch, Document, Hit
+from tool_search_processor.search.cohort import COHORT, NEAREST
 from tool_search_processor.search.embedders import (
     CachedEmbedder,
     DescribedEmbedder,
@@ -165,13 +167,25 @@ class VectorIndex(CountedBySearch):
         """Return how near the query, or the nearest of its clauses, is to every document."""
         return self._cosines(self._snapshot, query, extra)
 
-    def _cosines(self, snapshot: _Snapshot, query: str, extra: Sequence[Document]) -> Cosines:
+    def cohort_cosine(self, query: str) -> float:
+        """Return how near the query, or the nearest of its clauses, is to tools in general; see `cohort`."""
+        nearness = _nearest(self._cohort, self._asked(query), len(COHORT))
+        return float(np.partition(nearness, -NEAREST)[-NEAREST:].mean())
+
+    @functools.cached_property
+    def _cohort(self) -> Floats:
+        return self.embedder.documents(COHORT)
+
+    def _asked(self, query: str) -> Floats:
+        """Return the vectors of a query and its clauses, (n, dimensions); no dimensions for a blank one."""
         asked = query[:QUERY_CHARACTERS].strip()
-        own = self.embedder.documents([document_text(document) for document in extra])
         if not asked:
-            vectors = np.zeros((1, 0), np.float32)
-        else:
-            vectors = np.stack([self.embedder.query(part) for part in (asked, *clauses(asked))])
+            return np.zeros((1, 0), np.float32)
+        return np.stack([self.embedder.query(part) for part in (asked, *clauses(asked))])
+
+    def _cosines(self, snapshot: _Snapshot, query: str, extra: Sequence[Document]) -> Cosines:
+        own = self.embedder.documents([document_text(document) for document in extra])
+        vectors = self._asked(query)
         return Cosines(
             documents=snapshot.documents,
             views=snapshot.views,
