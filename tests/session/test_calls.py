@@ -441,3 +441,24 @@ async def test_what_a_meta_tool_answers_is_never_cut_since_it_may_bear_a_receipt
         call = {"id": "1", "function": {"name": "load_tool", "arguments": '{"tool_names": ["a"]}'}}
         (answer,) = await session.execute([call])
     assert json.loads(answer["content"])["receipt"]["names"] == ["a"]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+async def test_a_look_up_that_is_cancelled_ends_the_others(order):
+    never, ended = asyncio.Event(), []
+
+    class Resolving(Resolver):
+        async def resolve_call(self, step, name):
+            if name == "cancelled":
+                await asyncio.sleep(0)
+                raise asyncio.CancelledError
+            try:
+                await never.wait()
+            finally:
+                ended.append(name)
+
+    requests = [request("waiting", call_id="c1"), request("cancelled", call_id="c2")][::order]
+    with pytest.raises(asyncio.CancelledError):
+        await CallRunner([Resolving([])]).prepare(step_of(), requests)
+    assert ended == ["waiting"]
+    assert asyncio.all_tasks() == {asyncio.current_task()}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from tool_search_processor.catalog.views import CatalogView
@@ -94,6 +95,49 @@ async def find_by_name(
     passed = {name, *without}
     near = await admission.admit((tool for tool in view.near(name) if tool.name not in passed), "load")
     return await view.fetch(near[0].name) if len(near) == 1 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedTools:
+    """What the names that a model gave stand for; each sort in the names' order, nothing twice."""
+
+    wanted: tuple[str, ...]
+    """To be loaded, if they aren't."""
+    listed: tuple[str, ...]
+    missing: Mapping[str, list[str]]
+    """What is unknown or denied, as it was written, with its suggestions."""
+
+
+async def find_named(
+    view: CatalogView,
+    names: Iterable[str],
+    *,
+    admission: Admission,
+    listed: Collection[str],
+    without: Collection[str],
+) -> NamedTools:
+    """Return what each name stands for; see `find_by_name`.
+
+    Args:
+        view: Where to look.
+        names: What a model wrote.
+        admission: Asks the filter.
+        listed: Names that the step lists anyway.
+        without: Names to pass over.
+    """
+    wanted: dict[str, None] = {}
+    there: dict[str, None] = {}
+    missing: dict[str, list[str]] = {}
+    for name in names:
+        if name in listed:
+            there[name] = None
+            continue
+        tool = await find_by_name(view, name, admission=admission, without=without)
+        if tool is None:
+            missing[name] = await suggest(view, name, admission=admission, without=without)
+        else:
+            (there if tool.name in listed else wanted)[tool.name] = None
+    return NamedTools(wanted=tuple(wanted), listed=tuple(there), missing=missing)
 
 
 async def suggest(

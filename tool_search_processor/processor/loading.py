@@ -116,6 +116,12 @@ class LoadedTools:
         seen.update(dict.fromkeys(names))
         return tuple(seen)
 
+    def receipt(
+        self, outcome: LoadOutcome, names: Sequence[str], *, evicted: Sequence[str]
+    ) -> dict[str, Any] | None:
+        """Return the receipt of a load where answers need one; see `LoadOutcome.receipt`."""
+        return outcome.receipt(names, evicted=evicted) if self.writes_receipts else None
+
     @property
     def writes_receipts(self) -> bool:
         """Whether answers need receipts, since the conversation is what tells the loaded tools."""

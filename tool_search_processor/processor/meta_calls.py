@@ -18,6 +18,7 @@ from tool_search_processor.processor.discovery import (
     Ranked,
     fetch_all,
     find_by_name,
+    find_named,
     interleave,
     rank,
     suggest,
@@ -150,7 +151,7 @@ class StepCalls:
             results,
             total=self._total(await self._count(call, rankings)),
             message=message,
-            receipt=self._receipt(outcome, tried, evicted=await self._usable(outcome.evicted)),
+            receipt=self.loads.receipt(outcome, tried, evicted=await self._usable(outcome.evicted)),
         )
 
     async def _rank(self, call: SearchCall, admission: Admission) -> tuple[list[list[Ranked]], str | None]:
@@ -181,11 +182,6 @@ class StepCalls:
             return [], LoadOutcome()
         loadable = [tool.name for tool in await admission.admit(tools_of(ranked), "load")]
         return loadable, await self.loads.add(self.step, loadable)
-
-    def _receipt(
-        self, outcome: LoadOutcome, names: Sequence[str], *, evicted: Sequence[str]
-    ) -> dict[str, Any] | None:
-        return outcome.receipt(names, evicted=evicted) if self.loads.writes_receipts else None
 
     async def _count(self, call: SearchCall, rankings: Sequence[Sequence[Ranked]]) -> int:
         """Return how many tools match any of the queries."""
@@ -246,40 +242,34 @@ class StepCalls:
 
     async def load_names(self, names: Sequence[str], admission: Admission) -> dict[str, Any]:
         """Load tools by the names that somebody gave, and tell what came of it."""
-        wanted: dict[str, None] = {}
-        listed: list[str] = []
-        missing: list[dict[str, Any]] = []
-        for name in names:
-            if name in self.listed or name in self.names.present:
-                listed.append(name)
-                continue
-            tool = await find_by_name(self.view, name, admission=admission, without=self.absent)
-            if tool is None:
-                alike = await suggest(self.view, name, admission=admission, without=self.absent)
-                missing.append({"name": meta_tools.clip(name), "suggestions": alike})
-            elif tool.name in self.listed:
-                listed.append(tool.name)
-            else:
-                wanted[tool.name] = None
-        outcome = await self.loads.add(self.step, tuple(wanted))
+        found = await find_named(
+            self.view,
+            names,
+            admission=admission,
+            listed={*self.listed, *self.names.present},
+            without=self.absent,
+        )
+        outcome = await self.loads.add(self.step, found.wanted)
         if outcome.loaded:
             self.loads.run(self.step).guard.used()
-        already = (*dict.fromkeys(listed), *outcome.already_loaded)
+        already = (*found.listed, *outcome.already_loaded)
         evicted = await self._usable(outcome.evicted)
         return meta_tools.load_answer(
             loaded=outcome.loaded,
             already_loaded=already,
-            not_found=missing,
+            not_found=[
+                {"name": meta_tools.clip(name), "suggestions": alike} for name, alike in found.missing.items()
+            ],
             message=meta_tools.loaded_text(
                 loaded=outcome.loaded,
                 already=already,
-                missing=[item["name"] for item in missing],
+                missing=tuple(found.missing),
                 full=outcome.refused,
                 limit=self.options.max_loaded or 0,
                 evicted=evicted,
                 unavailable=outcome.unavailable,
             ),
-            receipt=self._receipt(outcome, tuple(wanted), evicted=evicted),
+            receipt=self.loads.receipt(outcome, found.wanted, evicted=evicted),
         )
 
     async def unload(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:

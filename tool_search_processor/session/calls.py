@@ -178,8 +178,12 @@ class CallRunner:
 
     async def prepare(self, step: InputStep, requests: Sequence[CallRequest]) -> list[PreparedCall]:
         """Look up the tool of each call, at the same time; the order is kept."""
-        looked_up = (self._prepare(step, request) for request in requests[:MAX_CALLS])
-        return [*await asyncio.gather(*looked_up), *map(_left, requests[MAX_CALLS:])]
+        tasks = [asyncio.create_task(self._prepare(step, request)) for request in requests[:MAX_CALLS]]
+        try:
+            looked_up = await asyncio.gather(*tasks)
+        finally:
+            await stop_tasks(tasks)
+        return [*looked_up, *map(_left, requests[MAX_CALLS:])]
 
     def start(self, step: InputStep, calls: Sequence[PreparedCall]) -> list[asyncio.Task[ToolOutcome]]:
         """Start the calls and return their tasks in order; whoever starts them awaits or cancels them."""
@@ -286,7 +290,7 @@ def refusal_text(name: str, answer: object) -> str:
     return clean_text(f"Error: a person refused the call of {name}; it was not run.{reason}")
 
 
-async def stop_tasks(tasks: Sequence[asyncio.Task[ToolOutcome]]) -> None:
+async def stop_tasks(tasks: Sequence[asyncio.Task[Any]]) -> None:
     """Cancel what still runs and wait until it has ended."""
     running = [task for task in tasks if not task.done()]
     for task in running:
