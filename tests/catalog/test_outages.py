@@ -1,10 +1,13 @@
 """Providers that fail or hang: reported, passed over, served from their last good list, asked again later."""
 
 import asyncio
+import logging
 import threading
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tool_search_processor import Catalog, ToolSearchProcessor
 from tool_search_processor.catalog import sources
@@ -269,6 +272,23 @@ def test_options_that_cannot_work_are_refused(option):
         Catalog([], **{option: 0})
 
 
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (lambda: None, None),
+        (lambda: "the connection\nis lost", "the connection is lost"),
+        (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
+    ],
+)
+async def test_a_provider_may_say_that_it_is_down(failure, error):
+    server = Server(Tool("s"))
+    server.failure = failure
+    catalog, _ = with_outages(server)
+    assert await listed(catalog) == ["s"]
+    status = catalog.status().providers[0]
+    assert (status.up, status.error, status.tools) == (error is None, error, 1)
+
+
 # -- loops and threads
 
 
@@ -327,6 +347,47 @@ async def test_closing_ends_what_is_under_way():
     assert catalog.status().providers[0].up
 
 
+# -- whatever happens
+
+happenings = st.lists(
+    st.one_of(
+        st.sampled_from(["fails", "hangs", "answers", "ask", "refresh", "search"]),
+        st.integers(1, 90),  # seconds
+        st.lists(st.sampled_from("abc"), unique=True),  # what it lists from now on
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(happenings=happenings, max_stale=st.sampled_from([None, 30]))
+async def test_whatever_happens_only_good_lists_are_served_and_in_the_end_the_newest(happenings, max_stale):
+    logging.disable(logging.WARNING)
+    server, seen = Server(), [[]]
+    catalog, clock = with_outages(
+        server, Tool("z"), provider_timeout_seconds=0.001, max_stale_seconds=max_stale
+    )
+    for happening in happenings:
+        if isinstance(happening, int):
+            clock.advance(happening)
+        elif isinstance(happening, list):
+            server.change(*map(Tool, happening), hangs=server.hangs, error=server.error)
+            seen.append(happening)
+        elif happening in ("fails", "hangs", "answers"):
+            server.hangs = happening == "hangs"
+            server.error = ConnectionError("gone") if happening == "fails" else None
+        elif happening == "refresh":
+            await catalog.refresh()
+        elif happening == "search":
+            await catalog.search("a")
+        else:
+            assert (await listed(catalog))[:-1] in seen
+    server.change(Tool("new"))
+    assert await listed(catalog) == ["new", "z"]
+    assert all(provider.up for provider in catalog.status().providers)
+    logging.disable(logging.NOTSET)
+
+
 # -- catalogs in catalogs, and in a processor
 
 
@@ -336,10 +397,13 @@ async def test_an_outer_catalog_leaves_the_waiting_to_the_inner_one_and_follows_
     inner, clock = with_outages(server, Tool("a"), provider_timeout_seconds=0.05)
     outer = Catalog([inner.with_transforms(Namespace("x"))], provider_timeout_seconds=0.01)
     assert await listed(outer) == ["x_a"]
-    assert outer.status().providers[0].up
+    status = outer.status().providers[0]
+    assert (status.name, status.up, status.tools) == ("catalog", False, 1)
+    assert status.error.startswith("server: TimeoutError: no answer within 0.05 seconds")
     server.hangs = False
     clock.advance(1)
     assert await listed(outer) == ["x_s", "x_a"]
+    assert outer.status().providers[0].up
     shared = (await outer.view()).shared
     assert (await outer.view()).shared is shared
     server.change(error=ConnectionError("gone"))

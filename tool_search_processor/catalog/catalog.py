@@ -265,6 +265,11 @@ class Catalog(Provider):
             changed=(*held, *(change for change in self._drift.changes() if not change.blocked)),
         )
 
+    def failure(self) -> str | None:
+        """Return which providers are down and why, for an outer catalog's status; None where none is."""
+        down = [provider for provider in self.status().providers if not provider.up]
+        return "; ".join(f"{provider.name}: {provider.error}" for provider in down) or None
+
     def accept(self, name: str, *, fingerprint: str | None = None) -> None:
         """Take the changed definition of a foreign tool for good; a blocked one is served from now on.
 

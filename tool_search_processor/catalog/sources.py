@@ -18,6 +18,7 @@ from tool_search_processor.providers.base import (
     ToolProvider,
     check_provider,
     components_of,
+    provider_failure,
     provider_name,
     provider_version,
 )
@@ -39,7 +40,8 @@ class ProviderStatus:
 
     name: str
     up: bool
-    """False when its last listing failed; then its last good list is served, if all requests share it."""
+    """False when its last listing failed, or it says that it is down; then its last good list is served, if
+    all requests share it."""
     tools: int
     """How many of its tools are served; for a list of one request, how many the last one held."""
     last_read: float | None
@@ -161,13 +163,14 @@ class Source(Generic[ComponentT]):
 
     def status(self) -> ProviderStatus:
         """Tell how the provider is doing."""
+        error = self._error or self._failure()
         return ProviderStatus(
             name=self.name,
-            up=self._error is None,
+            up=error is None,
             tools=0 if self._is_too_old() else self._count,
             last_read=self._last_read,
             age_seconds=None if self._held_at is None else max(self._clock() - self._held_at, 0.0),
-            error=self._error,
+            error=error,
             retry_in_seconds=self._hold_off.left_seconds(),
         )
 
@@ -248,6 +251,13 @@ class Source(Generic[ComponentT]):
         if self._bounded and self.kind is not Tool:
             return None  # a catalog's mark tells of its tools alone, and it keeps its lists itself
         return provider_version(self.provider)
+
+    def _failure(self) -> str | None:
+        try:
+            failure = provider_failure(self.provider)
+        except Exception as exc:  # noqa: BLE001 - foreign code
+            failure = f"{type(exc).__name__}: {_text(exc)}"
+        return None if failure is None else foreign_line(str(failure), limit=_LONGEST_ERROR)
 
     def _is_unknown(self) -> bool:
         """Whether the provider has never answered, nor failed to."""

@@ -39,6 +39,7 @@ class ToolProvider(Protocol):
     - `version() -> Hashable | None`: a cheap change mark. It promises that the lists depend on nothing
       but this mark — not on the request — so each is read once a mark and shared by all requests.
       Without it, or while it is None, a list is read for each request.
+    - `failure() -> str | None`: what is wrong with it now, for a catalog's status, though its list may hold.
     - `foreign: bool`: somebody else defines its tools, so a catalog watches them for changes.
     - `list_resources(context)`, `list_resource_templates(context)`, `list_prompts(context)`: what a
       gateway passes on beside the tools.
@@ -128,6 +129,10 @@ class TransformedProvider(Provider):
         """Return the wrapped provider's mark."""
         return provider_version(self.provider)
 
+    def failure(self) -> str | None:
+        """Return what is wrong with the wrapped provider, where it tells."""
+        return provider_failure(self.provider)
+
     async def check_tools(self, context: Context) -> None:
         """Raise where a transform can't do its work on what the wrapped provider lists now.
 
@@ -177,6 +182,12 @@ def provider_version(provider: object) -> Hashable | None:
     """Return a provider's change mark, or None where it has none."""
     version: Callable[[], Hashable | None] | None = getattr(provider, "version", None)
     return version() if callable(version) else None
+
+
+def provider_failure(provider: object) -> str | None:
+    """Return what a provider says is wrong with it now; None where nothing is, or it does not tell."""
+    failure: Callable[[], str | None] | None = getattr(provider, "failure", None)
+    return failure() if callable(failure) else None
 
 
 async def check_provider(provider: object, context: Context) -> None:
