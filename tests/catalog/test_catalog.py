@@ -507,7 +507,8 @@ async def test_a_version_that_fails_takes_nobody_down(caplog):
     assert not catalog.status().providers[0].up
     remote.version_error = None
     assert await listed(catalog) == ["r", "a"]
-    assert catalog.status().providers[0].up
+    status = catalog.status().providers[0]
+    assert (status.up, status.retry_in_seconds) == (True, None)
 
 
 async def test_a_function_that_fails_gives_that_request_nothing(caplog):

@@ -128,7 +128,9 @@ class Source(Generic[ComponentT]):
         holds = last is not None and not self._is_expired and last == self.version()
         if holds:
             self._held_at = self._clock()
-            self._error = None  # it was the mark that could not be had, or has gone back
+            if self._error is not None:  # it was the mark that could not be had, or has gone back
+                self._error = None
+                self._hold_off.end()
         self._holds = holds
         return holds
 
