@@ -29,6 +29,8 @@ HEAVY = [
     "numpy",
     "onnxruntime",
     "openai",
+    "opentelemetry",
+    "prometheus_client",
     "pymilvus",
     "rapidfuzz",
     "re2",
