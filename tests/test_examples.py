@@ -27,6 +27,12 @@ SHOWN = {
         "Message: Begin",
         "Answer: It is 21:30 in Tokyo.",
     ],
+    "openapi_catalog": [
+        "library: find_books(words)\n",
+        "library_loans_end(id) needs approval",
+        "GET /branches/main street/books ['moby', 'dick']\nPOST /loans {'book': 1}",
+        "Answer: Ada has book 1 now.",
+    ],
     "own_loop": ["calls     diff_texts(", "assistant The patch is:\n--- old\n+++ new"],
     "per_plan_filter": [
         "{'plan': 'free'}\n  finds generate_password,",

@@ -291,8 +291,8 @@ def _is_file(schema: Any) -> bool:
 
 
 def _file_schema(schema: Any) -> Converted:
-    text = str(schema.get("description", "")).strip()
-    return {**schema, "description": f"{text} {_FILE_TEXT}".strip()}
+    text = str(schema.get("description", "")).strip().rstrip(".")
+    return {**schema, "description": f"{text}. {_FILE_TEXT}" if text else _FILE_TEXT}
 
 
 def _argument_name(wire_name: str) -> str:
