@@ -1,26 +1,37 @@
 """What tool search is known to get wrong elsewhere, and must not here."""
 
 import asyncio
+import datetime as dt
 import gc
 import json
 import threading
 import weakref
 
 import pytest
+from pydantic import BaseModel
 
 from tests.support import Policy, Run, call, make, names, needs, step
 from tool_search_processor import (
+    Agent,
     ConfigurationError,
     DuplicateToolError,
     ReservedToolNameError,
     StaticProvider,
+    TokenLimiter,
     Tool,
     ToolSearchProcessor,
     run_processors,
 )
-from tool_search_processor.testing import ManualClock
+from tool_search_processor.testing import ManualClock, ScriptedModel
+from tool_search_processor.testing import call as tool_call
 from tool_search_processor.tokens import estimate_tokens
-from tool_search_processor.transforms import Namespace
+from tool_search_processor.transforms import (
+    Namespace,
+    TagFilter,
+    ToolTransform,
+    ToolTransformConfig,
+    Visibility,
+)
 
 FILLER = [make(f"filler_{n}", f"Handles topic number {n}.") for n in range(30)]
 
@@ -444,3 +455,84 @@ async def test_the_prefix_of_the_list_is_stable_whatever_is_searched_and_loaded(
         await run.search(f"topic {n}")
         await run.load(f"filler_{n}", f"filler_{n}")
     assert await call(await run.step(), "filler_5") == {"ran": "filler_5"}
+
+
+WAYS = {
+    "loaded": ({}, [tool_call("load_tool", {"tool_names": "subject"}), tool_call("subject")]),
+    "direct": ({}, [tool_call("subject")]),
+    "proxied": ({"mode": "call"}, [tool_call("call_tool", {"name": "subject"})]),
+    "auto-loaded": (
+        {"mode": "auto_load"},
+        [tool_call("search_tools", {"query": "subject"}), tool_call("subject")],
+    ),
+}
+
+
+async def last_answer(way, tools, *, providers=None, **agent_options):
+    """Return what the model reads last when it uses the tool "subject" in one of the ways there are."""
+    options, script = WAYS[way]
+    processor = ToolSearchProcessor(providers or [*tools, *FILLER], **options)
+    agent = Agent(
+        "a", "m", completion=ScriptedModel([*script, "done"]), input_processors=[processor], **agent_options
+    )
+    result = await agent.run("q")
+    assert result.output == "done"
+    return result.messages[-2]["content"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_the_agents_timeout_holds_for_tools_that_were_found(way):
+    async def forever():
+        await asyncio.Event().wait()
+
+    answer = await last_answer(way, [make("subject", execute=forever)], tool_timeout_seconds=0.02)
+    assert "took longer than 0.02 seconds and was stopped" in answer
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_results_and_failures_of_found_tools_are_written_as_those_of_any_tool(way):
+    class Answer(BaseModel):
+        when: dt.date = dt.date(2026, 1, 2)
+
+    def fail():
+        raise OSError("no disk")
+
+    assert await last_answer(way, [make("subject", execute=Answer)]) == '{"when":"2026-01-02"}'
+    assert await last_answer(way, [make("subject", execute=fail)]) == "Error: OSError: no disk"
+    cut = await last_answer(way, [make("subject", execute=lambda: "x" * 99)], max_result_characters=10)
+    assert cut.startswith("xxxxxxxxxx\n… (cut: 89 more")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "transform",
+    [
+        Visibility(False, names={"subject"}),
+        TagFilter(exclude={"secret"}),
+        ToolTransform({"subject": ToolTransformConfig(enabled=False)}),
+    ],
+    ids=lambda transform: type(transform).__name__,
+)
+async def test_a_tool_that_a_transform_hides_is_run_in_no_way(transform, way):
+    ran = []
+    hidden = make("subject", tags={"secret"}, execute=lambda: ran.append(1))
+    provider = StaticProvider([hidden, *FILLER]).with_transforms(transform)
+    answer = await last_answer(way, (), providers=[provider])
+    assert "There is no tool 'subject' to call." in answer
+    assert ran == []
+
+
+async def test_a_limiter_never_takes_the_results_of_the_turn_under_way():
+    """Else a model searches again for what it has found, for ever."""
+    script = [tool_call("search_tools", {"query": f"topic {n}"}) for n in range(6)]
+    old = [{"role": "user", "content": "before " * 2_000}, {"role": "assistant", "content": "yes " * 2_000}]
+    model = ScriptedModel([*script, "done"])
+    limiter = TokenLimiter(3_000, counter=estimate_tokens)
+    agent = Agent("a", "m", completion=model, input_processors=[ToolSearchProcessor(FILLER), limiter])
+    result = await agent.run("q", messages=old)
+    assert result.messages[:2] == old, "what is not sent is still kept"
+    turn = result.messages[2:]
+    for number, request in enumerate(model.requests):
+        sent = [message for message in request.messages if message["role"] != "system"]
+        assert sent[-(2 * number + 1) :] == turn[: 2 * number + 1]
+    assert old[0] not in model.requests[-1].messages
