@@ -186,3 +186,22 @@ async def test_what_nobody_can_vouch_for_does_not_run_and_may_be_approved_again(
         assert (await agent.resume(paused, YES)).output == "Done."
         await processor.aclose()
     assert erased.read_text() == "/a\n"
+
+
+@pytest.mark.parametrize("thread_id", ["t", None])
+async def test_loops_of_ones_own_agree_on_who_runs_an_approved_call(url, erased, thread_id):
+    asked = [{"id": "c1", "function": {"name": "erase", "arguments": '{"path": "/a"}'}}]
+    messages = [{"role": "user", "content": "hello"}]
+    outcomes = []
+    for _ in range(2):
+        _, processor, _ = make_agent("redis", url, erased)
+        async with processor.session(thread_id=thread_id) as session:
+            await session.tools(messages)
+            try:
+                (answer,) = await session.execute(asked, approvals={"c1": True})
+                outcomes.append(answer["content"])
+            except ResumeError as exc:
+                outcomes.append(str(exc))
+        await processor.aclose()
+    other = "the call 'c1' was decided before, in another process"
+    assert outcomes == ["erased /a", other if thread_id else "erased /a"], "two anonymous runs are two"
