@@ -8,6 +8,7 @@ import mcp_types as types
 import pytest
 from pydantic import BaseModel
 
+from tests.server.front.conformance_front import Everything
 from tests.server.front.support import (
     WAYS,
     connected,
@@ -313,3 +314,35 @@ async def test_a_pool_of_tools_is_shared_by_several_fronts():
     async with connected(one) as first, connected(other) as second:
         assert [each.name for each in (await first.list_tools()).tools] == ["list_issues", "pick"]
         assert await found(second) == ["list_issues", "pick"]
+
+
+async def answer(context, params):
+    return types.ElicitResult(action="accept", content={"username": "ada", "email": "a@b"})
+
+
+@pytest.mark.parametrize("way", ["memory", "http"])
+async def test_a_tool_may_ask_the_user_through_the_sdks_own_context(way):
+    async with connected(ToolServer([Everything()]), way, elicitation_callback=answer) as client:
+        result = await client.call_tool("test_elicitation", {"message": "Who?"})
+        assert text(result).startswith("User response: accept, content: ")
+        assert '"ada"' in text(result)
+
+
+async def test_what_the_conformance_suite_asks_for_is_there():
+    logged = []
+
+    async def log(params):
+        logged.append(params.data)
+
+    async with connected(ToolServer([Everything()]), logging_callback=log) as client:
+        for listed in (await client.list_tools()).tools:
+            if listed.input_schema.get("required"):
+                continue
+            result = await client.call_tool(listed.name, {})
+            assert result.is_error == (listed.name == "test_error_handling")
+        for resource in (await client.list_resources()).resources:
+            assert (await client.read_resource(resource.uri)).contents
+        for prompt in (await client.list_prompts()).prompts:
+            given = {argument.name: "test://x" for argument in prompt.arguments or ()}
+            assert (await client.get_prompt(prompt.name, given)).messages
+    assert logged == ["Tool execution started", "Tool processing data", "Tool execution completed"]

@@ -68,14 +68,14 @@ class FrontHandlers:
         return types.ListToolsResult(tools=[*map(wire_tool, tools)])
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Run a tool."""
+        """Run a tool; its context also holds `report_progress`, and the SDK's own context as `mcp`."""
         request = request_of(ctx)
         progress = ProgressReporter(ctx.session.report_progress)
         context = ToolContext(
             thread_id=request.session.id,
             run_id=uuid.uuid4().hex,
             tool_call_id=str(ctx.request_id),
-            context=MappingProxyType({**request.context, "report_progress": progress}),
+            context=MappingProxyType({**request.context, "report_progress": progress, "mcp": ctx}),
         )
         try:
             return await FrontCalls(await self._view(request)).answer(params.name, params.arguments, context)
@@ -151,13 +151,14 @@ class ProtocolServer(Server[Hub]):
         version: str,
         handlers: FrontHandlers,
         lifespan: Callable[[Any], AbstractAsyncContextManager[Hub]],
-        instructions: Callable[[], str | None],
+        instructions: str | None,
     ) -> None:
         """Put the handlers in their places."""
         super().__init__(
             name,
             version=version,
             lifespan=lifespan,
+            instructions=instructions,
             # What a header repeats of the arguments is for proxies on the way: the arguments count here.
             get_tool_input_schema=lambda _: None,
             on_list_tools=handlers.list_tools,
@@ -172,7 +173,6 @@ class ProtocolServer(Server[Hub]):
         self.add_notification_handler(
             "notifications/initialized", types.NotificationParams, handlers.initialized
         )
-        self._tell_instructions = instructions
 
     def create_initialization_options(
         self,
@@ -181,7 +181,6 @@ class ProtocolServer(Server[Hub]):
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
         """Return what a client is told at its start: that lists of tools change, among others."""
-        self.instructions = self._tell_instructions()
         return super().create_initialization_options(
             notification_options or NotificationOptions(tools_changed=True),
             experimental_capabilities,

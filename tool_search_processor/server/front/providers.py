@@ -6,20 +6,16 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from typing import Any
 
 from tool_search_processor.catalog.sources import as_providers
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.base import (
-    Context,
-    Provider,
-    components_of,
-    provider_name,
-    tools_of,
-)
+from tool_search_processor.providers.base import Context, Provider, components_of, provider_name
+from tool_search_processor.providers.changes import HeldTool
+from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.base import Kind
 
 logger = logging.getLogger(__name__)
 
@@ -42,30 +38,31 @@ class RequestProviders(Provider):
                 f"providers_for is a function (context) -> providers, found {function!r:.80}"
             )
         self._function = function
+        self._make = FunctionTools()
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return the tools of this request's providers, in the order in which they are named."""
-        return await self._all(context, tools_of)
+        listed = await self._all(context, "tool")
+        return [tool for tool in listed if not isinstance(tool, HeldTool)]
 
     async def list_resources(self, context: Context) -> Sequence[Resource]:
         """Return the resources of this request's providers."""
-        return await self._all(context, partial(components_of, kind="resource"))
+        return await self._all(context, "resource")
 
     async def list_resource_templates(self, context: Context) -> Sequence[ResourceTemplate]:
         """Return the templates of resources of this request's providers."""
-        return await self._all(context, partial(components_of, kind="resource_template"))
+        return await self._all(context, "resource_template")
 
     async def list_prompts(self, context: Context) -> Sequence[Prompt]:
         """Return the prompts of this request's providers."""
-        return await self._all(context, partial(components_of, kind="prompt"))
+        return await self._all(context, "prompt")
 
-    async def _all(
-        self, context: Context, read: Callable[[Any, Context], Awaitable[Sequence[Any]]]
-    ) -> list[Any]:
+    async def _all(self, context: Context, kind: Kind) -> list[Any]:
         named = self._function(context)
         providers = as_providers(await named if inspect.isawaitable(named) else named)
         lists = await asyncio.gather(
-            *(read(provider, context) for provider in providers), return_exceptions=True
+            *(components_of(each, context, kind=kind, make=self._make) for each in providers),
+            return_exceptions=True,
         )
         found: list[Any] = []
         for provider, listed in zip(providers, lists, strict=True):

@@ -128,12 +128,13 @@ class ToolServer:
         )
         Access(authenticate)  # complains of what can't check a token
         self._token = authenticate
-        self._instructions = instructions
         self._registered = StaticProvider(name="registered")
         sources: list[object] = [*_as_list(tools), self._registered]
-        self._is_searched = mode == "discovery" or any(
+        is_searched = mode == "discovery" or any(
             isinstance(source, Tool) and is_on_demand(source) for source in sources
         )
+        if instructions is None and is_searched:
+            instructions = meta_tools.instruction_text(self.options.names)
         if providers_for is not None:
             sources.append(RequestProviders(providers_for))
         self.catalog = Catalog(sources, search=search, reserved_names=self.options.names.present, name=name)
@@ -145,7 +146,7 @@ class ToolServer:
             version=__version__,
             handlers=FrontHandlers(self.view, catalog=self.catalog),
             lifespan=self._lifespan,
-            instructions=self.instructions,
+            instructions=instructions,
         )
         """The SDK's server: what `mcp.Client(server.lowlevel)` connects to in memory."""
 
@@ -167,7 +168,8 @@ class ToolServer:
         if made.name in (self.catalog.known_names or ()):
             raise DuplicateToolError(made.name, (self.catalog.name, "register_tool"))
         self._registered.add(made)
-        self._is_searched = self._is_searched or is_on_demand(made)
+        if self.lowlevel.instructions is None and is_on_demand(made):
+            self.lowlevel.instructions = meta_tools.instruction_text(self.options.names)
         self.notify_changed()
 
     def register_on_demand_tool(self, tool: Any, *keywords: str) -> None:
@@ -196,12 +198,6 @@ class ToolServer:
         """
         for hub in tuple(self._hubs):
             hub.changed()
-
-    def instructions(self) -> str | None:
-        """Return what a client that connects now is told the server is for."""
-        if self._instructions is not None:
-            return self._instructions
-        return meta_tools.instruction_text(self.options.names) if self._is_searched else None
 
     async def view(self, request: FrontRequest) -> ToolView:
         """Return the tools as a request sees them."""
