@@ -29,6 +29,7 @@ TOOLS = [
     },
     {"name": "grow", "description": "Add a tool.", "inputSchema": NAME},
     {"name": "steps", "description": "Report progress.", "inputSchema": NOTHING},
+    {"name": "slow_steps", "description": "Report now and then.", "inputSchema": NOTHING},
     {"name": "fail", "description": "Fail in words.", "inputSchema": TEXT},
     {"name": "refuse", "description": "Answer with an error.", "inputSchema": NOTHING},
     {"name": "garble", "description": "Answer with nonsense.", "inputSchema": NOTHING},
@@ -105,6 +106,10 @@ def call(request, params):
             send(method="notifications/tools/list_changed")
         case "steps":
             progress(params, 3)
+        case "slow_steps":
+            for _ in range(4):
+                progress(params, 1)
+                time.sleep(0.3)
     results = {
         "echo": lambda: text(arguments["text"]),
         "process.id": lambda: text(str(os.getpid())),

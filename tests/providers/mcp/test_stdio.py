@@ -138,7 +138,8 @@ async def test_a_call_that_takes_too_long_is_cancelled_at_the_server(provide, ca
 
 
 async def test_progress_extends_the_time_where_that_is_asked(provide):
-    assert await call(provide(progress_extends_timeout=True), "steps") == "done"
+    provider = provide(progress_extends_timeout=True, call_timeout_seconds=1.0)
+    assert await call(provider, "slow_steps") == "done"
 
 
 async def test_cancelling_a_call_cancels_it_at_the_server(provide):
@@ -205,7 +206,7 @@ async def test_a_dead_server_never_takes_the_others_down(provide):
     dead = provide("--last-words", "no disk", name="dead")
     catalog = Catalog([dead, provide()])
     await catalog.refresh()
-    assert len(await catalog.list_tools()) == 15
+    assert len(await catalog.list_tools()) == 16
     status = {each.name: each for each in catalog.status().providers}
     assert (status["dead"].up, status["small"].up) == (False, True)
     assert (
@@ -350,7 +351,7 @@ async def test_an_extra_tool_takes_no_name_that_the_server_s_own_tool_has(provid
         ({"name": " "}, "name is a text that isn't blank, found ' '"),
         ({"connect_timeout_seconds": 0}, "connect_timeout_seconds is a number above 0, found 0"),
         ({"call_timeout_seconds": True}, "call_timeout_seconds is a number above 0, found True"),
-        ({"max_result_characters": "9"}, "max_result_characters is a number above 0, found '9'"),
+        ({"max_result_characters": "9"}, "max_result_characters is an integer above 0, found '9'"),
         ({"on_progress": 1}, "on_progress is a function or None, found 1"),
         ({"requires_approval": "yes"}, "requires_approval is True, False or a function .*, found 'yes'"),
     ],

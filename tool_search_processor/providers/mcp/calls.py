@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
-_Ask = Callable[["Client"], Awaitable[_T]]
+_Ask = Callable[["Client", Callable[[], None]], Awaitable[_T]]
+"""Sends one request; the second argument gives it its time anew."""
 
 
 class Caller:
@@ -89,30 +90,42 @@ class Caller:
         """
         return await self._send(name, lambda client, _: client.get_prompt(name, arguments))
 
-    async def _send(self, what: str, ask: Callable[[Client, Callable[[], None]], Awaitable[_T]]) -> _T:
-        seconds = self.settings.call_timeout_seconds
-
-        async def ask_in_time(client: Client) -> _T:
-            async with asyncio.timeout(seconds) as scope:
-
-                def extend() -> None:
-                    if seconds is not None and self.settings.progress_extends_timeout and not scope.expired():
-                        scope.reschedule(asyncio.get_running_loop().time() + seconds)
-
-                return await ask(client, extend)
+    async def _send(self, what: str, ask: _Ask[_T]) -> _T:
+        async def in_time(client: Client) -> _T:
+            return await self._in_time(what, ask, client)
 
         try:
-            return await in_background(lambda: self._connector.request(ask_in_time))
-        except TimeoutError as exc:
-            logger.warning("%r of the MCP server %r took longer than %s s", what, self.settings.name, seconds)
-            raise ToolCallError(
-                f"{what} took longer than {seconds:g} seconds on the server {self.settings.name!r} and was "
-                "cancelled; it may have been carried out in part."
-            ) from exc
+            return await in_background(lambda: self._connector.request(in_time))
+        except ToolCallError:
+            raise
         except Exception as exc:  # whatever the SDK and the server come to is an answer to the model
             if is_unreached(exc):
                 self._on_unreached()
             raise call_error(exc, server=self.settings.name, tool=what) from exc
+
+    async def _in_time(self, what: str, ask: _Ask[_T], client: Client) -> _T:
+        seconds = self.settings.call_timeout_seconds
+        scope = asyncio.timeout(seconds)
+
+        def extend() -> None:
+            if seconds is not None and self.settings.progress_extends_timeout and not scope.expired():
+                scope.reschedule(asyncio.get_running_loop().time() + seconds)
+
+        try:
+            async with scope:
+                return await ask(client, extend)
+        except TimeoutError as exc:
+            if not scope.expired():
+                raise
+            raise self._overtime(what) from exc
+
+    def _overtime(self, what: str) -> ToolCallError:
+        seconds, server = self.settings.call_timeout_seconds, self.settings.name
+        logger.warning("%r of the MCP server %r took longer than %s s", what, server, seconds)
+        return ToolCallError(
+            f"{what} took longer than {seconds:g} seconds on the server {server!r} and was cancelled; it may "
+            "have been carried out in part."
+        )
 
     def _progress_hook(
         self, name: str, context: ToolContext

@@ -48,8 +48,9 @@ class _Connection:
     @property
     def is_usable(self) -> bool:
         """Whether it stands or is being made, in the running loop: a forked child has another."""
-        failed = self.ready.done() and (self.ready.cancelled() or self.ready.exception() is not None)
-        return not failed and not self.over.is_set() and self.loop is asyncio.get_running_loop()
+        if self.loop is not asyncio.get_running_loop():
+            return False
+        return not self.ready.done() or (self.ready.exception() is None and not self.over.is_set())
 
 
 class Connector:
@@ -229,7 +230,7 @@ class Connector:
     def _drop(self, client: Client) -> None:
         """End a connection whose session its server has forgotten."""
         connection = self._connection
-        if connection is not None and connection.is_usable and connection.ready.result() is client:
+        if connection is not None and connection.ready.done() and connection.ready.result() is client:
             connection.over.set()
 
     def _settle(self, connection: _Connection, ending: str, *, said: str = "", advice: str = "") -> None:
@@ -254,7 +255,7 @@ class Connector:
             return f"did not answer within {self._settings.connect_timeout_seconds:g} s"
         if isinstance(cause, MCPError) and cause.code != UNREACHED:
             return "ended before it answered" if is_cut_off(cause) else f"refused: {short(cause)}"
-        if isinstance(cause, FileNotFoundError):
+        if isinstance(cause, FileNotFoundError | PermissionError):
             return f"could not be started: {cause}"
         kind = "" if isinstance(cause, MCPError) else f"{type(cause).__name__}: "
         return f"could not be reached: {kind}{short(cause)}"
@@ -262,5 +263,4 @@ class Connector:
 
 def _retrieve(ready: asyncio.Future[Client]) -> None:
     """Look at a failure that perhaps nobody waits for any more: asyncio would complain."""
-    if not ready.cancelled():
-        ready.exception()
+    ready.exception()

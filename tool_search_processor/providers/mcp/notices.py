@@ -127,6 +127,8 @@ class Subscription:
             logger.debug("no stream of changes: %s", exc)
         except SubscriptionLost as exc:
             logger.debug("the stream of changes broke off: %s", exc)
+        except Exception:  # no reason to give the connection up
+            logger.warning("reading the stream of changes failed", exc_info=True)
         if opened:
             self._on_change()
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any, TypedDict
 
 from tool_search_processor.errors import ConfigurationError
@@ -24,6 +25,15 @@ class MCPProgress:
     context: ToolContext
     """The call: its thread, its run, its id, and the request's own data."""
 
+
+_NUMBERS: tuple[tuple[str, type | UnionType, bool], ...] = (
+    ("connect_timeout_seconds", int | float, False),
+    ("list_timeout_seconds", int | float, False),
+    ("call_timeout_seconds", int | float, True),
+    ("max_tools", int, False),
+    ("max_result_characters", int, True),
+)
+"""The options that are numbers above 0: of which kind, and whether None will do."""
 
 Approval = bool | Callable[[Tool], bool]
 
@@ -71,11 +81,10 @@ class Settings:
         """
         if not isinstance(self.name, str) or not self.name.strip():
             raise ConfigurationError(f"name is a text that isn't blank, found {self.name!r:.80}")
-        for option in ("connect_timeout_seconds", "list_timeout_seconds", "max_tools"):
-            _require_positive(option, getattr(self, option))
-        for option in ("call_timeout_seconds", "max_result_characters"):
-            if getattr(self, option) is not None:
-                _require_positive(option, getattr(self, option))
+        for option, kinds, is_optional in _NUMBERS:
+            value = getattr(self, option)
+            if value is not None or not is_optional:
+                _require_positive(option, value, kinds=kinds)
         for option in ("on_progress", "sampling", "elicitation", "list_roots"):
             hook = getattr(self, option)
             if hook is not None and not callable(hook):
@@ -102,6 +111,8 @@ def is_destructive(tool: Tool) -> bool:
     return hints.get("readOnlyHint") is not True and hints.get("destructiveHint") is not False
 
 
-def _require_positive(option: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ConfigurationError(f"{option} is a number above 0, found {value!r:.80}")
+def _require_positive(option: str, value: Any, *, kinds: type | UnionType) -> None:
+    fits = isinstance(value, kinds) and not isinstance(value, bool)
+    if not (fits and value > 0):
+        kind = "an integer" if kinds is int else "a number"
+        raise ConfigurationError(f"{option} is {kind} above 0, found {value!r:.80}")

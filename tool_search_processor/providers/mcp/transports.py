@@ -95,7 +95,7 @@ class StdioTransport:
 class HttpTransport:
     """A server that is spoken to over streamable HTTP."""
 
-    url: str
+    url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     auth: Auth | None = field(default=None, repr=False)
     call_timeout_seconds: float | None = None

@@ -36,18 +36,9 @@ class _WatchedStream:
         self._stream = stream
         self._on_end = on_end
 
-    @property
-    def last_context(self) -> Any:
-        """The context variables of whoever sent the last message, where the transport keeps them."""
-        return getattr(self._stream, "last_context", None)
-
-    async def receive(self) -> Any:
-        """Return the next message."""
-        try:
-            return await self._stream.receive()
-        except BaseException:  # the end, in one of its forms
-            self._on_end()
-            raise
+    def __getattr__(self, name: str) -> Any:
+        """Return what the stream itself has; some have more than others."""
+        return getattr(self._stream, name)
 
     def __aiter__(self) -> Self:
         """Read on to the end."""
@@ -60,10 +51,6 @@ class _WatchedStream:
         except BaseException:  # the end, in one of its forms
             self._on_end()
             raise
-
-    async def aclose(self) -> None:
-        """Read no more."""
-        await self._stream.aclose()
 
     async def __aenter__(self) -> Self:
         """Enter the stream."""
