@@ -30,7 +30,7 @@ def add_to(commands: Any) -> None:
         metavar="FILE",
         required=True,
         help="JSON Lines, a JSON list, an OpenAI or Anthropic tools array, an MCP tools/list result, or an "
-        "OpenAPI 3 document; - is the standard input",
+        "OpenAPI document (2.0 or 3.x); - is the standard input",
     )
     add_search_options(parser, several=False)
     parser.add_argument("--limit", type=int, default=_DEFAULT_LIMIT, help="the most results (default 5)")

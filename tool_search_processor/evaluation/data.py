@@ -44,7 +44,7 @@ def load_tools(path: str | Path) -> list[Tool]:
     """Read tools from a file, in whatever shape they are there; `-` is the standard input.
 
     Taken are JSON Lines and JSON lists of definitions, an OpenAI or Anthropic `tools` array, an MCP
-    `tools/list` result, and an OpenAPI 3 document (JSON; YAML where PyYAML is installed). A `namespace` or
+    `tools/list` result, and an OpenAPI document (2.0 or 3.x; YAML with PyYAML). A `namespace` or
     `server` in a definition becomes the namespace; `tags`, `keywords` and `pinned` are taken as well. Names
     that no provider accepts are made into ones that they do; the original is kept in
     `metadata["original_name"]`, and later ones of two that meet get a hash. Tools that bear the same name

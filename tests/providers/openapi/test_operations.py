@@ -42,12 +42,18 @@ def test_operations_are_listed_in_order():
         ("/", {}, "get"),
         ("/users/{id}", {"operationId": ""}, "get_users_id"),
         ("/ü", {}, "get"),
+        ("pets", {}, "get_pets"),
         ("/a", {"operationId": "valid-Name_1"}, "valid-Name_1"),
         ("/a", {"operationId": 3}, "get_a"),
     ],
 )
 def test_names(path, operation, name):
     assert nodes({path: {"get": operation}})[0].operation.name == name
+
+
+def test_a_path_begins_with_a_slash_and_an_extension_is_none():
+    found = nodes({"pets": {"get": {}}, "x-paths": {"get": {}}, "//a": {"get": {}}})
+    assert [node.operation.path for node in found] == ["/pets", "//a"]
 
 
 def test_equal_names_are_told_apart_and_none_is_lost():

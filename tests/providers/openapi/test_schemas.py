@@ -78,6 +78,8 @@ def test_a_schema_is_converted(given, expected):
         {"additionalProperties": "string"},
         {"pattern": None},
         {"minItems": True},
+        {"minItems": 1.5},
+        {"maximum": float("inf"), "maxLength": float("nan")},
         3,
     ],
 )

@@ -15,6 +15,7 @@ from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.providers.openapi.schemas import Converted, SchemaReader
 from tool_search_processor.providers.openapi.servers import server_url
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.foreign import foreign_schema, foreign_tags, foreign_text
 from tool_search_processor.transforms.schema_scope import items_of, mapping_of
 
 _MAX_OUTPUT_SCHEMA = 4_000
@@ -71,10 +72,10 @@ def _definition(
     original = operation.operation_id or operation.route
     tool = Tool(
         name=operation.name,
-        description=_description(node.node),
-        parameters=reader.with_definitions(signature.schema()) or {},
-        tags=operation.tags,
-        output_schema=_output_schema(reader, responses),
+        description=foreign_text(_description(node.node)),
+        parameters=foreign_schema(reader.with_definitions(signature.schema()) or {}, tool=operation.name),
+        tags=foreign_tags(operation.tags),
+        output_schema=foreign_schema(_output_schema(reader, responses), tool=operation.name),
         annotations=_annotations(operation.method),
         metadata={
             "method": operation.method,

@@ -59,11 +59,13 @@ def list_operations(document: Document) -> list[OperationNode]:
     found: list[OperationNode] = []
     taken: set[str] = set()
     for path, listed in document.root["paths"].items():
+        if str(path).startswith("x-"):
+            continue
         item, base = document.follow(listed, base=document.base)
         for method in _METHODS:
             node = item.get(method)
             if isinstance(node, dict):
-                operation = _operation(str(path), method.upper(), node, taken)
+                operation = _operation(f"/{str(path).removeprefix('/')}", method.upper(), node, taken)
                 taken.add(operation.name)
                 found.append(OperationNode(operation=operation, node=node, item=item, base=base))
     return found

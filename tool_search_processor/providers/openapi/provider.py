@@ -77,7 +77,8 @@ class OpenAPIProvider(Provider):
         Args:
             document: A path, a URL, the parsed document, or its text (JSON or YAML). References to other
                 files are followed where it is a path, within its folder; never those over the network.
-            name: What status reports and errors call this provider; the document's title by default.
+            name: What status reports and errors call this provider; by default the document's title, or its
+                URL.
             namespace: The namespace of all its tools.
             include: The operations to take; all by default. Operations are chosen by a function
                 `(Operation) -> bool` or by globs: of paths (`/repos/*`), of routes (`GET *`), or of tool
@@ -138,11 +139,13 @@ class OpenAPIProvider(Provider):
         self._tools: tuple[Tool, ...] | None = None
         self._version = 0
         self._lock = threading.Lock()
-        self._given_name = name
-        self.name = name or ("openapi" if self._url is None else _label(self._url))
         self.static = self._url is None
         if self._url is None:
-            self._install(_read(document))
+            read = _read(document)
+            self._install(read)
+            self.name = name or _title(read) or "openapi"
+        else:
+            self.name = name or _label(self._url)
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return the tools, the same for every request; fetches the document at the first time.
@@ -216,7 +219,6 @@ class OpenAPIProvider(Provider):
                 self._tool(one, document, credentials).replace(requires_approval=one.tool.name in asked)
                 for one in read_definitions(document, nodes, variables=self._variables)
             )
-            self.name = self._given_name or _title(document) or self.name
 
     def _selected(self, nodes: list[OperationNode]) -> list[OperationNode]:
         kept = nodes if self._include is None else select(nodes, self._include, option="include")
@@ -268,7 +270,7 @@ def _parsed(text: str, url: str | None) -> Document:
 def _label(url: str) -> str:
     """Return a URL without what may be secret in it."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}{parts.path}"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _title(document: Document) -> str | None:
