@@ -52,6 +52,10 @@ class BlockingIndex(CountingIndex):
         super().__init__()
         self.threads = []
 
+    def update(self, documents):
+        self.threads.append(threading.get_ident())
+        super().update(documents)
+
     def search(self, query, **options):
         self.threads.append(threading.get_ident())
         return super().search(query, **options)
@@ -304,12 +308,12 @@ async def test_an_index_that_counts_is_not_made_to_list():
     assert [kind for kind, *_ in index.log] == ["update", "count"]
 
 
-async def test_a_blocking_index_is_asked_in_a_thread():
+async def test_a_blocking_index_is_filled_and_asked_in_a_thread():
     index = BlockingIndex()
     pool = IndexPool(index)
     await pool.search("file", shared=SHARED)
     await pool.count("file", shared=SHARED)
-    assert len(index.threads) == 2
+    assert len(index.threads) == 3
     assert threading.get_ident() not in index.threads
 
 

@@ -145,7 +145,7 @@ class _Holder:
             return
         if inspect.iscoroutinefunction(self.index.update):
             await self._update_outside(tools)
-        elif len(tools) <= _INLINE_DOCUMENTS and not self._lock.locked():
+        elif len(tools) <= _INLINE_DOCUMENTS and not self._lock.locked() and not self._is_blocking:
             self._update(tools)
         else:
             await asyncio.to_thread(self._update, tools)
@@ -173,6 +173,10 @@ class _Holder:
                 self._under_way = None
                 mine.set_result(None)
 
+    @property
+    def _is_blocking(self) -> bool:
+        return bool(getattr(self.index, "blocking", False))
+
     def _is_older(self, tools: ToolSet) -> bool:
         held = self.held
         return held is None or held.generation < tools.generation
@@ -199,6 +203,5 @@ class _Holder:
         return int(await self._ask(count))
 
     async def _ask(self, question: Callable[[], Any]) -> Any:
-        blocking = getattr(self.index, "blocking", False)
-        answer = await asyncio.to_thread(question) if blocking else question()
+        answer = await asyncio.to_thread(question) if self._is_blocking else question()
         return await answer if inspect.isawaitable(answer) else answer

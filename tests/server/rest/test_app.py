@@ -332,14 +332,30 @@ async def test_a_slow_embedder_holds_no_other_request_up():
         assert names(await slow)[0] == "send_email"
 
 
+async def test_a_new_tool_that_is_slow_to_embed_holds_no_other_request_up():
+    embedder, provider = Late(), StaticProvider(TOOLS)
+    embedder.go.set()
+    async with client(provider, search=hybrid(embedder)) as http:
+        embedder.go.clear()
+        embedder.asked.clear()
+        provider.add(Tool("new_tool", "Does something entirely new."))
+        search = asyncio.create_task(http.post(SEARCH, json={"query": "new", "search_mode": "fts"}))
+        await asyncio.to_thread(embedder.asked.wait, 20)
+        assert (await http.get("/health")).status_code == 200
+        assert not search.done()
+        embedder.go.set()
+        assert names(await search) == ["new_tool"]
+
+
 class Late(FakeEmbedder):
     """Embeds no tool until it is let go."""
 
     def __init__(self):
         super().__init__(blocking=True)
-        self.go = threading.Event()
+        self.asked, self.go = threading.Event(), threading.Event()
 
     def embed_documents(self, texts):
+        self.asked.set()
         assert self.go.wait(20)
         return super().embed_documents(texts)
 

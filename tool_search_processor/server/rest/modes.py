@@ -183,6 +183,8 @@ class ModeSearch:
         wanted: Wanted,
         admission: Admission,
     ) -> dict[ListName, list[Ranked]]:
+        # The whole is filled first, in a thread where it embeds: a list would do it on the event loop.
+        await self._whole.prepare(view.shared)
         deeper = wanted if len(names) == 1 else replace(wanted, limit=_DEPTH)
         return {
             name: await _best(view, self._lists[name], query, wanted=deeper, admission=admission)
