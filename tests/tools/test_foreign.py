@@ -297,3 +297,18 @@ async def test_what_a_schema_says_makes_no_line_in_a_message():
         with pytest.raises(Exception, match=r"must be|is ") as caught:
             tool.check_arguments(arguments)
         assert len(str(caught.value).splitlines()) == 1
+
+
+def test_what_is_safe_already_is_shared():
+    part = {"type": "string", "enum": ["a", "é"], "description": "A part."}
+    schema = {"type": "object", "properties": {"a": part, "b": {"anyOf": [part, {"title": HIDING}]}}}
+    cleaned = foreign_schema(schema, tool="t")
+    assert cleaned["properties"]["a"] is part
+    assert cleaned["properties"]["b"]["anyOf"][0] is part
+    assert foreign_schema(cleaned, tool="t") is cleaned
+
+
+def test_names_may_be_kept_where_a_whole_document_would_be_refused():
+    schema = {"type": "object", "properties": {"a\u202eb": {"title": HIDING}, "x" * 300: {}}}
+    cleaned = foreign_schema(schema, tool="t", keep_names=True)
+    assert cleaned["properties"] == {"a\u202eb": {"title": "[31m"}, "x" * 300: {}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import zip_longest
 from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
@@ -53,7 +54,7 @@ def foreign_json(value: Any) -> Any:
     return [foreign_json(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def foreign_schema(schema: Any, *, tool: str) -> Any:
+def foreign_schema(schema: Any, *, tool: str, keep_names: bool = False) -> Any:
     """Return a foreign schema that means the same and hides nothing.
 
     Invisible characters are taken out of its texts and values; in patterns, where they mean something, they
@@ -62,15 +63,16 @@ def foreign_schema(schema: Any, *, tool: str) -> Any:
     Args:
         schema: A JSON Schema; other values come back as they are.
         tool: The tool's name, for errors.
+        keep_names: Whether parameters may have names that are too long or hold what can't be seen. They
+            could not be called by others, so such a tool is refused otherwise.
 
     Raises:
-        InvalidToolError: When it is larger than `MAX_SCHEMA`, or a parameter's name is too long or holds
-            what can't be seen: it could not be called by another name.
+        InvalidToolError: When it is larger than `MAX_SCHEMA`, or because of a parameter's name.
         RecursionError: When it holds itself, or is nested too deeply.
     """
     if not isinstance(schema, Mapping):
         return schema
-    cleaned = _clean_schema(schema, tool)
+    cleaned = _clean_schema(schema, None if keep_names else tool)
     size = _json_length(cleaned)
     if size > MAX_SCHEMA:
         raise InvalidToolError(
@@ -95,18 +97,30 @@ def _seen(text: str) -> str:
     return visible_text(clean_text(text))
 
 
-def _clean_schema(value: Any, tool: str, key: str = "") -> Any:
+def _clean_schema(value: Any, tool: str | None, key: str = "") -> Any:
+    """Return the value, safe; the same object where nothing changes, since large documents share parts."""
     if isinstance(value, str):
         if key in _TEXTS:
             return foreign_text(value, limit=MAX_PARAMETER_TEXT)
         return _escaped(value) if key == "pattern" else _seen(value)
     if isinstance(value, Mapping):
-        return {_clean_key(name, tool, key): _clean_schema(item, tool, name) for name, item in value.items()}
-    return [_clean_schema(item, tool) for item in value] if isinstance(value, list | tuple) else value
+        cleaned = {
+            _clean_key(name, tool, key): _clean_schema(item, tool, name) for name, item in value.items()
+        }
+        is_same = _are_same(cleaned, value) and _are_same(cleaned.values(), value.values())
+        return value if is_same else cleaned
+    if isinstance(value, list | tuple):
+        items = [_clean_schema(item, tool) for item in value]
+        return value if _are_same(items, value) else items
+    return value
 
 
-def _clean_key(name: Any, tool: str, parent: str) -> Any:
-    if not isinstance(name, str):
+def _are_same(some: Iterable[object], others: Iterable[object]) -> bool:
+    return all(one is other for one, other in zip_longest(some, others))
+
+
+def _clean_key(name: Any, tool: str | None, parent: str) -> Any:
+    if not isinstance(name, str) or (parent == "properties" and tool is None):
         return name
     name = clean_text(name)
     if parent == "patternProperties":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ from tool_search_processor.providers.openapi.servers import server_url
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import foreign_schema, foreign_tags, foreign_text
 from tool_search_processor.transforms.schema_scope import items_of, mapping_of
+
+logger = logging.getLogger(__name__)
 
 _MAX_OUTPUT_SCHEMA = 4_000
 """Characters: a larger schema of answers is left out, since what it says is rarely worth its tokens."""
@@ -35,15 +38,17 @@ def read_tools(document: Document) -> list[Tool]:
     """Return a tool for each operation of a document, in its order; nothing runs them.
 
     Raises:
-        ConfigurationError: If an operation can't be read; says which and why.
+        ConfigurationError: If a reference leads out of the document, or no operation can be read.
     """
     return [one.tool for one in read_definitions(document, list_operations(document))]
 
 
 def read_definitions(
     document: Document, nodes: Sequence[OperationNode], *, variables: Mapping[str, str] | None = None
-) -> Iterator[Definition]:
-    """Yield the definitions of operations, in order.
+) -> list[Definition]:
+    """Return the definitions of operations, in order.
+
+    One that can't be a tool is left out with a warning: it shall not take a thousand others with it.
 
     Args:
         document: What they stand in.
@@ -51,19 +56,26 @@ def read_definitions(
         variables: Values of server variables, over the defaults.
 
     Raises:
-        ConfigurationError: If an operation can't be read; says which and why.
+        ConfigurationError: If a reference leads out of the document, or no operation can be read.
     """
     reader = SchemaReader(document)
+    found: list[Definition] = []
+    faults: list[str] = []
     for node in nodes:
         try:
-            yield _definition(document, reader, node, variables or {})
+            found.append(_definition(document, reader, node=node, variables=variables or {}))
         except (InvalidToolError, RecursionError, TypeError) as exc:
             reason = "it is nested too deeply" if isinstance(exc, RecursionError) else exc
-            raise ConfigurationError(f"{document.label}, {node.operation.route}: {reason}") from exc
+            faults.append(f"{document.label}, {node.operation.route}: {reason}")
+    if faults and not found:
+        raise ConfigurationError(faults[0])
+    for fault in faults:
+        logger.warning("an operation is left out: %s", fault)
+    return found
 
 
 def _definition(
-    document: Document, reader: SchemaReader, node: OperationNode, variables: Mapping[str, str]
+    document: Document, reader: SchemaReader, *, node: OperationNode, variables: Mapping[str, str]
 ) -> Definition:
     operation = node.operation
     signature = read_signature(document, reader, node)
@@ -73,9 +85,9 @@ def _definition(
     tool = Tool(
         name=operation.name,
         description=foreign_text(_description(node.node)),
-        parameters=foreign_schema(reader.with_definitions(signature.schema()) or {}, tool=operation.name),
+        parameters=_shown(reader.with_definitions(signature.schema()) or {}, operation.name),
         tags=foreign_tags(operation.tags),
-        output_schema=foreign_schema(_output_schema(reader, responses), tool=operation.name),
+        output_schema=_shown(_output_schema(reader, responses), operation.name),
         annotations=_annotations(operation.method),
         metadata={
             "method": operation.method,
@@ -93,6 +105,10 @@ def _definition(
         security=_security(document, node),
     )
     return Definition(tool=tool, route=route)
+
+
+def _shown(schema: Any, name: str) -> Any:
+    return foreign_schema(schema, tool=name, keep_names=True)
 
 
 def _description(node: Mapping[str, Any]) -> str:
