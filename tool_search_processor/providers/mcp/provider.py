@@ -50,6 +50,8 @@ class MCPProvider(Provider):
     is certain that the server did not run it.
     """
 
+    foreign = True
+
     def __init__(
         self,
         transport: Transport,
