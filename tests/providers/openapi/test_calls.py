@@ -84,6 +84,16 @@ async def test_what_the_user_gives_stands_over_what_the_model_writes():
 
 
 @respx.mock
+async def test_so_do_the_headers_of_a_client_of_the_users_own():
+    route = respx.get(f"{SERVER}/p").respond(json=[])
+    parameters = [{**query(name), "in": "header"} for name in ("X-Key", "User-Agent")]
+    async with httpx.AsyncClient(headers={"x-key": "own"}) as client:
+        await call({"parameters": parameters}, {"X-Key": "model", "User-Agent": "model"}, client=client)
+    sent = route.calls[0].request.headers
+    assert (sent["x-key"], sent["user-agent"], sent["accept"]) == ("own", "model", "*/*")
+
+
+@respx.mock
 async def test_credentials_in_query_and_cookies_stand_beside_the_arguments():
     route = respx.route().respond(json=[])
     await call(
@@ -198,12 +208,12 @@ async def test_redirects_on_one_host_carry_everything():
             await reply(writer, '{"done": 1}', content_type="application/json")
 
     async with serve(answer) as server:
-        assert await call(
-            body(PET), {"name": "x"}, method="post", base_url=server.url, headers={"X-Key": "s"}
-        ) == {"done": 1}
+        given = {"base_url": server.url, "headers": {"X-Key": "s", "Cookie": "sid=1"}}
+        assert await call(body(PET), {"name": "x"}, method="post", **given) == {"done": 1}
         first, second = server.requests
     assert (second.target, second.method, second.body) == ("/q", "POST", b'{"name":"x"}')
-    assert first.headers["x-key"] == second.headers["x-key"] == "s"
+    assert first.headers == second.headers
+    assert (second.headers["x-key"], second.headers["cookie"]) == ("s", "sid=1")
 
 
 async def test_redirects_to_another_host_carry_no_credentials():
@@ -244,7 +254,8 @@ async def test_content_is_not_carried_to_another_host(respx_mock):
 
 
 @pytest.mark.parametrize(
-    "host", ["127.0.0.1", "169.254.169.254", "10.0.0.1", "[::1]", "localhost", "a.localhost"]
+    "host",
+    ["127.0.0.1", "127.1", "2130706433", "169.254.169.254", "10.0.0.1", "[::1]", "localhost.", "a.localhost"],
 )
 @respx.mock(assert_all_called=False)
 async def test_a_public_server_does_not_lead_into_the_own_network(respx_mock, host):

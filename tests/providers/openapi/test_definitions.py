@@ -141,17 +141,25 @@ def test_the_operations_security_counts_more_than_the_documents(operation, expec
     assert one.route.security == expected
 
 
-def test_an_operation_that_cannot_be_read_is_named():
+def test_an_operation_that_cannot_be_a_tool_is_left_out_and_named(caplog):
     deep = {}
     for _ in range(300):
         deep = {"items": deep}
-    with pytest.raises(ConfigurationError, match=r"api, GET /p: .*nested too deeply"):
-        tools({"/p": {"get": {"parameters": [query("a", deep)]}}})
-    with pytest.raises(ConfigurationError, match=r"api, GET /p: .*nothing that JSON can carry"):
-        tools({"/p": {"get": {"parameters": [query("a", {"default": object()})]}}})
+    odd = {"parameters": [query("a", {"default": object()})]}
+    paths = {"/deep": {"get": {"parameters": [query("a", deep)]}}, "/odd": {"get": odd}, "/fine": {"get": {}}}
+    assert [tool.name for tool in tools(paths)] == ["get_fine"]
+    first, second = caplog.messages
+    assert first.startswith("an operation is left out: api, GET /deep: ")
+    assert "nested too deeply" in first
+    assert "GET /odd: parameters of the tool 'get_odd' is a JSON Schema, but <object object" in second
 
 
-TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
+def test_a_document_of_which_nothing_can_be_read_is_refused():
+    with pytest.raises(ConfigurationError, match=r"api, GET /odd: .*nothing that JSON can carry"):
+        tools({"/odd": {"get": {"parameters": [query("a", {"default": object()})]}}})
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z", "M"]), max_size=8)
 SCHEMAS = st.recursive(
     st.fixed_dictionaries(
         {},

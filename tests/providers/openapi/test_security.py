@@ -68,7 +68,8 @@ async def test_swagger_has_its_own_words():
         ([("bearer",), ("header", "query")], Proof(headers={"x-key": "1"}, query=["a%20key=2"])),
         ([("header",), ("query",)], Proof(headers={"x-key": "1"})),
         ([("header", "bearer"), ("cookie",)], Proof()),
-        ([(), ("header",)], Proof()),
+        ([(), ("header",)], Proof(headers={"x-key": "1"})),
+        ([()], Proof()),
         ([], Proof()),
     ],
 )

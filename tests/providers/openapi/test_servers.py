@@ -61,6 +61,6 @@ def test_a_variable_has_one_of_its_values():
 
 def test_a_variable_that_no_server_has_is_told():
     document, node = read(servers=[REGION])
-    check_variables(document, [node], {"port": "1"})
+    check_variables(document, [node], variables={"port": "1"})
     with pytest.raises(ConfigurationError, match=r"variable 'prot'; there are \['port', 'region'\]"):
-        check_variables(document, [node], {"prot": "1"})
+        check_variables(document, [node], variables={"prot": "1"})

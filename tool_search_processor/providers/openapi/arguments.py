@@ -106,8 +106,8 @@ def read_signature(document: Document, reader: SchemaReader, node: OperationNode
         for parameter, base in parameters:
             name = str(parameter["name"])
             if parameter.get("in") == place and (place != "path" or name in in_path):
-                _add_parameter(signature, reader, parameter, place, base)
-    _add_body(signature, reader, body, body_base)
+                _add_parameter(signature, parameter, reader=reader, place=place, base=base)
+    _add_body(signature, body, reader=reader, base=body_base)
     return signature
 
 
@@ -142,7 +142,7 @@ def _parameters(document: Document, node: OperationNode) -> list[tuple[Node, str
 
 
 def _add_parameter(
-    signature: Signature, reader: SchemaReader, parameter: Node, place: Place, base: str
+    signature: Signature, parameter: Node, *, reader: SchemaReader, place: Place, base: str
 ) -> None:
     wire_name = str(parameter["name"])
     content = mapping_of(parameter.get("content"))
@@ -191,7 +191,7 @@ def _request_body(
     return swagger.to_request_body(parameters, [str(kind) for kind in consumes]), node.base
 
 
-def _add_body(signature: Signature, reader: SchemaReader, body: Node | None, base: str) -> None:
+def _add_body(signature: Signature, body: Node | None, *, reader: SchemaReader, base: str) -> None:
     content = mapping_of(body.get("content")) if body else {}
     forms = [kind for kind, media in content.items() if isinstance(media, Mapping)]
     if body is None or not forms:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from tool_search_processor.per_loop import PerLoop
 from tool_search_processor.providers.openapi.requests import Outgoing, build_request
 from tool_search_processor.providers.openapi.responses import Limits, read_answer
 from tool_search_processor.providers.openapi.routes import Route
-from tool_search_processor.providers.openapi.security import Credentials, check_value
+from tool_search_processor.providers.openapi.security import Credentials, Proof, check_value
 from tool_search_processor.tools import ToolContext
 
 if TYPE_CHECKING:
@@ -143,8 +144,12 @@ class Caller:
         try:
             async with limit:
                 client = await self._clients.get()
-                request, auth = await self._prepared(client, outgoing, route, server, credentials, context)
-                response = await _send(client, request, auth, route.label)
+                proof = await credentials.proof(route, context)
+                given = await _given(self._auth, context)
+                own = {} if isinstance(given, httpx.Auth) else given
+                request = self._request(client, outgoing, server=server, proof=proof, own=own)
+                auth = given if isinstance(given, httpx.Auth) else httpx.USE_CLIENT_DEFAULT
+                response = await _send(client, request, auth=auth, label=route.label)
                 try:
                     return await read_answer(response, limits=self._limits, label=route.label)
                 finally:
@@ -157,40 +162,35 @@ class Caller:
             # Its text may name the address with a key in it.
             raise ToolCallError(f"{route.label} could not be sent: {_reason(exc)}.") from exc
 
-    async def _prepared(
+    def _request(
         self,
         client: httpx.AsyncClient,
         outgoing: Outgoing,
-        route: Route,
+        *,
         server: str,
-        credentials: Credentials,
-        context: ToolContext,
-    ) -> tuple[httpx.Request, Any]:
-        """Return the request with its credentials, and what httpx is to authenticate it by."""
-        import httpx
-
-        proof = await credentials.proof(route, context)
-        given = await _proof_of(self._auth, context)
-        own: Mapping[str, str] = {} if isinstance(given, httpx.Auth) else given
-        # What the user gives stands over what a model writes.
-        headers = {**outgoing.headers, **self._headers, **proof.headers, **own}
+        proof: Proof,
+        own: Mapping[str, str],
+    ) -> httpx.Request:
+        """Return the request with what proves who asks: that stands over what a model writes."""
+        from_user = {*client.headers} - _CARRIED_OVER
+        headers = {name: value for name, value in outgoing.headers.items() if name not in from_user}
+        headers |= {**self._headers, **proof.headers, **own}
         cookies = [*outgoing.cookies, *proof.cookies]
         if cookies:
             headers["cookie"] = "; ".join(filter(None, (headers.get("cookie"), *cookies)))
         url = server.rstrip("/") + outgoing.target
         if proof.query:
             url += ("&" if "?" in outgoing.target else "?") + "&".join(proof.query)
-        request = client.build_request(
+        return client.build_request(
             outgoing.method,
             url,
             headers={name.encode(): value.encode() for name, value in headers.items()},
             content=outgoing.content,
             files=list(outgoing.fields) or None,
         )
-        return request, given if isinstance(given, httpx.Auth) else httpx.USE_CLIENT_DEFAULT
 
 
-async def _proof_of(auth: Auth | None, context: ToolContext) -> httpx.Auth | dict[str, str]:
+async def _given(auth: Auth | None, context: ToolContext) -> httpx.Auth | dict[str, str]:
     """Return the headers that prove who asks, or what httpx authenticates by."""
     import httpx
 
@@ -205,7 +205,9 @@ async def _proof_of(auth: Auth | None, context: ToolContext) -> httpx.Auth | dic
     return {name.lower(): check_value(value, f"the header {name!r}") for name, value in (given or {}).items()}
 
 
-async def _send(client: httpx.AsyncClient, request: httpx.Request, auth: Any, label: str) -> httpx.Response:
+async def _send(
+    client: httpx.AsyncClient, request: httpx.Request, *, auth: Any, label: str
+) -> httpx.Response:
     """Return the answer, not read yet; redirects are followed."""
     for _ in range(_MAX_REDIRECTS + 1):
         response = await client.send(request, auth=auth, follow_redirects=False, stream=True)
@@ -213,8 +215,11 @@ async def _send(client: httpx.AsyncClient, request: httpx.Request, auth: Any, la
         if following is None:
             return response
         await response.aclose()
-        if not _is_same_origin(request.url, following.url):
-            _check_elsewhere(request, following, label)
+        if _is_same_origin(request.url, following.url):
+            if "cookie" in request.headers:  # httpx drops it
+                following.headers.setdefault("cookie", request.headers["cookie"])
+        else:
+            _check_elsewhere(request, following, label=label)
             for name in [name for name in following.headers if name.lower() not in _CARRIED_OVER]:
                 del following.headers[name]
             auth = None
@@ -222,7 +227,7 @@ async def _send(client: httpx.AsyncClient, request: httpx.Request, auth: Any, la
     raise ToolCallError(f"{label} was redirected more than {_MAX_REDIRECTS} times.")
 
 
-def _check_elsewhere(request: httpx.Request, following: httpx.Request, label: str) -> None:
+def _check_elsewhere(request: httpx.Request, following: httpx.Request, *, label: str) -> None:
     """Refuse to carry a request's content to another host, and to be led into the own network."""
     if following.method not in _READING:
         raise ToolCallError(f"{label} was redirected to another host, which only a reading call follows.")
@@ -243,9 +248,15 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
 
 
 def _is_inside(host: str) -> bool:
+    """Tell whether a host is an address that the internet does not route, or this machine."""
+    host = host.rstrip(".")
     try:
         return not ip_address(host).is_global
     except ValueError:
+        pass
+    try:
+        return not ip_address(socket.inet_aton(host)).is_global  # 127.1 and 2130706433 are addresses, too
+    except OSError:
         return host == "localhost" or host.endswith(".localhost")
 
 

@@ -49,8 +49,11 @@ class OpenAPIProvider(Provider):
     A call returns the data of a JSON answer, and a text of everything else. An answer other than 2xx, a
     time-out and a server that can't be reached raise `ToolCallError`, whose text is fit for the model.
 
-    A document at a URL is read at the first listing; every other one at construction.
+    A document at a URL is read at the first listing; every other one at construction. An operation that can't
+    be a tool is left out with a warning.
     """
+
+    foreign = True
 
     def __init__(
         self,
@@ -211,7 +214,7 @@ class OpenAPIProvider(Provider):
         """Make the tools of a document those of this provider."""
         with self._lock:
             nodes = self._selected(list_operations(document))
-            check_variables(document, nodes, self._variables)
+            check_variables(document, nodes, variables=self._variables)
             credentials = Credentials(document, self._secrets)
             approved = select(nodes, self._approval, option="requires_approval")
             asked = {node.operation.name for node in approved}

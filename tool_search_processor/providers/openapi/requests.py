@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
@@ -116,14 +116,7 @@ def _with_body(outgoing: Outgoing, body: Body, arguments: Mapping[str, Any]) -> 
     content, media_type, fields = _encoded_body(body, value)
     # The library that sends a multipart form names its boundary itself.
     kind = {} if body.kind == "multipart" else {"content-type": _CONTROL.sub("", media_type)}
-    return Outgoing(
-        method=outgoing.method,
-        target=outgoing.target,
-        headers={**outgoing.headers, **kind},
-        cookies=outgoing.cookies,
-        content=content,
-        fields=fields,
-    )
+    return replace(outgoing, headers={**outgoing.headers, **kind}, content=content, fields=fields)
 
 
 def _encoded_body(body: Body, value: Any) -> tuple[bytes | None, str, tuple[Field, ...]]:

@@ -55,7 +55,7 @@ class Credentials:
     async def proof(self, route: Route, context: ToolContext) -> Proof:
         """Return what a call carries for the first alternative of its operation that can be met."""
         for names in route.security:
-            if not self._secrets.keys() >= set(names):
+            if not names or not self._secrets.keys() >= set(names):
                 continue
             secrets = [await _secret(self._secrets[name], context) for name in names]
             if None not in secrets:

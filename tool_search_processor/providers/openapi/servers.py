@@ -40,7 +40,9 @@ def server_url(document: Document, node: OperationNode, *, variables: Mapping[st
     return None
 
 
-def check_variables(document: Document, nodes: Sequence[OperationNode], variables: Mapping[str, str]) -> None:
+def check_variables(
+    document: Document, nodes: Sequence[OperationNode], *, variables: Mapping[str, str]
+) -> None:
     """Refuse a variable that no server has.
 
     Raises:
