@@ -35,11 +35,13 @@ HEAVY = [
     "rapidfuzz",
     "re2",
     "redis",
+    "referencing",
     "starlette",
     "Stemmer",
     "tiktoken",
     "tokenizers",
     "uvicorn",
+    "yaml",
 ]
 
 

@@ -88,7 +88,8 @@ class OpenAPIProvider(Provider):
                 names, operation ids and tags (`issues/*`). A glob that matches nothing is an error.
             exclude: Those of them to leave out.
             requires_approval: Those that need a person's word before each call, such as `["DELETE *"]`.
-            base_url: Put before each path, in the place of the document's servers.
+            base_url: Put before each path, in the place of the document's servers. Where you don't write the
+                document yourself, it pins the host that headers and credentials go to.
             server_variables: Values of variables in the URL of the document's server.
             headers: Sent with each call, over what the document has.
             credentials: Secrets by the names of the document's security schemes: a key, a token, or
