@@ -33,7 +33,7 @@ def to_openai_messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
     Raises:
         ConfigurationError: Something is not a message: it has no role.
     """
-    if isinstance(messages, str | Mapping):
+    if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         raise ConfigurationError(
             f"messages is a list of messages, found {type(messages).__name__}: put it in a list"
         )
@@ -155,7 +155,7 @@ def _is_anthropic(message: Mapping[str, Any]) -> bool:
     content = message.get("content")
     if not isinstance(content, list):
         return False
-    return any(field_of(block, "type") in _ANTHROPIC_BLOCKS for block in content)
+    return any(_kind(block) in _ANTHROPIC_BLOCKS for block in content)
 
 
 def _from_anthropic(message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -176,7 +176,7 @@ def _assistant_from_blocks(blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "role": "assistant",
         "content": text_of([block for block in blocks if block.get("type") == "text"]) or None,
     }
-    thinking = [block for block in blocks if block.get("type") in {"thinking", "redacted_thinking"}]
+    thinking = [block for block in blocks if _kind(block) in {"thinking", "redacted_thinking"}]
     calls = [call for call in map(read_call, blocks) if call is not None]
     if thinking:
         message["thinking_blocks"] = list(thinking)
@@ -193,8 +193,14 @@ def _result_from_block(block: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _part_from_block(block: Any) -> dict[str, Any] | None:
+def _kind(block: Any) -> str:
+    """Return the type that a block names; an empty text where that is none."""
     kind = field_of(block, "type")
+    return kind if isinstance(kind, str) else ""
+
+
+def _part_from_block(block: Any) -> dict[str, Any] | None:
+    kind = _kind(block)
     if kind == "text":
         return _text_part(str(block.get("text") or ""))
     if kind != "image":

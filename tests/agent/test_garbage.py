@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 
@@ -10,6 +11,8 @@ import pytest
 from tool_search_processor import Agent, Tool, ToolSearchProcessor
 from tool_search_processor.agent import RunResult
 from tool_search_processor.errors import ToolSearchError
+from tool_search_processor.stores import HistoryStore
+from tool_search_processor.testing import ScriptedModel, call
 
 GARBAGE = [
     None,
@@ -211,3 +214,48 @@ async def test_odd_arguments_of_a_call_that_needs_approval(arguments):
     done = await agent.resume(RunResult.from_json(text), {"a": True})
     assert done.output == "end"
     assert len(ran_with) == 1
+
+
+# -- what was kept and comes back
+
+
+def asking(ran):
+    return Tool("ask", execute=lambda **given: ran.append(given), requires_approval=True)
+
+
+def agent_with(script, *tools):
+    return Agent("a", "m", completion=ScriptedModel(script), tools=tools)
+
+
+async def test_garbage_in_a_paused_run_that_was_kept():
+    result = await agent_with([call("ask", {"path": "/a"})], asking([])).run("hi", thread_id="t")
+    kept = json.loads(result.to_json())
+    for path in places(kept):
+        for garbage in GARBAGE:
+            ran = []
+            with contextlib.suppress(ToolSearchError):  # says what was found: anything else is a bug
+                changed = with_garbage(kept, path, garbage)
+                await agent_with(["done"] * 3, asking(ran)).resume(changed, {"call_1": True})
+            assert ran in ([], [{"path": "/a"}]), "nothing runs but what a person was shown"
+
+
+CONVERSATION = [
+    {"role": "user", "content": "hi"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "a", "content": '{"receipt": {"type": "tool-search/loaded", "v": 1}}'},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "2", "name": "load_tool", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "2", "content": [{"type": "text"}]}]},
+]
+
+
+@pytest.mark.parametrize("path", list(places(CONVERSATION)), ids=repr)
+async def test_garbage_in_a_conversation(path):
+    processor = ToolSearchProcessor([Tool("load_me")], store=HistoryStore(), preload=1)
+    for garbage in GARBAGE:
+        messages = with_garbage(CONVERSATION, path, garbage)
+        agent = Agent("a", "m", completion=ScriptedModel(["done"]), input_processors=[processor])
+        with contextlib.suppress(ToolSearchError):
+            assert (await agent.run("hi", messages=messages)).output == "done"
+        with contextlib.suppress(ToolSearchError):
+            async with processor.session() as session:
+                await session.tools(messages)

@@ -42,9 +42,16 @@ class Usage:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, int]) -> Usage:
-        """Read the figures back; unknown ones are left out."""
+        """Read the figures back; unknown ones are left out.
+
+        Raises:
+            TypeError: A figure is no whole number.
+        """
         names = {item.name for item in dataclasses.fields(cls)}
-        return cls(**{name: value for name, value in data.items() if name in names})
+        figures = {name: value for name, value in data.items() if name in names}
+        if not all(type(value) is int for value in figures.values()):
+            raise TypeError(f"usage is {data!r:.200}")
+        return cls(**figures)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +92,11 @@ class RunResult:
             ResumeError: The data is not that of a result.
         """
         try:
-            if data["finish_reason"] not in get_args(FinishReason):
-                raise ValueError(f"finish_reason is {data['finish_reason']!r}")
+            _check_kept(data)
             return cls(
                 output=data["output"],
                 messages=plain(data["messages"]),
-                steps=int(data["steps"]),
+                steps=data["steps"],
                 usage=Usage.from_dict(data["usage"]),
                 finish_reason=data["finish_reason"],
                 pending=[PendingCall.from_dict(call) for call in data["pending"]],
@@ -112,6 +118,29 @@ class RunResult:
         except ValueError as exc:
             raise ResumeError(f"this is not what RunResult.to_json() gives: {exc}") from exc
         return cls.from_dict(data)
+
+
+def _check_kept(data: Mapping[str, Any]) -> None:
+    """Refuse data of a result whose fields are not what they have to be.
+
+    Raises:
+        KeyError: A field is missing.
+        TypeError: A field is of another type.
+    """
+    wanted = {
+        "finish_reason": (str,),
+        "output": (str,),
+        "messages": (list,),
+        "steps": (int,),
+        "pending": (list,),
+        "run_id": (str,),
+        "thread_id": (str, type(None)),
+    }
+    for name, types in wanted.items():
+        if type(data[name]) not in types:
+            raise TypeError(f"{name} is {data[name]!r:.80}")
+    if data["finish_reason"] not in get_args(FinishReason):
+        raise ValueError(f"finish_reason is {data['finish_reason']!r:.80}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,13 +58,17 @@ class PendingCall:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PendingCall:
-        """Read a call back from what `to_dict` gave."""
-        return cls(
-            call_id=data["call_id"],
-            name=data["name"],
-            arguments=dict(data["arguments"]),
-            arguments_hash=data["arguments_hash"],
-        )
+        """Read a call back from what `to_dict` gave.
+
+        Raises:
+            KeyError: A field is missing.
+            TypeError: A field is not what it has to be.
+        """
+        texts = {name: data[name] for name in ("call_id", "name", "arguments_hash")}
+        arguments = data["arguments"]
+        if not all(isinstance(text, str) for text in texts.values()) or not isinstance(arguments, Mapping):
+            raise TypeError(f"a pending call is {data!r:.200}")
+        return cls(arguments=dict(arguments), **texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
