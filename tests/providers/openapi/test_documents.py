@@ -70,6 +70,13 @@ def test_references_lead_to_files_beside_and_below(tmp_path):
     }
 
 
+def test_a_swagger_body_of_another_file_refers_to_that_file(tmp_path):
+    main = "swagger: '2.0'\npaths: {/p: {post: {parameters: [{$ref: 'shared.yaml#/body'}]}}}"
+    shared = "body: {name: b, in: body, schema: {$ref: '#/Pet'}}\nPet: {properties: {name: {type: string}}}"
+    (tool,) = read_tools(load(tmp_path, {"main.yaml": main, "shared.yaml": shared}))
+    assert tool.parameters["properties"] == {"name": {"type": "string"}}
+
+
 @pytest.mark.parametrize(
     ("reference", "message"),
     [

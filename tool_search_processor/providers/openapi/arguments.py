@@ -95,7 +95,7 @@ def read_signature(document: Document, reader: SchemaReader, node: OperationNode
     """
     signature = Signature()
     parameters = _parameters(document, node)
-    body, body_base = _request_body(document, node, [parameter for parameter, _ in parameters])
+    body, body_base = _request_body(document, node, parameters=parameters)
     if document.is_swagger:
         parameters = [(swagger.to_parameter(parameter), base) for parameter, base in parameters]
     in_path = list(dict.fromkeys(_VARIABLE.findall(node.operation.path)))
@@ -182,13 +182,16 @@ def _annotations(node: Node) -> Converted:
 
 
 def _request_body(
-    document: Document, node: OperationNode, parameters: Sequence[Node]
+    document: Document, node: OperationNode, *, parameters: Sequence[tuple[Node, str]]
 ) -> tuple[Node | None, str]:
+    """Return the request body, if there is one, and its base."""
     if not document.is_swagger:
         body, base = document.follow(node.node.get("requestBody"), base=node.base)
         return (body or None), base
     consumes = items_of(node.node.get("consumes", document.root.get("consumes")))
-    return swagger.to_request_body(parameters, [str(kind) for kind in consumes]), node.base
+    bases = [base for parameter, base in parameters if parameter.get("in") == "body"]
+    given = swagger.to_request_body([parameter for parameter, _ in parameters], list(map(str, consumes)))
+    return given, bases[0] if bases else node.base
 
 
 def _add_body(signature: Signature, body: Node | None, *, reader: SchemaReader, base: str) -> None:
