@@ -144,6 +144,7 @@ class OpenAPIProvider(Provider):
         self._version = 0
         self._lock = threading.Lock()
         self.static = self._url is None
+        self.foreign = not self.static  # a file changes when its user changes it
         if self._url is None:
             read = _read(document)
             self._install(read)
