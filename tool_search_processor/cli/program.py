@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from tool_search_processor._version import __version__
-from tool_search_processor.cli import eval_command, lint_command, page_command, search_command
+from tool_search_processor.cli import (
+    eval_command,
+    lint_command,
+    page_command,
+    search_command,
+    serve_command,
+)
 from tool_search_processor.cli.terminal import warn
 from tool_search_processor.errors import ToolSearchError
 
@@ -50,11 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
-        description="Search a catalog of tools, measure how well a search does, and check a catalog.",
+        description="Search a catalog of tools, measure how well a search does, check and serve catalogs.",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (search_command, eval_command, lint_command, page_command):
+    for command in (search_command, eval_command, lint_command, page_command, serve_command):
         command.add_to(commands)
     return parser
 
