@@ -2,7 +2,8 @@
 
 It speaks the protocol of 2025-11-25, as most servers still do, and misbehaves when it is told to:
 
-    python small_server.py [--page N] [--mute] [--mute-tools] [--endless] [--last-words TEXT]
+    python small_server.py [--page N] [--mute] [--mute-tools] [--endless] [--circle] [--strict] [--stay]
+        [--last-words TEXT]
 """
 
 from __future__ import annotations
@@ -158,6 +159,8 @@ def answer(request, method, params, options):
             return {"messages": [{"role": "user", "content": content}]}
         case "initialize" | "tools/list":
             return None
+        case "server/discover" if "--strict" in options:
+            raise SystemExit("unknown method")
         case _:
             send(id=request, error={"code": -32601, "message": "Method not found"})
             return None

@@ -23,7 +23,7 @@ def small():
 
 async def test_the_server_runs_in_the_background_loop():
     async with MCPProvider.in_memory(small(), call_timeout_seconds=None) as provider:
-        assert (provider.name, provider.label) == ("shop", None)
+        assert (provider.name, provider.namespace) == ("shop", None)
         (tool,) = await provider.list_tools({})
         answer = await tool.call({"item": "tea"})
         assert "tea on" in answer

@@ -229,6 +229,14 @@ async def test_the_mark_moves_when_a_server_answers_that_did_not(provide, tmp_pa
     await provider.aclose()
 
 
+async def test_an_old_server_that_ends_at_an_unknown_method_is_asked_otherwise(provide):
+    provider = provide("--strict")
+    with pytest.raises(ProviderError, match="ended before it answered; the last it said: 'unknown method'"):
+        await provider.list_tools({})
+    provider._connector._backoff.succeed()
+    assert await call(provider, "echo", text="hello") == "hello"
+
+
 async def test_servers_that_do_not_answer(provide):
     mute = provide("--mute", connect_timeout_seconds=0.5)
     with pytest.raises(ProviderError, match=r"'small' did not answer within 0.5 s"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -108,8 +109,9 @@ class Caller:
         scope = asyncio.timeout(seconds)
 
         def extend() -> None:
-            if seconds is not None and self.settings.progress_extends_timeout and not scope.expired():
-                scope.reschedule(asyncio.get_running_loop().time() + seconds)
+            if seconds is not None and self.settings.progress_extends_timeout:
+                with contextlib.suppress(RuntimeError):  # a report that came after the end
+                    scope.reschedule(asyncio.get_running_loop().time() + seconds)
 
         try:
             async with scope:
@@ -132,18 +134,17 @@ class Caller:
     ) -> Callable[[float, float | None, str | None], None]:
         """Return what takes a report in the background loop and has the hook called in the caller's."""
         hook = self.settings.on_progress
+        if hook is None:
+            return lambda *report: None
         loop = asyncio.get_running_loop()
 
         def deliver(report: MCPProgress) -> None:
             try:
-                if hook is not None:
-                    hook(report)
+                hook(report)
             except Exception:
                 logger.exception("on_progress failed on a report of %r", name)
 
         def tell(progress: float, total: float | None, message: str | None) -> None:
-            if hook is None or loop.is_closed():
-                return
             report = MCPProgress(
                 tool_name=name, progress=progress, total=total, message=message, context=context
             )

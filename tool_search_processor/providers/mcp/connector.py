@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 _CLOSE_SECONDS = 7.0
+_HUNG_UP = "ended before it answered"
 _SUBSCRIBE_SECONDS = 1.0
 
 
@@ -44,13 +45,15 @@ class _Connection:
     over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when it must end, or has."""
     owner: asyncio.Task[None] | None = None
+    client: Client | None = None
+    """Set once the server has answered."""
 
     @property
     def is_usable(self) -> bool:
         """Whether it stands or is being made, in the running loop: a forked child has another."""
         if self.loop is not asyncio.get_running_loop():
             return False
-        return not self.ready.done() or (self.ready.exception() is None and not self.over.is_set())
+        return not self.ready.done() or (self.client is not None and not self.over.is_set())
 
 
 class Connector:
@@ -83,6 +86,8 @@ class Connector:
         self._owners: set[asyncio.Task[None]] = set()
         self._closings: set[asyncio.Task[None]] = set()
         self._last_error = ""
+        # Some old servers end when they are asked which protocol they speak: they are next met as old ones.
+        self._mode = "auto"
         self._is_closed = False
 
     async def request(self, ask: Callable[[Client], Awaitable[_T]]) -> _T:
@@ -161,6 +166,8 @@ class Connector:
                     ending = "it hung up"
                 except Exception as exc:  # noqa: BLE001 - whatever the SDK and the server come to
                     ending = self._reason(exc)
+                    if ending == _HUNG_UP:
+                        self._mode = "auto" if self._mode == "legacy" else "legacy"
                 if not self._is_closed:
                     self._settle(connection, ending, said=await opened.last_words(), advice=opened.advice)
         except Exception as exc:  # noqa: BLE001 - the way itself could not be opened, or closed
@@ -184,6 +191,7 @@ class Connector:
             opened.started()
             async with self._subscribed(client):
                 self._backoff.succeed()
+                connection.client = client
                 connection.ready.set_result(client)
                 self._on_connected()
                 await connection.over.wait()
@@ -202,6 +210,7 @@ class Connector:
             sampling_callback=self._settings.sampling,
             elicitation_callback=self._settings.elicitation,
             list_roots_callback=self._settings.list_roots,
+            mode=self._mode,
             cache=None,  # a list is read when it has changed, and then afresh
         )
 
@@ -230,21 +239,20 @@ class Connector:
     def _drop(self, client: Client) -> None:
         """End a connection whose session its server has forgotten."""
         connection = self._connection
-        if connection is not None and connection.ready.done() and connection.ready.result() is client:
+        if connection is not None and connection.client is client:
             connection.over.set()
 
     def _settle(self, connection: _Connection, ending: str, *, said: str = "", advice: str = "") -> None:
         """Tell of an end that nobody asked for: who waits for the connection, or the log."""
         said = f"; the last it said: {said!r}" if said and said not in ending else ""
-        if connection.ready.done():
-            logger.warning(
-                "the connection to the MCP server %r ended: %s%s", self._settings.name, ending, said
-            )
+        name = self._settings.name
+        if connection.client is not None:
+            logger.warning("the connection to the MCP server %r ended: %s%s", name, ending, said)
             self._on_change()
-            return
-        self._last_error = f"the MCP server {self._settings.name!r} {ending}{said}{advice}"
-        self._backoff.fail()
-        connection.ready.set_exception(ProviderError(self._last_error))
+        elif not connection.ready.done():
+            self._last_error = f"the MCP server {name!r} {ending}{said}{advice}"
+            self._backoff.fail()
+            connection.ready.set_exception(ProviderError(self._last_error))
 
     def _reason(self, error: Exception) -> str:
         """Return what happened, as what follows the server's name."""
@@ -254,7 +262,7 @@ class Connector:
         if isinstance(cause, TimeoutError):
             return f"did not answer within {self._settings.connect_timeout_seconds:g} s"
         if isinstance(cause, MCPError) and cause.code != UNREACHED:
-            return "ended before it answered" if is_cut_off(cause) else f"refused: {short(cause)}"
+            return _HUNG_UP if is_cut_off(cause) else f"refused: {short(cause)}"
         if isinstance(cause, FileNotFoundError | PermissionError):
             return f"could not be started: {cause}"
         kind = "" if isinstance(cause, MCPError) else f"{type(cause).__name__}: "

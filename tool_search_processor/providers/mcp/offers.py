@@ -193,7 +193,7 @@ class OfferTools:
             description=description,
             parameters=parameters,
             execute=execute,
-            namespace=self._provider.label,
+            namespace=self._provider.namespace,
             tool_type="external_mcp",
             annotations=_READ_ONLY,
             # tells the same tools of two servers apart where neither is namespaced

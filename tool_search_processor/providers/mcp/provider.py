@@ -19,7 +19,13 @@ from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.failures import root_cause, short
 from tool_search_processor.providers.mcp.listing import Marks, ToolImporter, read_pages
 from tool_search_processor.providers.mcp.offers import Offers, OfferTools
-from tool_search_processor.providers.mcp.settings import Approval, MCPOptions, MCPProgress, Settings
+from tool_search_processor.providers.mcp.settings import (
+    CALL_TIMEOUT_SECONDS,
+    Approval,
+    MCPOptions,
+    MCPProgress,
+    Settings,
+)
 from tool_search_processor.providers.mcp.transports import (
     HttpTransport,
     InMemoryTransport,
@@ -57,10 +63,10 @@ class MCPProvider(Provider):
         transport: Transport,
         *,
         name: str,
-        label: str | None = None,
+        namespace: str | None = None,
         connect_timeout_seconds: float = 60.0,
         list_timeout_seconds: float = 30.0,
-        call_timeout_seconds: float | None = 60.0,
+        call_timeout_seconds: float | None = CALL_TIMEOUT_SECONDS,
         progress_extends_timeout: bool = False,
         on_progress: Callable[[MCPProgress], object] | None = None,
         max_tools: int = 10_000,
@@ -77,7 +83,7 @@ class MCPProvider(Provider):
         Args:
             transport: The way; `stdio`, `http` and `in_memory` make it.
             name: What status reports, errors and the log call the server.
-            label: The `namespace` of its tools; None leaves it to a `Namespace` transform.
+            namespace: The label of its tools; None leaves it to a `Namespace` transform.
             connect_timeout_seconds: The longest time until the server has started and answered.
             list_timeout_seconds: The longest time for a whole list, all pages.
             call_timeout_seconds: The longest time for one call; None waits for ever.
@@ -114,7 +120,7 @@ class MCPProvider(Provider):
         )
         _check_installed()
         self.name = name
-        self.label = label
+        self.namespace = namespace
         self.transport = transport
         self._resources_as_tools = resources_as_tools
         self._prompts_as_tools = prompts_as_tools
@@ -161,7 +167,7 @@ class MCPProvider(Provider):
         transport = StdioTransport(
             command=command, args=args, env={} if env is None else env, cwd=cwd, inherit_env=inherit_env
         )
-        return cls(transport, name=Path(command).name if name is None else name, label=name, **options)
+        return cls(transport, name=Path(command).name if name is None else name, namespace=name, **options)
 
     @classmethod
     def http(
@@ -197,9 +203,9 @@ class MCPProvider(Provider):
             )
         if token is not None:
             given["Authorization"] = f"Bearer {token}"
-        timeout = options.get("call_timeout_seconds", 60.0)
+        timeout = options.get("call_timeout_seconds", CALL_TIMEOUT_SECONDS)
         transport = HttpTransport(url=url, headers=given, auth=auth, call_timeout_seconds=timeout)
-        return cls(transport, name=transport.host if name is None else name, label=name, **options)
+        return cls(transport, name=transport.host if name is None else name, namespace=name, **options)
 
     @classmethod
     def in_memory(cls, server: Any, *, name: str | None = None, **options: Unpack[MCPOptions]) -> Self:
@@ -217,7 +223,9 @@ class MCPProvider(Provider):
         """
         _check_installed()
         transport = InMemoryTransport(server=server)
-        return cls(transport, name=(server.name or "server") if name is None else name, label=name, **options)
+        return cls(
+            transport, name=(server.name or "server") if name is None else name, namespace=name, **options
+        )
 
     @classmethod
     def from_config(
@@ -338,7 +346,7 @@ class MCPProvider(Provider):
 
     def _make_tool(self, definition: Any) -> Tool:
         remote = RemoteTool(self._caller, definition.name, owner=self)
-        tool = Tool.from_mcp(definition, execute=remote, namespace=self.label)
+        tool = Tool.from_mcp(definition, execute=remote, namespace=self.namespace)
         return tool.replace(requires_approval=True) if self._settings.needs_approval(tool) else tool
 
     async def __aenter__(self) -> Self:
