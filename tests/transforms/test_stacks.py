@@ -165,6 +165,26 @@ async def test_a_catalog_lists_unique_names_and_gives_each_by_its_name(tools, in
         await assert_callable_as_listed(tool)
 
 
+@settings(max_examples=60, deadline=None)
+@given(tools=tools, inner=rows, outer=rows)
+async def test_whatever_the_row_a_changed_tool_is_served_only_when_it_is_accepted(tools, inner, outer):
+    provider = StaticProvider(tools)
+    provider.foreign, provider.static = True, False
+    inner_catalog = Catalog(
+        [provider.with_transforms(Lenient(inner))], transforms=[Lenient(outer)], on_change="block"
+    )
+    catalog = Catalog([inner_catalog.with_transforms(Namespace("o"))])
+    before = [tool.name for tool in await catalog.list_tools()]
+    provider.remove(*(tool.name for tool in tools))
+    provider.add(*(tool.replace(output_schema={"title": "changed"}) for tool in tools))
+    assert await catalog.list_tools() == []
+    waiting = [change.name for change in catalog.status().changed]
+    assert waiting == before
+    for name in waiting:
+        catalog.accept(name)
+    assert [tool.name for tool in await catalog.list_tools()] == before
+
+
 class Lenient(Transform):
     """A row as one transform: what is configured for tools that aren't there is no error in these tests."""
 
