@@ -3,7 +3,7 @@
 It speaks the protocol of 2025-11-25, as most servers still do, and misbehaves when it is told to:
 
     python small_server.py [--page N] [--mute] [--mute-tools] [--endless] [--circle] [--strict] [--stay]
-        [--last-words TEXT]
+        [--chatty] [--last-words TEXT]
 """
 
 from __future__ import annotations
@@ -145,6 +145,8 @@ def answer(request, method, params, options):
         case "tools/list" if "--mute-tools" not in options:
             return tool_page(params.get("cursor"), options)
         case "tools/call":
+            if "--chatty" in options:
+                sys.stdout.write("thinking…\n")
             return call(request, params)
         case "resources/list":
             return {"resources": [{"uri": "note://one", "name": "one", "mimeType": "text/plain"}]}

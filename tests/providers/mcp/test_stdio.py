@@ -292,6 +292,24 @@ async def test_what_a_server_asks_is_refused_unless_there_is_a_hook(provide):
     assert '"file:///work"' in await call(provide(list_roots=roots), "ask", name="roots/list")
 
 
+async def test_a_hook_answers_what_a_server_asks(provide):
+    from mcp.types import CreateMessageResult, TextContent
+
+    async def sample(context, params):
+        (message,) = params.messages
+        content = TextContent(type="text", text=f"{message.content.text} yourself")
+        return CreateMessageResult(role="assistant", content=content, model="m")
+
+    answer = await call(provide(sampling=sample), "ask", name="sampling/createMessage")
+    assert json.loads(answer)["content"]["text"] == "hi yourself"
+
+
+async def test_lines_that_are_no_messages_cost_nothing(provide, caplog):
+    caplog.set_level(logging.DEBUG, "tool_search_processor.providers.mcp")
+    assert await call(provide("--chatty"), "echo", text="hello") == "hello"
+    assert any("what it sent can't be read" in message for message in caplog.messages)
+
+
 async def test_a_server_s_log_cannot_forge_lines(provide, caplog):
     caplog.set_level(logging.DEBUG, "tool_search_processor.providers.mcp")
     provider = provide()
