@@ -67,14 +67,13 @@ def query_parts(argument: Argument, value: Any) -> list[str]:
     safe = _RESERVED if argument.allow_reserved else ""
     if argument.is_json:
         return [_pair(name, json_text(value), safe)]
-    if isinstance(value, Mapping):
-        if argument.style == "deepObject":
-            return _deep_parts(name, value, safe)
-        if argument.explode:
-            return [_pair(str(key), item, safe) for key, item in value.items() if item is not None]
-    elif not _is_list(value):
+    if not isinstance(value, Mapping) and not _is_list(value):
         return [_pair(name, value, safe)]
-    elif argument.explode or argument.style == "deepObject":
+    if argument.style == "deepObject":
+        return _deep_parts(name, value, safe)
+    if argument.explode and isinstance(value, Mapping):
+        return [_pair(str(key), item, safe) for key, item in value.items() if item is not None]
+    if argument.explode:
         return [_pair(name, item, safe) for item in value]
     items = [quote(text_of_value(item), safe=safe.replace(",", "")) for item in _items(value)]
     delimiter = _DELIMITERS.get(argument.style, ",")
@@ -82,10 +81,19 @@ def query_parts(argument: Argument, value: Any) -> list[str]:
 
 
 def _deep_parts(name: str, value: Any, safe: str) -> list[str]:
+    """Return the parts of an object or a list, however deep.
+
+    The specification leaves lists open. `a[]` for each item and `a[0][b]` for objects is what PHP, Rails,
+    Express and Stripe read.
+    """
     if isinstance(value, Mapping):
         return [part for key, item in value.items() for part in _deep_parts(f"{name}[{key}]", item, safe)]
     if _is_list(value):
-        return [part for item in value for part in _deep_parts(name, item, safe)]
+        return [
+            part
+            for place, item in enumerate(value)
+            for part in _deep_parts(f"{name}[{place if isinstance(item, Mapping) else ''}]", item, safe)
+        ]
     return [] if value is None else [_pair(name, value, safe)]
 
 
