@@ -296,9 +296,11 @@ def cached_filter(
     for what, hook in (("a filter", filter), ("key", key)):
         if not callable(hook):
             raise ConfigurationError(f"cached_filter needs {what} that takes a request, found {hook!r:.80}")
-    if not ttl_seconds > 0 or maxsize < 1:
+    numbers = isinstance(ttl_seconds, int | float) and isinstance(maxsize, int)
+    if not (numbers and ttl_seconds > 0 and maxsize >= 1):
         raise ConfigurationError(
-            f"cached_filter needs ttl_seconds > 0 and maxsize >= 1, found {ttl_seconds!r} and {maxsize!r}"
+            "cached_filter needs ttl_seconds > 0 and maxsize >= 1, found "
+            f"{ttl_seconds!r:.80} and {maxsize!r:.80}"
         )
     cache: TTLCache[Hashable, bool] = TTLCache(maxsize, ttl_seconds, timer=timer)
     lock = threading.Lock()

@@ -540,7 +540,7 @@ async def test_runs_of_one_agent_at_the_same_time():
         ({"model_settings": "fast"}, "model_settings is a mapping; found 'fast'"),
         ({"completion": "fast"}, "completion is an async function .*; found 'fast'"),
         ({"model_settings": {"stream": True}}, "model_settings holds 'stream'"),
-        ({"tools": [3]}, r"tools\[0\] of agent 'a' is neither"),
+        ({"tools": [3]}, r"tools\[0\] of agent 'a': 3 is neither"),
         ({"tools": add}, "put it in a list"),
         ({"input_processors": [Spy(), Spy()]}, "have the id 'spy'"),
         (

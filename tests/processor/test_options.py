@@ -131,5 +131,5 @@ def test_a_configuration_error_is_a_value_error_of_the_package():
 async def test_programs_that_name_no_texts_are_told(names):
     processor = ToolSearchProcessor(TOOLS)
     for method in (processor.load, processor.unload):
-        with pytest.raises(ConfigurationError, match="names is a list of tools' names, found"):
+        with pytest.raises(ConfigurationError, match="names is a text or a list of texts, found"):
             await method(names, thread_id="t")

@@ -395,3 +395,37 @@ async def test_a_store_is_told_whose_tools_are_meant_in_a_run_and_outside(allow_
         outside,
         LoadScope(**base),
     ]
+
+
+class Claims(MemoryStore):
+    """A store that all processes would share, with the claims that were made and not given back."""
+
+    def __init__(self):
+        super().__init__()
+        self.held = []
+
+    async def claim(self, scope, call_id):
+        if (scope, call_id) in self.held:
+            return False
+        self.held.append((scope, call_id))
+        return True
+
+    async def release(self, scope, call_id):
+        self.held.remove((scope, call_id))
+
+
+@pytest.mark.parametrize("thread", ["t", None])
+async def test_a_store_that_can_claim_is_asked_for_the_runs_thread(thread):
+    store = Claims()
+    processor = ToolSearchProcessor([make("a")], store=store, id="me")
+    at = step(thread=thread, run_id="r")
+    assert await processor.claim_call(at, "c1")
+    assert not await processor.claim_call(at, "c1")
+    assert await processor.claim_call(at, "c2")
+    expected = LoadScope(
+        "me", thread, run_id="r", messages=at.messages, load_tool_names=frozenset({"load_tool"})
+    )
+    assert store.held == [(expected, "c1"), (expected, "c2")]
+    await processor.release_call(at, "c1")
+    assert store.held == [(expected, "c2")]
+    assert await processor.claim_call(at, "c1")

@@ -281,9 +281,18 @@ async def test_it_keeps_nothing_and_says_so():
     assert list(await store.loaded(there)) == ["a"]
     await store.touch(there, ["a"])
     assert dict(await store.stats()) == {"threads": 0, "loaded": 0}
-    for refused in (store.add(there, ["b"]), store.remove(there, ["a"]), store.clear(there)):
-        with pytest.raises(StoreError, match="Use a MemoryStore or a RedisStore to change it from outside"):
+    for refused, doing in (
+        (store.add(there, ["b"]), "load into"),
+        (store.remove(there, ["a"]), "unload from"),
+        (store.clear(there), "clear"),
+    ):
+        with pytest.raises(StoreError) as caught:
             await refused
+        assert str(caught.value) == (
+            f"can't {doing} a HistoryStore: what is loaded stands in the conversation's own messages, by the "
+            "receipts in results of the meta-tools. Use a MemoryStore or a RedisStore to change it from "
+            "outside"
+        )
     await store.aclose()
     assert list(await store.loaded(there)) == ["a"]
 

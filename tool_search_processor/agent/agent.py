@@ -16,7 +16,8 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.messages import answer_open_calls
 from tool_search_processor.results import RESULT_CHARACTERS
 from tool_search_processor.session.checks import (
-    check_result_characters,
+    check_approvals,
+    check_limits,
     checked_processors,
     checked_tools,
 )
@@ -78,11 +79,7 @@ class Agent:
             raise ConfigurationError(f"instructions is a text; found {type(instructions).__name__}")
         if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
             raise ConfigurationError(f"max_steps is a whole number, at least 1; found {max_steps!r}")
-        if tool_timeout_seconds is not None and not tool_timeout_seconds > 0:
-            raise ConfigurationError(
-                f"tool_timeout_seconds is more than 0, or None for no limit; found {tool_timeout_seconds!r}"
-            )
-        check_result_characters(max_result_characters)
+        check_limits(tool_timeout_seconds=tool_timeout_seconds, max_result_characters=max_result_characters)
         if not isinstance(model_settings, Mapping):
             raise ConfigurationError(
                 f"model_settings is a mapping; found {model_settings!r:.80}: pass a dict"
@@ -199,6 +196,7 @@ class Agent:
             ResumeError: Nothing is pending, an id is unknown, or a call was decided before: each runs
                 once in a process, and once over all processes where a processor can claim calls.
         """
+        check_approvals(approvals)
         pause = PausedRun.read(paused, thread_id=thread_id)
         decisions = read_approvals(approvals, open_ids=pause.open_ids)
         base = self._base(context=context, thread_id=pause.thread_id, run_id=pause.run_id)

@@ -77,7 +77,7 @@ class Options:
 
 
 def as_names(names: str | Iterable[str], *, what: str = "names") -> tuple[str, ...]:
-    """Return the names that a program gave, each once.
+    """Return the names, or other words, that a program gave, each once.
 
     Raises:
         ConfigurationError: For something else than a text or texts.
@@ -86,8 +86,20 @@ def as_names(names: str | Iterable[str], *, what: str = "names") -> tuple[str, .
         return (names,)
     found = tuple(names) if isinstance(names, Iterable) else (names,)
     if not all(isinstance(name, str) for name in found):
-        raise ConfigurationError(f"{what} is a list of tools' names, found {names!r:.80}")
+        raise ConfigurationError(f"{what} is a text or a list of texts, found {names!r:.80}")
     return tuple(dict.fromkeys(found))
+
+
+def check_search(query: str, limit: int | None) -> None:
+    """Raise where a program's search is for no text, or for no number of hits.
+
+    Raises:
+        ConfigurationError: Says what was found.
+    """
+    if not isinstance(query, str):
+        raise ConfigurationError(f"query is a text, found {query!r:.80}")
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int)):
+        raise ConfigurationError(f"limit is a whole number or None, found {limit!r:.80}")
 
 
 def checked_store(

@@ -31,7 +31,13 @@ from tool_search_processor.processor.listing import (
 )
 from tool_search_processor.processor.loading import LoadedTools
 from tool_search_processor.processor.meta_calls import StepCalls
-from tool_search_processor.processor.options import TTL_SECONDS, Options, as_names, checked_store
+from tool_search_processor.processor.options import (
+    TTL_SECONDS,
+    Options,
+    as_names,
+    check_search,
+    checked_store,
+)
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session import ToolSession
@@ -255,15 +261,16 @@ class ToolSearchProcessor:
         Raises:
             InvalidPatternError: When the strategy takes patterns and this is none.
         """
+        check_search(query, limit)
         calls = await self._calls(InputStep(messages=(), context=context or {}))
         with calls.admission() as admission:
             ranked = await rank(
                 calls.view,
                 query,
                 admission=admission,
-                limit=self._options.top_k if limit is None else max(limit, 0),
+                limit=self._options.top_k if limit is None else min(max(limit, 0), len(calls.view)),
                 min_score=self._options.min_score,
-                tags=frozenset((tags,) if isinstance(tags, str) else tags),
+                tags=frozenset(as_names(tags, what="tags")),
                 without=calls.unsearched,
             )
         return [hit for hit, _ in ranked]

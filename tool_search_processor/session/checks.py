@@ -24,7 +24,7 @@ def checked_tools(tools: Iterable[Tool | Callable[..., Any]], *, owner: str) -> 
         ConfigurationError: Something is neither a tool nor a function.
         DuplicateToolError: Two tools bear one name.
     """
-    if isinstance(tools, str | Tool) or callable(tools):
+    if isinstance(tools, str | Tool) or callable(tools) or not isinstance(tools, Iterable):
         raise ConfigurationError(f"tools of {owner} is a list, found {tools!r:.80}: put it in a list")
     result = [to_tool(item, origin=f"tools[{number}] of {owner}") for number, item in enumerate(tools)]
     first: dict[str, int] = {}
@@ -48,6 +48,8 @@ def checked_processors(
     """
     if isinstance(processors, InputProcessor):
         raise ConfigurationError("input_processors is a list, found one processor: put it in a list")
+    if not isinstance(processors, Iterable):
+        raise ConfigurationError(f"input_processors is a list, found {processors!r:.80}")
     result = tuple(processors)
     for item in result:
         if not isinstance(item, InputProcessor):
@@ -67,16 +69,37 @@ def checked_processors(
     return result
 
 
-def check_result_characters(limit: int | None) -> None:
-    """Raise where the most characters of a result is neither a whole number above 0 nor None.
+def check_limits(*, tool_timeout_seconds: float | None, max_result_characters: int | None) -> None:
+    """Raise where what one call may take is no number above 0 and not None.
 
     Raises:
         ConfigurationError: Says what was found.
     """
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+    timeout, most = tool_timeout_seconds, max_result_characters
+    if timeout is not None and not (_is_number(timeout) and timeout > 0):
         raise ConfigurationError(
-            f"max_result_characters is a whole number, at least 1, or None for no limit; found {limit!r}"
+            f"tool_timeout_seconds is more than 0, or None for no limit; found {timeout!r:.80}"
         )
+    if most is not None and not (_is_number(most) and isinstance(most, int) and most >= 1):
+        raise ConfigurationError(
+            f"max_result_characters is a whole number, at least 1, or None for no limit; found {most!r:.80}"
+        )
+
+
+def check_approvals(approvals: object) -> None:
+    """Raise where answers to calls that wait for approval are no mapping.
+
+    Raises:
+        ConfigurationError: Says what was found.
+    """
+    if not isinstance(approvals, Mapping):
+        raise ConfigurationError(
+            f"approvals is a mapping of call ids to True, False or a reason; found {approvals!r:.80}"
+        )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def check_reply(value: object) -> None:

@@ -18,8 +18,9 @@ from tool_search_processor.session.calls import (
     refusal_text,
 )
 from tool_search_processor.session.checks import (
+    check_approvals,
+    check_limits,
     check_reply,
-    check_result_characters,
     checked_processors,
     checked_tools,
     resolvers,
@@ -71,7 +72,7 @@ class ToolSession:
         """
         self._tools = checked_tools(tools, owner="the session")
         self._processors = checked_processors(processors, tools=self._tools)
-        check_result_characters(max_result_characters)
+        check_limits(tool_timeout_seconds=tool_timeout_seconds, max_result_characters=max_result_characters)
         self._runner = CallRunner(
             self._processors,
             timeout_seconds=tool_timeout_seconds,
@@ -168,6 +169,7 @@ class ToolSession:
             ResumeError: An approved call has been run before, as far as a processor's store can tell over
                 all processes; nothing was run. A call is known by its conversation, as listed last.
         """
+        check_approvals(approvals)
         prepared = await self._prepare(tool_calls)
         refused: dict[str, ToolOutcome] = {}
         for call in prepared:
