@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from tool_search_processor import Catalog, ToolSearchProcessor
 from tool_search_processor.catalog import sources
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.regex import RegexIndex
 from tool_search_processor.testing import ManualClock
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms import Namespace
+
+INDEX = RegexIndex()
 
 
 class Server:
@@ -435,3 +438,19 @@ async def test_an_adapted_catalog_keeps_its_own_names_apart():
     assert catalog.reserved_names == {"r"}
     with pytest.raises(ConfigurationError, match="'n_a' from"):
         catalog.adapted(reserved_names={"n_a"})
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "warned"),
+    [
+        ("bm25", "regex", False),
+        ("regex", "regex", False),
+        ("regex", "bm25", True),
+        (INDEX, INDEX, False),
+        (INDEX, "bm25", True),
+    ],
+)
+async def test_a_catalogs_own_search_is_not_dropped_in_silence(own, other, warned, caplog):
+    ToolSearchProcessor(Catalog([Tool("a")], search=own), search=other)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * warned
+    assert ("give search= to what takes it" in caplog.text) is warned

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import logging
 import threading
 import time
 from collections import ChainMap
@@ -26,11 +27,11 @@ from tool_search_processor.providers.changes import HeldTool, ToolChange
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.base import (
-    Transform,
-    as_transforms,
-    get_agreed_tool,
-)
+from tool_search_processor.transforms.base import Transform, as_transforms, get_agreed_tool
+
+logger = logging.getLogger(__name__)
+
+_DEFAULT_SEARCH = "bm25"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +118,7 @@ class Catalog(Provider):
         self._uniting = Uniting(
             transforms, reserved_names=self.reserved_names, drift=self._drift, owner=self.name
         )
+        self._search = search
         self._indexes = IndexPool(search)
         self._shared = United()
         self._refused: tuple[RefusedTool, ...] = ()
@@ -141,6 +143,14 @@ class Catalog(Provider):
         Raises:
             ConfigurationError: What a construction raises.
         """
+        is_default = isinstance(self._search, str) and self._search == _DEFAULT_SEARCH
+        if not is_default and search is not self._search and search != self._search:
+            logger.warning(
+                "the catalog %r has search=%r, and is searched by %r here: give search= to what takes it",
+                self.name,
+                self._search,
+                search,
+            )
         other = copy.copy(self)
         other._set_up(  # noqa: SLF001 - of the same class
             (*self.transforms, *as_transforms(transforms)),
