@@ -214,7 +214,7 @@ async def test_a_dead_server_never_takes_the_others_down(provide):
     )
 
 
-async def test_the_mark_moves_when_a_server_answers_that_did_not(provide, tmp_path):
+async def test_the_mark_moves_when_a_server_answers_that_did_not(tmp_path):
     program = tmp_path / "server.py"
     program.write_text("raise SystemExit('not yet')")
     provider = MCPProvider.stdio(sys.executable, [str(program)], name="late")
@@ -325,7 +325,9 @@ async def test_a_server_s_log_cannot_forge_lines(provide, caplog):
 
 
 async def test_resources_and_prompts_as_tools(provide):
-    tools = await tools_of(provide(resources_as_tools=True, prompts_as_tools=True))
+    provider = provide(resources_as_tools=True, prompts_as_tools=True)
+    tools = await tools_of(provider)
+    assert all(tool is tools[name] for name, tool in (await tools_of(provider)).items())
     assert list(tools)[-4:] == ["list_resources", "read_resource", "list_prompts", "get_prompt"]
     assert tools["read_resource"].annotations == {"readOnlyHint": True}
     assert await tools["list_resources"].call({}) == {

@@ -50,7 +50,7 @@ def config_providers(
         if _is_disabled(entry, at):
             continue
         provider = _provider(name, entry, make, at=at)
-        prefix = make_tool_name(name)[:_LONGEST_PREFIX]
+        prefix = prefix_of(name)
         if namespaced and prefix in prefixes:
             raise ConfigurationError(
                 f"{at} and {prefixes[prefix]!r} would both have the prefix {prefix!r}: rename one"
@@ -58,6 +58,26 @@ def config_providers(
         prefixes[prefix] = name
         providers.append(provider.with_transforms(Namespace(prefix)) if namespaced else provider)
     return providers
+
+
+def prefix_of(name: str) -> str:
+    """Return what stands before the names of a server's tools."""
+    return make_tool_name(name)[:_LONGEST_PREFIX]
+
+
+def expanded(value: Any, at: str) -> Any:
+    """Return a value with the variables in its texts replaced.
+
+    Raises:
+        ConfigurationError: A variable isn't set; `at` is where.
+    """
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda match: _variable(match, at), value)
+    if isinstance(value, list):
+        return [expanded(item, at) for item in value]
+    if isinstance(value, Mapping):
+        return {key: expanded(item, f"{at}, {key!r}") for key, item in value.items()}
+    return value
 
 
 def _load(config: str | Path | Mapping[str, Any]) -> tuple[str, Any]:
@@ -84,7 +104,7 @@ def _is_disabled(entry: Mapping[str, Any], at: str) -> bool:
 def _provider(name: str, entry: Mapping[str, Any], make: MakeProvider, *, at: str) -> Provider:
     kind = _kind(entry, at)
     arguments = {
-        key: _expanded(entry[key], f"{at}: key {key!r}") for key in _KEYS[kind] if entry.get(key) is not None
+        key: expanded(entry[key], f"{at}: key {key!r}") for key in _KEYS[kind] if entry.get(key) is not None
     }
     try:
         return make(name, kind, arguments)
@@ -104,17 +124,6 @@ def _kind(entry: Mapping[str, Any], at: str) -> str:
         f"{at}: key 'type' is 'stdio' beside 'command' and 'http' (streamable HTTP) beside 'url', "
         f"found {given!r:.40}"
     )
-
-
-def _expanded(value: Any, at: str) -> Any:
-    """Return a value with the variables in its texts replaced."""
-    if isinstance(value, str):
-        return _VARIABLE.sub(lambda match: _variable(match, at), value)
-    if isinstance(value, list):
-        return [_expanded(item, at) for item in value]
-    if isinstance(value, Mapping):
-        return {key: _expanded(item, f"{at}, {key!r}") for key, item in value.items()}
-    return value
 
 
 def _variable(match: re.Match[str], at: str) -> str:

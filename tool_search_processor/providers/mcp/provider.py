@@ -18,7 +18,8 @@ from tool_search_processor.providers.mcp.config import config_providers
 from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.failures import root_cause, short
 from tool_search_processor.providers.mcp.listing import Marks, ToolImporter, read_pages
-from tool_search_processor.providers.mcp.offers import Offers, OfferTools
+from tool_search_processor.providers.mcp.offer_tools import OfferTools
+from tool_search_processor.providers.mcp.offers import Offers
 from tool_search_processor.providers.mcp.settings import (
     CALL_TIMEOUT_SECONDS,
     Approval,
@@ -131,6 +132,7 @@ class MCPProvider(Provider):
         self._caller = Caller(self._connector, self._settings, on_unreached=self._marks.change)
         self._importer = ToolImporter(self._make_tool, server=name)
         self._offers = Offers(self._caller)
+        self._offer_tools = OfferTools(self._offers, self)
         close_at_exit(self._connector)
         weakref.finalize(self, self._connector.abandon).atexit = False
 
@@ -269,11 +271,10 @@ class MCPProvider(Provider):
         tools = self._importer.tools(await self._listed(self._read_definitions))
         taken = {tool.name for tool in tools}
         extra: list[Tool] = []
-        offered = OfferTools(self._offers, self)
         if self._resources_as_tools:
-            extra += offered.for_resources(taken=taken)
+            extra += self._offer_tools.for_resources(taken=taken)
         if self._prompts_as_tools:
-            extra += offered.for_prompts(taken=taken)
+            extra += self._offer_tools.for_prompts(taken=taken)
         return (*tools, *extra)
 
     def version(self) -> Hashable:
