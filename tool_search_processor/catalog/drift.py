@@ -59,7 +59,7 @@ class Drift:
                 f"known_fingerprints is what fingerprints() returned, found {known!r:.80}"
             )
         self._blocks = on_change == "block"
-        self._records = {name: _Record(print_, print_, _gone) for name, print_ in known.items()}
+        self._records = {name: _Record(mark, mark, _gone) for name, mark in known.items()}
         self._changes: dict[str, ToolChange] = {}
         self._lock = threading.Lock()
         self.epoch = 0
