@@ -65,8 +65,8 @@ class Protection:
             max_body_bytes: The largest body.
             body_timeout_seconds: The longest that a body may take to come in.
             max_concurrent: The most requests that are answered at one time, open streams among them.
-            requests_per_second: How often one client may ask in the long run, and at most twice as often
-                in one second; a client is its token's user, or its address. None sets no limit.
+            requests_per_second: How often one address may ask in the long run, and at most twice as often
+                in one second. None sets no limit, for where a proxy stands before it.
             clock: What the rate is measured on, in seconds.
 
         Raises:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from tool_search_processor.server.protection import ASGIApp
 
+MAX_CONNECTIONS = 900
+"""Below the 1,024 files that most systems let a process open."""
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -30,7 +33,7 @@ async def serve(
     stopping: Callable[[], object] | None = None,
     grace_seconds: int = 10,
     idle_seconds: float = 30.0,
-    max_connections: int = 1000,
+    max_connections: int = MAX_CONNECTIONS,
 ) -> None:
     """Serve an app over HTTP until SIGINT, SIGTERM or cancellation.
 

@@ -6,6 +6,9 @@ import datetime as dt
 
 import mcp_types as types
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic import BaseModel
 
 from tests.server.front.conformance_front import Everything
@@ -22,7 +25,7 @@ from tests.server.front.support import (
     text,
 )
 from tests.support import make, needs
-from tool_search_processor import Tool, tool
+from tool_search_processor import Tool, telemetry, tool
 from tool_search_processor.errors import DuplicateToolError, ReservedToolNameError
 from tool_search_processor.server.mcp import TARGET_META, ToolServer, on_demand
 from tool_search_processor.tools import ToolContext
@@ -346,3 +349,23 @@ async def test_what_the_conformance_suite_asks_for_is_there():
             given = {argument.name: "test://x" for argument in prompt.arguments or ()}
             assert (await client.get_prompt(prompt.name, given)).messages
     assert logged == ["Tool execution started", "Tool processing data", "Tool execution completed"]
+
+
+async def test_searches_and_calls_leave_spans_without_what_was_asked(monkeypatch):
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(telemetry, "_tracer", lambda: provider.get_tracer("test"))
+    async with connected(front()) as client:
+        await found(client, query="send hunter2")
+        await proxied(client, "send_email", {"to": "hunter2"})
+        await client.call_tool("broken_printer", {})
+    spans = exporter.get_finished_spans()
+    provider.shutdown()
+    assert [(span.name, span.status.status_code.name) for span in spans] == [
+        ("tool_search.search", "UNSET"),
+        ("execute_tool send_email", "UNSET"),
+        ("execute_tool broken_printer", "ERROR"),
+    ]
+    assert dict(spans[0].attributes)[telemetry.QUERY_LENGTH] == 12
+    assert all("hunter2" not in span.to_json() for span in spans)

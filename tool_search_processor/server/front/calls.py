@@ -12,7 +12,7 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from tool_search_processor import meta_tools
+from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
 from tool_search_processor.results import encode_result, error_text
 from tool_search_processor.server.front import definitions, searching
@@ -98,7 +98,8 @@ class FrontCalls:
     async def _run(self, tool: Tool, arguments: Any, context: ToolContext) -> types.CallToolResult:
         """Run a tool; what it raises is an answer, not a failure of the protocol."""
         try:
-            return tool_result(tool, await tool.call(arguments, context))
+            with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
+                return tool_result(tool, await tool.call(arguments, context))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tool_search_processor import meta_tools
+from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.filters import Admission
 from tool_search_processor.meta_tools import SearchCall
@@ -44,9 +44,12 @@ async def search(view: ToolView, arguments: Mapping[str, Any]) -> SearchAnswer:
     start = _start(arguments.get("cursor"), call)
     if start is None:
         return _answer((), total=None, next_cursor=None, message=BAD_CURSOR)
-    with view.admission() as admission:
+    asked = {telemetry.QUERIES: len(call.queries), telemetry.QUERY_LENGTH: sum(map(len, call.queries))}
+    with view.admission() as admission, telemetry.span("tool_search.search", asked) as span:
         found, message = await _find(view, call, admission, most=start + call.limit + 1)
-    page = found[start : start + call.limit]
+        page = found[start : start + call.limit]
+        best = max((hit.score for hit, _ in page if hit is not None), default=0.0)
+        span.set({telemetry.HITS: len(page), telemetry.TOP_SCORE: best})
     next_cursor = _cursor(start + call.limit, call) if len(found) > start + call.limit else None
     return _answer(
         page,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tool_search_processor import meta_tools
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.drift import OnChange
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.filters import Filter
 from tool_search_processor.providers.functions import to_tool
@@ -29,13 +30,16 @@ from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.front.sessions import SESSION_TTL_SECONDS, Session, SessionTable, SignedIds
 from tool_search_processor.server.front.views import ListedNames, ToolView
 from tool_search_processor.server.protection import LOOPBACK, check_binding, is_loopback
-from tool_search_processor.server.serving import serve
+from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
 from tool_search_processor.tools import Tool
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from tool_search_processor.server.front.http import Sessions
+
+REGISTERED = "registered"
+"""What a catalog's status calls the tools that were registered one by one."""
 
 
 class ToolServer:
@@ -65,6 +69,8 @@ class ToolServer:
         filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
         filter_timeout_seconds: float | None = None,
         providers_for: ProvidersFor | None = None,
+        provider_timeout_seconds: float | None = 30.0,
+        on_change: OnChange = "warn",
         authenticate: TokenCheck | None = None,
         keep_sessions: bool = True,
         session_ttl_seconds: float = SESSION_TTL_SECONDS,
@@ -91,6 +97,8 @@ class ToolServer:
                 `session_rules`; what it raises denies.
             filter_timeout_seconds: How long an awaitable of the filter may take before it denies.
             providers_for: `(context) -> providers` of one request, beside the tools that all have.
+            provider_timeout_seconds: How long a provider may take to list its tools; see `Catalog`.
+            on_change: What becomes of a foreign tool whose definition changes; see `Catalog`.
             authenticate: The bearer token that HTTP clients need, or a function (sync or async) from a
                 token to its user, None for nobody's. Users that compare equal own one another's sessions.
             keep_sessions: Whether HTTP clients get a session; without one, each request is read by itself.
@@ -128,7 +136,7 @@ class ToolServer:
         )
         Access(authenticate)  # complains of what can't check a token
         self._token = authenticate
-        self._registered = StaticProvider(name="registered")
+        self._registered = StaticProvider(name=REGISTERED)
         sources: list[object] = [*_as_list(tools), self._registered]
         is_searched = mode == "discovery" or any(
             isinstance(source, Tool) and is_on_demand(source) for source in sources
@@ -137,7 +145,14 @@ class ToolServer:
             instructions = meta_tools.instruction_text(self.options.names)
         if providers_for is not None:
             sources.append(RequestProviders(providers_for))
-        self.catalog = Catalog(sources, search=search, reserved_names=self.options.names.present, name=name)
+        self.catalog = Catalog(
+            sources,
+            search=search,
+            reserved_names=self.options.names.present,
+            provider_timeout_seconds=provider_timeout_seconds,
+            on_change=on_change,
+            name=name,
+        )
         self._listed_names = ListedNames()
         self._hubs: set[Hub] = set()
         self._closing = asyncio.Event()
@@ -221,6 +236,7 @@ class ToolServer:
         path: str = "/mcp",
         ready: Callable[[str], object] | None = None,
         grace_seconds: int = 10,
+        max_connections: int = MAX_CONNECTIONS,
         **limits: Any,
     ) -> None:
         """Serve HTTP clients until SIGINT or SIGTERM, let calls end, and close the providers.
@@ -231,6 +247,7 @@ class ToolServer:
             path: Where the endpoint is.
             ready: Called with the endpoint's URL once it can be reached.
             grace_seconds: How long calls under way may go on after the signal.
+            max_connections: The most open connections; a client that waits for changes keeps one open.
             limits: What `Protection` takes: `allowed_hosts`, `max_body_bytes`, `requests_per_second` …
 
         Raises:
@@ -248,6 +265,7 @@ class ToolServer:
                 ready=None if ready is None else lambda url: ready(f"{url}{path}"),
                 stopping=self.end_streams,
                 grace_seconds=grace_seconds,
+                max_connections=max_connections,
             )
 
     def http_app(self, *, path: str = "/mcp", **limits: Any) -> Starlette:
