@@ -111,9 +111,11 @@ class WordEvidence:
         if self.own is not None or self._size >= LARGE:
             return None
         if self._marks is None:
-            there = np.zeros(self._size, np.bool_)
-            for ids, *_ in self.parts:
-                there[ids] = True
+            if self.dense:
+                there = self.posting[1] > _ZERO
+            else:
+                there = np.zeros(self._size, np.bool_)
+                there[self.posting[0]] = True
             self._marks = np.packbits(there).tobytes()
         return self._marks
 
