@@ -673,9 +673,16 @@ def test_a_cache_that_keeps_nothing_is_refused(options):
         cached_filter(lambda request: True, key=by_user, **options)
 
 
-@pytest.mark.parametrize(("policy", "key"), [(None, by_user), (by_user, None), (by_user, "user")])
-def test_what_cannot_be_asked_is_refused(policy, key):
-    with pytest.raises(ConfigurationError, match=r"cached_filter needs .* that takes a request, found"):
+@pytest.mark.parametrize(
+    ("policy", "key", "found"),
+    [
+        (None, by_user, "a filter that takes a request, found None"),
+        (by_user, None, "key that takes a request, found None"),
+        (by_user, "user", "key that takes a request, found 'user'"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(policy, key, found):
+    with pytest.raises(ConfigurationError, match=f"^cached_filter needs {found}$"):
         cached_filter(policy, key=key)
 
 

@@ -42,7 +42,8 @@ class Soak:
         self.random = random.Random(7)
         self.clock = ManualClock()
         self.tools = [made(number) for number in range(TOOLS)]
-        self.numbers = itertools.count(TOOLS)
+        # Words that come back: what is remembered of words is bounded, but at more than come up here.
+        self.away = [made(number) for number in range(TOOLS, 2 * TOOLS)]
         self.provider = StaticProvider(self.tools)
         self.processor = ToolSearchProcessor(
             [self.provider],
@@ -80,7 +81,8 @@ class Soak:
         """Replace some tools by others, and let time pass."""
         for place in self.random.sample(range(TOOLS), 5):
             self.provider.remove(self.tools[place].name)
-            self.tools[place] = made(next(self.numbers))
+            self.away.append(self.tools[place])
+            self.tools[place] = self.away.pop(self.random.randrange(TOOLS))
             self.provider.add(self.tools[place])
         self.clock.advance(30)
 

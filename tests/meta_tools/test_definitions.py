@@ -22,6 +22,7 @@ def names_of(mode="load", **fields):
 def sent(tool):
     definition = tool.to_openai()
     assert definition["type"] == "function"
+    assert definition["function"]["parameters"] == tool.parameters, "nothing had to be mended"
     return definition["function"]
 
 
