@@ -69,10 +69,8 @@ def test_multiple_content_types():
 @tool
 async def test_tool_with_logging(context: ToolContext) -> str:
     """Write to the client's log."""
-    ctx = context.context["mcp"]
     for line in ("Tool execution started", "Tool processing data", "Tool execution completed"):
-        with warnings.catch_warnings(action="ignore"):
-            await ctx.session.send_log_message("info", line, related_request_id=ctx.request_id)
+        context.context["log"]("info", line)
         await asyncio.sleep(0.05)
     return "logged"
 

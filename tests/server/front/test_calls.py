@@ -26,7 +26,7 @@ from tests.server.front.support import (
 )
 from tests.support import make, needs
 from tool_search_processor import Tool, telemetry, tool
-from tool_search_processor.errors import DuplicateToolError, ReservedToolNameError
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
 from tool_search_processor.server.mcp import TARGET_META, ToolServer, on_demand
 from tool_search_processor.tools import ToolContext
 
@@ -369,3 +369,37 @@ async def test_searches_and_calls_leave_spans_without_what_was_asked(monkeypatch
     ]
     assert dict(spans[0].attributes)[telemetry.QUERY_LENGTH] == 12
     assert all("hunter2" not in span.to_json() for span in spans)
+
+
+@pytest.mark.parametrize(
+    ("way", "wanted", "expected"),
+    [
+        ("memory", None, ["debug", "info", "error"]),
+        ("memory", "info", ["info", "error"]),
+        ("http", "error", ["error"]),
+        ("memory without handshake", None, []),
+        ("http without handshake", "info", ["info", "error"]),
+    ],
+)
+async def test_a_tool_writes_to_its_clients_log_what_the_client_wants(way, wanted, expected):
+    @tool
+    def tell(context: ToolContext) -> str:
+        """Tell."""
+        for level in ("debug", "info", "error"):
+            context.context["log"](level, {"at": level, "odd": float("nan")}, logger="teller")
+        with pytest.raises(ConfigurationError, match="found 'loud'"):
+            context.context["log"]("loud", "x")
+        return "told"
+
+    heard = []
+
+    async def log(params):
+        heard.append((params.level, params.data, params.logger))
+
+    opted = {"log_level": wanted} if way.endswith("without handshake") else {}
+    async with connected(ToolServer([tell]), way, logging_callback=log, **opted) as client:
+        if wanted and not opted:
+            params = types.SetLevelRequestParams(level=wanted)
+            await client.session.send_request(types.SetLevelRequest(params=params), types.EmptyResult)
+        assert text(await client.call_tool("tell", {})) == "told"
+    assert heard == [(level, {"at": level, "odd": None}, "teller") for level in expected]

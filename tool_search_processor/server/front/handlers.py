@@ -20,7 +20,7 @@ from tool_search_processor.results import error_text
 from tool_search_processor.server.front import components
 from tool_search_processor.server.front.calls import FrontCalls
 from tool_search_processor.server.front.hub import Hub, mark_of
-from tool_search_processor.server.front.progress import ProgressReporter
+from tool_search_processor.server.front.reports import CallReports
 from tool_search_processor.server.front.requests import REQUEST_KEY, FrontRequest
 from tool_search_processor.server.front.results import wire_tool
 from tool_search_processor.server.front.views import ToolView
@@ -48,6 +48,11 @@ class FrontHandlers:
         if _is_kept(request):
             await hub.watch(request, ctx.session.send_tool_list_changed)
 
+    async def set_log_level(self, ctx: Ctx, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        """Keep the least severe level that a session's client wants of its log."""
+        request_of(ctx).session.log_level = params.level
+        return types.EmptyResult()
+
     async def listen(
         self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
@@ -68,19 +73,20 @@ class FrontHandlers:
         return types.ListToolsResult(tools=[*map(wire_tool, tools)])
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Run a tool; its context also holds `report_progress`, and the SDK's own context as `mcp`."""
+        """Run a tool; its context also holds `report_progress`, `log`, and the SDK's own context, `mcp`."""
         request = request_of(ctx)
-        progress = ProgressReporter(ctx.session.report_progress)
+        reports = CallReports(ctx, log_level=request.session.log_level)
+        ways = {"report_progress": reports.progress, "log": reports.log, "mcp": ctx}
         context = ToolContext(
             thread_id=request.session.id,
             run_id=uuid.uuid4().hex,
             tool_call_id=str(ctx.request_id),
-            context=MappingProxyType({**request.context, "report_progress": progress, "mcp": ctx}),
+            context=MappingProxyType({**request.context, **ways}),
         )
         try:
             return await FrontCalls(await self._view(request)).answer(params.name, params.arguments, context)
         finally:
-            await progress.finish()
+            await reports.finish()
 
     async def list_resources(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
@@ -170,6 +176,7 @@ class ProtocolServer(Server[Hub]):
             on_get_prompt=handlers.get_prompt,
             on_subscriptions_listen=handlers.listen,
         )
+        self.add_request_handler("logging/setLevel", types.SetLevelRequestParams, handlers.set_log_level)
         self.add_notification_handler(
             "notifications/initialized", types.NotificationParams, handlers.initialized
         )

@@ -29,6 +29,8 @@ class Session:
     rules: SessionRules
     id: str | None = None
     user: object = None
+    log_level: str | None = None
+    """The least severe level that its client wants of its log; None wants all."""
     in_flight: int = 0
     last_seen: float = 0.0
 
