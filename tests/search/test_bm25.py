@@ -472,6 +472,14 @@ def test_updating_by_difference_is_building_anew(steps, small_tail, query):
         assert index.search(document.name) == rebuilt.search(document.name)
 
 
+def test_a_slip_finds_what_was_added_later():
+    known = [tool(f"tool_{n}", "plain words") for n in range(5)]
+    index = index_of(*known)
+    assert index.search("thermostat") == []
+    index.update([*known, tool("heat", "Set the thermostat")])
+    assert names(index.search("thermsotat")) == ["heat"]
+
+
 def test_many_changes_are_merged_and_nothing_is_left_behind(monkeypatch):
     monkeypatch.setattr(segments, "_TAIL", 8)
     made = random.Random(5)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tool_search_processor.search import word_evidence
+from tool_search_processor.search import pruning, word_evidence
 from tool_search_processor.search.base import Document
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.pruning import kth_greatest
@@ -77,6 +77,14 @@ def test_removed_and_replaced_documents_and_another_order(query):
     pruned, whole = both(index, query, limit=20)
     assert pruned == whole
     assert pruned
+
+
+@pytest.mark.parametrize("query", ["lemon knoll joker alpha brick cloud", "alpha brick", "knoll dunk alpha"])
+def test_a_better_bound_before_a_word_of_many_documents(crowd, monkeypatch, query):
+    monkeypatch.setattr(pruning, "_COSTLY", 10)
+    monkeypatch.setattr(pruning, "_NEAR", 100)
+    pruned, whole = both(crowd, query, limit=5)
+    assert pruned == whole
 
 
 def test_counting_after_a_pruned_search_counts_all(crowd, monkeypatch):
