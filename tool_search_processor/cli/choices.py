@@ -15,11 +15,11 @@ from tool_search_processor.search.strategies import AnyIndex, index_factory
 _WITH_VECTORS = ("vector", "hybrid")
 
 
-def add_search_options(parser: argparse.ArgumentParser, *, several: bool) -> None:
+def add_search_options(parser: argparse._ActionsContainer, *, several: bool) -> None:
     """Add `--search` and what shapes it.
 
     Args:
-        parser: The command's parser.
+        parser: The command's parser, or a group of its options.
         several: Whether `--search` may be given more than once.
     """
     parser.add_argument(

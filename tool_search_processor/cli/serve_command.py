@@ -1,26 +1,26 @@
-"""`tool-search serve`: many servers and APIs as one MCP server, whose tools are found by search."""
+"""`tool-search serve`: many MCP servers and APIs as one MCP server, whose tools are found by search."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import os
+import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from tool_search_processor.cli.choices import add_search_options, index_maker
-from tool_search_processor.cli.terminal import show
+from tool_search_processor.cli.choices import index_maker
+from tool_search_processor.cli.serve_options import DESCRIPTION, EXAMPLES, HOST, TOKEN_VARIABLE, add_options
+from tool_search_processor.cli.terminal import printable, show, warn
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.tools.names import make_tool_name
 
 if TYPE_CHECKING:
-    from tool_search_processor.providers import Provider
-    from tool_search_processor.server.mcp import ToolServer
+    from tool_search_processor.server.gateway import Gateway
 
-_TOKEN_VARIABLE = "TOOL_SEARCH_TOKEN"  # noqa: S105 - the variable's name
 _MAX_PORT = 65535
 
 
@@ -29,77 +29,82 @@ def add_to(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "serve",
         help="serve many MCP servers and APIs as one",
-        description="Serve the tools, resources and prompts of many MCP servers, and the operations of APIs, "
-        "as one MCP server. Its client is listed two tools, which search and call all others. One server "
-        "that is down does not take the others with it.",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--config",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help='servers, as clients list them: {"mcpServers": {name: {"command": …} or {"url": …}}}; each name '
-        "becomes a prefix; may be given again",
-    )
-    parser.add_argument(
-        "--openapi",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="an OpenAPI document, a file or a URL, whose operations become tools; may be given again",
-    )
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument(
-        "--stdio", action="store_true", help="serve the client that started this command (default)"
-    )
-    way.add_argument(
-        "--http",
-        metavar="[HOST:]PORT",
-        help=f"serve over streamable HTTP, at /mcp; a host that other machines reach needs a token in the "
-        f"environment variable {_TOKEN_VARIABLE}, which clients send as `Authorization: Bearer …`",
-    )
-    parser.add_argument(
-        "--mode",
-        choices=("discovery", "normal"),
-        default="discovery",
-        help="list the two tools that search and call (default), or every tool",
-    )
-    add_search_options(parser, several=False)
+    add_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Serve until the client leaves, or until the command is told to stop."""
     address = None if options.http is None else parse_address(options.http)
-    # Standard output is the client's.
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(message)s")
-    server = gateway(options, token=os.environ.get(_TOKEN_VARIABLE) or None)
+    _log_to_stderr(verbose=options.verbose)
+    gateway = make_gateway(options)
+    started = partial(_tell_upstreams, gateway)
     if address is None:
-        asyncio.run(server.run_stdio())
-    else:
-        host, port = address
-        asyncio.run(server.run_http(host, port, ready=_tell))
+        asyncio.run(_serve_stdio(gateway, started))
+        return 0
+    host, port = address
+    limits: dict[str, Any] = {
+        name: getattr(options, name)
+        for name in ("max_body_bytes", "max_concurrent", "max_connections", "requests_per_second")
+    }
+    if options.allow_host:
+        limits["allowed_hosts"] = options.allow_host
+    limits["allowed_origins"] = options.allow_origin
+    asyncio.run(gateway.run_http(host, port, ready=_tell_url, started=started, **limits))
     return 0
 
 
-def gateway(options: argparse.Namespace, *, token: str | None) -> ToolServer:
-    """Return the server that was asked for.
+def make_gateway(options: argparse.Namespace) -> Gateway:
+    """Return the gateway that was asked for.
 
     Raises:
-        ConfigurationError: Without anything to serve, or for a file that can't be used.
+        ConfigurationError: Without anything to serve, or for something that can't be used.
         ImportError: When an extra is not installed.
     """
-    from tool_search_processor.server.mcp import ToolServer
+    from tool_search_processor.server.gateway import Gateway
+    from tool_search_processor.server.upstreams import check_distinct, read_upstreams
 
-    providers = _providers(options)
-    if not providers:
+    for name in ("upstream_timeout", "call_timeout"):
+        if not getattr(options, name) > 0:
+            raise ConfigurationError(
+                f"--{name.replace('_', '-')} is above 0, found {getattr(options, name):g}"
+            )
+    upstreams = read_upstreams(openapi=options.openapi, call_timeout_seconds=options.call_timeout)
+    for config in options.config:
+        upstreams += read_upstreams(config, call_timeout_seconds=options.call_timeout)
+    check_distinct(upstreams)
+    if not upstreams:
         raise ConfigurationError("there is nothing to serve: give --config FILE or --openapi FILE")
-    return ToolServer(
-        providers,
+    return Gateway(
+        upstreams,
         mode=options.mode,
-        search=index_maker(options.search, options) if options.search else "bm25",
-        authenticate=token,
+        search=index_maker(options.search, options)() if options.search else "bm25",
+        token=read_token(options),
+        on_change=options.on_change,
+        upstream_timeout_seconds=options.upstream_timeout,
+        top_k=options.top_k,
     )
+
+
+def read_token(options: argparse.Namespace) -> str | None:
+    """Return the token that HTTP clients need; None where there is none.
+
+    Raises:
+        ConfigurationError: When the variable isn't set, or the file holds nothing.
+    """
+    if options.token_file is not None:
+        token = Path(options.token_file).read_text("utf-8").strip()
+        if not token:
+            raise ConfigurationError(f"--token-file {options.token_file} holds no token")
+        return token
+    token = os.environ.get(options.token_env or TOKEN_VARIABLE, "").strip()
+    if options.token_env and not token:
+        raise ConfigurationError(f"--token-env {options.token_env}: this variable isn't set")
+    return token or None
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -109,29 +114,59 @@ def parse_address(text: str) -> tuple[str, int]:
         ConfigurationError: For a port that is none.
     """
     host, _, port = text.rpartition(":")
-    if not port.isdecimal() or int(port) > _MAX_PORT:
+    if not (port.isascii() and port.isdecimal()) or int(port) > _MAX_PORT:
         raise ConfigurationError(f"--http is [HOST:]PORT, such as 127.0.0.1:8000, found {text!r}")
-    return host.strip("[]") or "127.0.0.1", int(port)
+    return host.strip("[]") or HOST, int(port)
 
 
-def _providers(options: argparse.Namespace) -> list[Provider]:
-    providers: list[Provider] = []
-    if options.config:
-        from tool_search_processor.providers.mcp import MCPProvider
-        from tool_search_processor.server.mcp import forward_progress
+async def _serve_stdio(gateway: Gateway, started: partial[None]) -> None:
+    """Serve until the client leaves or a signal comes."""
+    stop = asyncio.Event()
+    with contextlib.suppress(NotImplementedError):  # Windows: there, a signal ends the process by itself
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    serving = asyncio.create_task(gateway.run_stdio(started=started))
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if stop.is_set():
+        await gateway.aclose()
+        # Standard input is read in a thread that nothing but its end would wake.
+        sys.stderr.flush()
+        os._exit(0)
+    stopping.cancel()
+    await serving
 
-        for path in options.config:
-            providers += MCPProvider.from_config(path, on_progress=forward_progress)
-    if options.openapi:
-        from tool_search_processor.providers.openapi import OpenAPIProvider
-        from tool_search_processor.transforms import Namespace
 
-        for document in options.openapi:
-            prefix = make_tool_name(Path(urlsplit(document).path).stem)
-            providers.append(OpenAPIProvider(document).with_transforms(Namespace(prefix)))
-    return providers
+def _log_to_stderr(*, verbose: bool) -> None:
+    handler = logging.StreamHandler(sys.stderr)  # standard output is the client's
+    handler.setFormatter(_LineFormatter(verbose=verbose))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    if verbose:
+        logging.getLogger("tool_search_processor").setLevel(logging.DEBUG)
 
 
-def _tell(url: str) -> None:
+class _LineFormatter(logging.Formatter):
+    """Writes a record as one line; tracebacks only where they were asked for."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        super().__init__()
+        self._verbose = verbose
+
+    def format(self, record: logging.LogRecord) -> str:
+        if self._verbose:
+            return super().format(record)
+        return f"tool-search: {printable(record.getMessage())}"
+
+
+def _tell_url(url: str) -> None:
     show(f"Serving at {url} (Ctrl+C ends)")
     sys.stdout.flush()
+
+
+def _tell_upstreams(gateway: Gateway) -> None:
+    upstreams = gateway.upstreams()
+    tools = sum(upstream.tools for upstream in upstreams)
+    down = [upstream.name for upstream in upstreams if not upstream.up]
+    missing = f"; down: {', '.join(down)}" if down else ""
+    warn(f"{tools:,} tools of {len(upstreams) - len(down)} upstreams{printable(missing)}")
+    sys.stderr.flush()

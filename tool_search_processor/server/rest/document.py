@@ -39,9 +39,14 @@ _HEALTH = {
     "type": "object",
     "required": ["status", "version", "ready"],
     "properties": {
-        "status": {"const": "ok"},
+        "status": {"enum": ["ok", "degraded"], "description": "degraded: a gateway's upstream is down."},
         "version": {"type": "string"},
         "ready": {"type": "boolean", "description": "Whether every tool is embedded."},
+        "upstreams": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "Of a gateway, for callers with the token: how each upstream is doing.",
+        },
     },
 }
 _SAID = {

@@ -1,0 +1,102 @@
+"""What a gateway's configuration may say, and how it is told what is wrong with it."""
+
+import json
+
+import pytest
+
+from tests.server.gateway.support import PETS, config, small
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.server.upstreams import read_upstreams
+
+API = {"document": "pets.json", "base_url": "http://127.0.0.1:9"}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a configuration beside the document that it names, and return its path."""
+    (tmp_path / "pets.json").write_text(json.dumps(PETS), "utf-8")
+
+    def write_config(content):
+        path = tmp_path / "servers.json"
+        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+        return path
+
+    return write_config
+
+
+async def tools_of(providers):
+    """Return the names of the tools of providers that need not be started."""
+    return [tool.name for provider in providers for tool in await provider.list_tools({})]
+
+
+async def test_servers_and_apis_stand_in_one_file(write, monkeypatch):
+    monkeypatch.setenv("PETS_KEY", "abc")
+    api = {**API, "credentials": {"key": "${PETS_KEY}"}, "exclude": ["DELETE *"]}
+    content = {
+        **config(git=small(), off={**small(), "disabled": True}),
+        "openapi": {"pet shop": api, "off": {"document": "nowhere", "disabled": True}},
+        "other": "a client's own settings",
+    }
+    git, shop = read_upstreams(write(content))
+    assert [git.name, shop.name] == ["git", "pet shop"]
+    assert await tools_of([shop]) == ["pet_shop_listPets"]
+
+
+async def test_an_api_alone_is_enough(write):
+    assert await tools_of(read_upstreams(write({"openapi": {"a": API}}))) == ["a_listPets", "a_sellPet"]
+
+
+def test_nothing_gives_nothing():
+    assert read_upstreams() == read_upstreams({"mcpServers": {}}) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [("{}", ["pets_listPets", "pets_sellPet"]), ("shop={}", ["shop_listPets", "shop_sellPet"])],
+)
+async def test_a_document_is_given_by_its_path_and_perhaps_a_name(write, tmp_path, given, names):
+    (tmp_path / "pets.json").write_text(json.dumps({**PETS, "servers": [{"url": "http://127.0.0.1:9"}]}))
+    assert await tools_of(read_upstreams(openapi=[given.format(tmp_path / "pets.json")])) == names
+
+
+def test_a_document_may_be_at_a_url_and_is_fetched_later():
+    (one, other) = read_upstreams(openapi=["https://a.example/v1/pets.json?a=b", "x=https://a.example/"])
+    assert (one.name, other.name) == ("pets", "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{", "servers.json is no JSON"),
+        ("[]", 'expected {"mcpServers"'),
+        ({"servers": {}}, 'expected {"mcpServers"'),
+        ({"openapi": []}, "key 'openapi' is an object, found []"),
+        ({"openapi": {"a": "pets.json"}}, "API 'a': input should be a valid dictionary"),
+        ({"openapi": {"a": {}}}, "API 'a': key 'document': field required"),
+        ({"openapi": {"a": {**API, "headers": {"X": 1}}}}, "API 'a': key 'headers.X': input should be a"),
+        ({"openapi": {"a": {**API, "base": "x"}}}, "API 'a': key 'base': extra inputs are not permitted"),
+        ({"openapi": {"a": {**API, "headers": {"X": "${NOT_SET}"}}}}, "variable NOT_SET isn't set"),
+        ({"openapi": {"a": {"document": "no.json"}}}, "API 'a': "),
+        ({"openapi": {"a": {**API, "include": ["nothing*"]}}}, "API 'a': "),
+        ({"openapi": {"a": {**API, "credentials": {"other": "x"}}}}, "API 'a': "),
+        (config(git={}), "server 'git' has either the key 'command' or the key 'url', found neither"),
+        ({**config(a=small()), "openapi": {"a": API}}, "'a' and 'a' would both have the prefix 'a'"),
+        ({"openapi": {"a b": API, "a.b": API}}, "'a b' and 'a.b' would both have the prefix 'a_b'"),
+    ],
+)
+def test_what_cannot_work_is_told_in_one_sentence(write, content, problem):
+    with pytest.raises(ConfigurationError) as told:
+        read_upstreams(write(content))
+    assert problem in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_a_secret_is_not_told(write):
+    with pytest.raises(ConfigurationError) as told:
+        read_upstreams(write({"openapi": {"a": {**API, "credentials": ["hunter2"]}}}))
+    assert "hunter2" not in str(told.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"can't be read: .*nowhere\.json"):
+        read_upstreams(tmp_path / "nowhere.json")

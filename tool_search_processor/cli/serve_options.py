@@ -1,0 +1,136 @@
+"""The options of `tool-search serve`, and the text of its help."""
+
+from __future__ import annotations
+
+import argparse
+
+from tool_search_processor.cli.choices import add_search_options
+
+HOST = "127.0.0.1"
+TOKEN_VARIABLE = "TOOL_SEARCH_TOKEN"  # noqa: S105 - the variable's name
+DESCRIPTION = """\
+Serve the tools, resources and prompts of many MCP servers, and the operations of HTTP APIs, as one MCP
+server. Clients are listed two tools, search_tools and call_tool, which find and run all the others. A server
+that is down or hangs is told of on the standard error, and does not take the others with it.
+"""
+EXAMPLES = """\
+examples:
+  tool-search serve --config servers.json                     for a client that starts it (Claude Desktop …)
+  tool-search serve --config servers.json --http 8000         http://127.0.0.1:8000/mcp, and a page at /
+  tool-search serve --openapi pets=pets.json --http 8000      an API's operations, as pets_…
+  TOOL_SEARCH_TOKEN=… tool-search serve --config servers.json --http 0.0.0.0:8000
+
+servers.json is the file that MCP clients read, and may name APIs as well; ${NAME} is a variable of the
+environment:
+  {"mcpServers": {"git":  {"command": "uvx", "args": ["mcp-server-git"]},
+                  "docs": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${DOCS}"}}},
+   "openapi":    {"pets": {"document": "pets.json", "credentials": {"api_key": "${PETS}"}}}}
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add every option, in groups."""
+    _add_sources(parser.add_argument_group("what is served"))
+    _add_ways(parser.add_argument_group("how it is reached"))
+    _add_tools(parser.add_argument_group("what clients are listed, and find"))
+    _add_limits(parser.add_argument_group("limits"))
+    parser.add_argument("--verbose", action="store_true", help="log what upstreams say, and tracebacks")
+
+
+def _add_sources(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--config",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="MCP servers, as clients list them, and APIs; each one's name goes before the names of its "
+        "tools; may be given again",
+    )
+    group.add_argument(
+        "--openapi",
+        metavar="[NAME=]FILE",
+        action="append",
+        default=[],
+        help="an OpenAPI document (2.0 or 3.x), a file or a URL, whose operations become tools; may be given "
+        "again",
+    )
+    group.add_argument(
+        "--on-change",
+        choices=("warn", "block"),
+        default="warn",
+        help="what to do with a tool that its server has changed since it was first seen: serve it with a "
+        "warning (default), or keep it back",
+    )
+    group.add_argument(
+        "--upstream-timeout",
+        metavar="SECONDS",
+        type=float,
+        default=10.0,
+        help="how long the first request waits for a server that does not answer; its tools come as soon as "
+        "it does (default 10)",
+    )
+    group.add_argument(
+        "--call-timeout",
+        metavar="SECONDS",
+        type=float,
+        default=60.0,
+        help="the longest time of one call (default 60)",
+    )
+
+
+def _add_ways(group: argparse._ArgumentGroup) -> None:
+    way = group.add_mutually_exclusive_group()
+    way.add_argument(
+        "--stdio", action="store_true", help="serve the client that started this command (default)"
+    )
+    way.add_argument(
+        "--http",
+        metavar="[HOST:]PORT",
+        help=f"serve over HTTP: MCP at /mcp, a page at /, REST at /v1/tools/search, /health and /metrics; "
+        f"without a host, this machine alone ({HOST}); port 0 takes a free one",
+    )
+    group.add_argument(
+        "--token-env",
+        metavar="NAME",
+        help="the variable with the token that HTTP clients have to send, as `Authorization: Bearer …`; "
+        f"needed where other machines can reach it (default {TOKEN_VARIABLE}, where that is set)",
+    )
+    group.add_argument("--token-file", metavar="FILE", help="a file that holds the token, instead")
+    group.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        help="a name that clients may call this host by; may be given again (default: those of this machine; "
+        "any, where other machines can reach it)",
+    )
+    group.add_argument(
+        "--allow-origin",
+        metavar="ORIGIN",
+        action="append",
+        default=[],
+        help="a web page's origin, such as https://example.com, that may ask; may be given again",
+    )
+
+
+def _add_tools(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--mode",
+        choices=("discovery", "normal"),
+        default="discovery",
+        help="list the two tools that search and call (default), or every tool; a client may ask for either "
+        "by the header X-MCP-Tool-Mode",
+    )
+    add_search_options(group, several=False)
+    group.add_argument("--top-k", metavar="N", type=int, default=5, help="results of a search (default 5)")
+
+
+def _add_limits(group: argparse._ArgumentGroup) -> None:
+    for option, kind, default, what in (
+        ("--max-body-bytes", int, 4 * 1024 * 1024, "bytes of the largest request"),
+        ("--max-concurrent", int, 1000, "requests at one time"),
+        ("--max-connections", int, 1000, "open connections"),
+        ("--requests-per-second", float, 1000, "requests of one client"),
+    ):
+        group.add_argument(
+            option, metavar="N", type=kind, default=default, help=f"{what} (default {default:,})"
+        )

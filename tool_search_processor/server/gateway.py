@@ -1,0 +1,234 @@
+"""`Gateway`: many MCP servers and APIs as one MCP server, with a REST endpoint and a page beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tool_search_processor._version import __version__
+from tool_search_processor.catalog import CatalogStatus, ProviderStatus
+from tool_search_processor.catalog.drift import OnChange
+from tool_search_processor.filters import Filter
+from tool_search_processor.search.strategies import Strategy
+from tool_search_processor.server.access import Access, Caller, TokenCheck
+from tool_search_processor.server.front.modes import Mode
+from tool_search_processor.server.front.server import REGISTERED
+from tool_search_processor.server.mcp import ToolServer
+from tool_search_processor.server.protection import check_binding, is_loopback
+from tool_search_processor.server.rest.app import RestEndpoints
+from tool_search_processor.server.rest.modes import ModeSearch
+from tool_search_processor.server.rest.requests import refused
+from tool_search_processor.server.serving import serve
+
+logger = logging.getLogger(__name__)
+
+PATH = "/mcp"
+"""Where the protocol is spoken; the rest of the port is for programs that don't speak it, and for people."""
+
+_OPEN_PATHS = ("/", "/v1/inspect", "/health", "/v1/health/")
+"""Where the endpoint itself asks for the token, in the way of a browser, or tells strangers less."""
+
+
+class Gateway:
+    """Serves what its upstreams offer, found by search: tools, and their resources and prompts.
+
+        gateway = Gateway(read_upstreams("servers.json"))
+        asyncio.run(gateway.run_http())
+
+    An upstream that is down or hangs is reported (`status`, `/health`, the log) and passed over; the others
+    go on, and it is asked again until it is back. What one says of a changed list reaches the clients.
+    """
+
+    def __init__(
+        self,
+        upstreams: object,
+        *,
+        name: str = "tool-search",
+        mode: Mode = "discovery",
+        search: Strategy = "bm25",
+        token: TokenCheck | None = None,
+        filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
+        on_change: OnChange = "warn",
+        upstream_timeout_seconds: float | None = 10.0,
+        **options: Any,
+    ) -> None:
+        """Take what is passed on; nothing is started yet.
+
+        Args:
+            upstreams: Providers, such as `read_upstreams` gives; tools and functions may stand between them.
+            name: What clients are told the server is called.
+            mode: What clients are listed that don't ask for a mode; see `ToolServer`.
+            search: How tools are searched; one index serves MCP and REST.
+            token: The bearer token that HTTP clients need, or a function from a token to its user.
+            filter: Who may find, be listed and call which tool; see `ToolServer`.
+            on_change: "block" keeps an upstream's tool back whose definition has changed since it was first
+                seen; "warn" serves it, and logs it.
+            upstream_timeout_seconds: The longest that a client's first request waits for an upstream; one
+                that takes longer is served as soon as it has answered.
+            options: What else `ToolServer` takes: `top_k`, `result_format`, `search_tool_name` …
+
+        Raises:
+            ConfigurationError: For an option that can't work; says what to do.
+        """
+        self.server = ToolServer(
+            upstreams,
+            name=name,
+            mode=mode,
+            search=search,
+            authenticate=token,
+            filter=filter,
+            on_change=on_change,
+            provider_timeout_seconds=upstream_timeout_seconds,
+            **options,
+        )
+        self.catalog = self.server.catalog
+        self.search = ModeSearch(self.catalog, search)
+        """Searches the same index for the REST endpoint."""
+        self.filter = filter
+        self._token = token
+
+    def status(self) -> CatalogStatus:
+        """Tell which upstreams are up, how many tools each has, and what was refused or has changed."""
+        return self.catalog.status()
+
+    def upstreams(self) -> list[ProviderStatus]:
+        """Tell how each upstream is doing."""
+        return [one for one in self.status().providers if one.name != REGISTERED]
+
+    async def run_stdio(self, *, started: Callable[[], object] | None = None) -> None:
+        """Serve the one client at standard input and output until it leaves; then close the upstreams.
+
+        Args:
+            started: Called once every upstream has answered, or has had its time.
+        """
+        async with self._started(started):
+            await self.server.run_stdio()
+
+    async def run_http(
+        self,
+        host: str = "127.0.0.1",
+        port: int = 8000,
+        *,
+        ready: Callable[[str], object] | None = None,
+        started: Callable[[], object] | None = None,
+        grace_seconds: int = 10,
+        max_connections: int = 1000,
+        **limits: Any,
+    ) -> None:
+        """Serve HTTP clients until SIGINT or SIGTERM, let calls end, and close the upstreams.
+
+        Args:
+            host: The address to bind to. One that other machines can reach needs a token.
+            port: 0 takes a free one.
+            ready: Called with the MCP endpoint's URL once it can be reached.
+            started: Called once every upstream has answered, or has had its time.
+            grace_seconds: How long calls under way may go on after the signal.
+            max_connections: The most open connections; one more is closed at once.
+            limits: What `Protection` takes: `allowed_hosts`, `max_body_bytes`, `requests_per_second` …
+
+        Raises:
+            ConfigurationError: When other machines could reach it without a token.
+        """
+        check_binding(host, self._token)
+        if not is_loopback(host):
+            # A page that lured a browser here would need the token, whatever it calls this host.
+            limits.setdefault("allowed_hosts", None)
+        await serve(
+            self.http_app(started=started, **limits),
+            host=host,
+            port=port,
+            ready=None if ready is None else lambda url: ready(f"{url}{PATH}"),
+            stopping=self.server.end_streams,
+            grace_seconds=grace_seconds,
+            max_connections=max_connections,
+        )
+
+    def http_app(self, *, started: Callable[[], object] | None = None, **limits: Any) -> Starlette:
+        """Return an ASGI app, whose lifespan starts the upstreams and closes them.
+
+        `/mcp` speaks MCP; the rest is as `create_app` has it, over the same index, with the upstreams in
+        `/health` for whoever has the token.
+
+        Args:
+            started: Called once every upstream has answered, or has had its time.
+            limits: What `Protection` takes. Only clients that call the host by a loopback name are served,
+                unless `allowed_hosts` says otherwise.
+        """
+        access = Access(self._token)
+        endpoints = GatewayEndpoints(self, access)
+        front = self.server.http_app(path=PATH, open_paths=_OPEN_PATHS, **limits)
+
+        @asynccontextmanager
+        async def lifespan(_: Starlette) -> AsyncIterator[None]:
+            async with front.router.lifespan_context(front), self._started(started):
+                try:
+                    yield
+                finally:
+                    await self.aclose()
+
+        app = Starlette(
+            routes=[*front.routes, *endpoints.routes(access)],
+            middleware=front.user_middleware,
+            lifespan=lifespan,
+            exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other
+        )
+        app.router.redirect_slashes = False  # a redirect leads to whatever host a request names
+        return app
+
+    async def aclose(self) -> None:
+        """Close the upstreams.
+
+        Raises:
+            ExceptionGroup: What the failing ones raised.
+        """
+        await self.server.aclose()
+
+    @asynccontextmanager
+    async def _started(self, started: Callable[[], object] | None) -> AsyncIterator[None]:
+        """Start the upstreams while others are already served."""
+        task = asyncio.create_task(self._start(started))
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+
+    async def _start(self, started: Callable[[], object] | None) -> None:
+        try:
+            view = await self.catalog.view()
+            if started is not None:
+                started()
+            await self.catalog.indexes.prepare(view.shared)
+        except Exception:  # providers and indexes are anybody's code; the first request meets them again
+            logger.warning("the index could not be made ready", exc_info=True)
+
+
+class GatewayEndpoints(RestEndpoints):
+    """The REST endpoints of a gateway, whose health is that of its upstreams, too."""
+
+    def __init__(self, gateway: Gateway, access: Access) -> None:
+        """Take what is told of, and who may know it."""
+        super().__init__(gateway.search, filter=gateway.filter)
+        self._gateway = gateway
+        self._access = access
+
+    async def get_health(self, request: Request, __: Caller) -> Response:
+        """Tell that the gateway is up, and, to whoever has the token, how each upstream is doing."""
+        upstreams = self._gateway.upstreams()
+        health: dict[str, Any] = {
+            "status": "ok" if all(one.up for one in upstreams) else "degraded",
+            "version": __version__,
+            "ready": self.search.is_ready,
+        }
+        if await self._access.admit(request.headers.get("authorization")) is not None:
+            health["upstreams"] = [*map(asdict, upstreams)]
+        return JSONResponse(health)

@@ -1,0 +1,155 @@
+"""What a gateway stands before: MCP servers and OpenAPI documents, each under a prefix of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.base import Provider
+from tool_search_processor.providers.mcp.config import expanded, prefix_of
+from tool_search_processor.transforms.namespace import Namespace
+
+_NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.+)", re.DOTALL)
+_SERVERS, _APIS = "mcpServers", "openapi"
+
+
+class ApiEntry(BaseModel):
+    """One API of a configuration."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    document: str
+    """A path, from the configuration's folder, or a URL."""
+    base_url: str | None = None
+    include: list[str] | None = None
+    exclude: list[str] = []
+    headers: dict[str, str] = {}
+    credentials: dict[str, str] = {}
+    server_variables: dict[str, str] = {}
+    disabled: bool = False
+
+
+def read_upstreams(
+    config: str | Path | Mapping[str, Any] | None = None,
+    *,
+    openapi: Sequence[str] = (),
+    call_timeout_seconds: float = 60.0,
+) -> list[Provider]:
+    """Return a provider for each server and each API, with its name before its tools'.
+
+    Args:
+        config: `{"mcpServers": {name: {…}}, "openapi": {name: {…}}}`, or the path of a file that holds it;
+            either key may be absent. For servers see `MCPProvider.from_config`. An API has `document` (a
+            path, from the file's folder, or a URL), and may have `base_url`, `include`, `exclude`,
+            `headers`, `credentials` and `server_variables` as `OpenAPIProvider` has them, and `disabled`.
+            In all texts `${NAME}` stands for this process's variable.
+        openapi: More documents, paths or URLs, each perhaps as `name=document`; without a name, that of its
+            file is taken.
+        call_timeout_seconds: The longest time of one call.
+
+    Raises:
+        ConfigurationError: Names what can't be read or can't work.
+        ImportError: An extra is not installed.
+    """
+    where, content = _load(config)
+    apis = content.get(_APIS, {})
+    if not isinstance(apis, Mapping):
+        raise ConfigurationError(f"{where}: key {_APIS!r} is an object, found {apis!r:.80}")
+    providers: list[Provider] = []
+    if _SERVERS in content or (config is not None and not apis):
+        providers += _servers(config, call_timeout_seconds)
+    folder = Path(config).parent if isinstance(config, str | Path) else Path()
+    for name, given in apis.items():
+        at = f"{where}: API {name!r}"
+        entry = _entry(given, at)
+        if not entry.disabled:
+            providers.append(_api(name, entry, folder=folder, at=at, timeout_seconds=call_timeout_seconds))
+    for name, document in map(_named, openapi):
+        entry = ApiEntry(document=document)
+        at = f"the OpenAPI document {name!r}"
+        providers.append(_api(name, entry, folder=Path(), at=at, timeout_seconds=call_timeout_seconds))
+    check_distinct(providers)
+    return providers
+
+
+def check_distinct(providers: Sequence[Provider]) -> None:
+    """Refuse two providers of one prefix.
+
+    Raises:
+        ConfigurationError: Names them.
+    """
+    names: dict[str, str] = {}
+    for provider in providers:
+        prefix = prefix_of(provider.name)
+        if prefix in names:
+            raise ConfigurationError(
+                f"{names[prefix]!r} and {provider.name!r} would both have the prefix {prefix!r}: rename one"
+            )
+        names[prefix] = provider.name
+
+
+def _load(config: str | Path | Mapping[str, Any] | None) -> tuple[str, Mapping[str, Any]]:
+    """Return what errors call the configuration, and its content."""
+    if config is None or isinstance(config, Mapping):
+        return "the configuration", config or {}
+    try:
+        content = json.loads(Path(config).read_text("utf-8"))
+    except OSError as exc:
+        raise ConfigurationError(f"the configuration can't be read: {exc}") from exc
+    except ValueError as exc:
+        raise ConfigurationError(f"{config} is no JSON: {exc}") from exc
+    return str(config), content if isinstance(content, Mapping) else {}
+
+
+def _servers(config: Any, call_timeout_seconds: float) -> list[Provider]:
+    from tool_search_processor.providers.mcp import MCPProvider
+    from tool_search_processor.server.mcp import forward_progress
+
+    return MCPProvider.from_config(
+        config, on_progress=forward_progress, call_timeout_seconds=call_timeout_seconds
+    )
+
+
+def _entry(given: Any, at: str) -> ApiEntry:
+    try:
+        return ApiEntry.model_validate(expanded(given, at))
+    except ValidationError as exc:
+        raise ConfigurationError(f"{at}: {'; '.join(_problems(exc))}") from exc
+
+
+def _problems(exc: ValidationError) -> Iterator[str]:
+    """Yield what is wrong, without the values: they may be secrets."""
+    for error in exc.errors(include_url=False, include_input=False, include_context=False):
+        key = ".".join(map(str, error["loc"]))
+        yield f"key {key!r}: {error['msg'].lower()}" if key else error["msg"].lower()
+
+
+def _api(name: str, entry: ApiEntry, *, folder: Path, at: str, timeout_seconds: float) -> Provider:
+    from tool_search_processor.providers.openapi import OpenAPIProvider
+
+    is_url = entry.document.startswith(("http://", "https://"))
+    try:
+        provider = OpenAPIProvider(
+            entry.document if is_url else folder / entry.document,
+            name=name,
+            timeout_seconds=timeout_seconds,
+            **entry.model_dump(exclude={"document", "disabled"}),
+        )
+    except ConfigurationError as exc:
+        raise ConfigurationError(f"{at}: {exc}") from exc
+    return provider.with_transforms(Namespace(prefix_of(name)))
+
+
+def _named(given: str) -> tuple[str, str]:
+    """Return the name and the place of a document that is given as `[name=]document`."""
+    match = _NAMED.fullmatch(given)
+    if match is not None:
+        return match[1], match[2]
+    return Path(urlsplit(given).path).stem or given, given
