@@ -108,7 +108,9 @@ async def test_hosts_can_be_chosen():
         ({"allowed_origins": ["https://app.example"]}, "localhost:8000", "https://app.example", 200),
         ({"allowed_hosts": None}, "tools.example", "http://tools.example", 200),
         ({"allowed_hosts": None}, "tools.example", "http://localhost:1", 403),
-        ({"allowed_hosts": None}, "tools.example", "https://tools.example", 403),
+        ({"allowed_hosts": None}, "tools.example", "https://tools.example", 200),
+        ({"allowed_hosts": None}, "tools.example", "https://tools.example:8443", 403),
+        ({}, "localhost:8000", "http://[::1", 403),
     ],
 )
 async def test_pages_from_elsewhere_may_not_ask(options, host, origin, status):

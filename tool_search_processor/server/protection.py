@@ -94,7 +94,7 @@ class Protection:
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._foreign(headers, scope)
+        refusal = self._foreign(headers)
         if refusal is None and self._in_flight >= self._max_concurrent:
             refusal = (503, "too many requests at once")
         if refusal is not None:
@@ -138,15 +138,19 @@ class Protection:
             if body is not None:  # the client is gone otherwise
                 await self._app(scope, replay(body, receive), send)
 
-    def _foreign(self, headers: dict[str, str], scope: Scope) -> tuple[int, str] | None:
+    def _foreign(self, headers: dict[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
         if self._hosts is not None and host_name(host) not in self._hosts:
             return 421, "this host is not served here"
         origin = headers.get("origin")
-        if origin is None or origin in self._origins or origin == f"{scope.get('scheme', 'http')}://{host}":
+        if origin is None or origin in self._origins:
+            return None
+        netloc = _netloc(origin)
+        # The scheme may differ, where a proxy in front speaks TLS.
+        if netloc and netloc == host:
             return None
         # A page of this machine may ask a server of this machine, whatever their ports.
-        if self._hosts is not None and is_loopback(host_name(urlsplit(origin).netloc)):
+        if self._hosts is not None and is_loopback(host_name(netloc)):
             return None
         return 403, "this origin may not ask"
 
@@ -250,6 +254,13 @@ def check_binding(host: str, token: TokenCheck | None) -> None:
         raise ConfigurationError(
             f"{host!r} can be reached from other machines: give a token, or bind to 127.0.0.1"
         )
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 def _texts(name: str, values: Iterable[str]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, get_args
 
 import mcp_types as types
@@ -14,6 +14,8 @@ from tool_search_processor.plain import sendable
 
 LOG_LEVELS: tuple[str, ...] = get_args(types.LoggingLevel)
 """From the least to the most severe."""
+
+_Send = Callable[[], Coroutine[Any, Any, None]]
 
 
 class CallReports:
@@ -70,16 +72,12 @@ class CallReports:
         if self._under_way:
             await asyncio.gather(*self._under_way, return_exceptions=True)
 
-    def _post(self, send: Callable[[], Awaitable[None]]) -> None:
+    def _post(self, send: _Send) -> None:
         self._loop.call_soon_threadsafe(self._start, send)
 
-    def _start(self, send: Callable[[], Awaitable[None]]) -> None:
+    def _start(self, send: _Send) -> None:
         if self._is_over:
             return
-        task = self._loop.create_task(_sent(send))
+        task = self._loop.create_task(send())
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
-
-
-async def _sent(send: Callable[[], Awaitable[None]]) -> None:
-    await send()
