@@ -3,7 +3,7 @@
 import pytest
 
 from tests.stores.chats import Chat
-from tests.support import ScoredIndex, make
+from tests.support import Run, ScoredIndex, make
 from tool_search_processor import MemoryStore, ToolSearchProcessor
 from tool_search_processor.stores import AddResult, HistoryStore
 from tool_search_processor.testing import ManualClock
@@ -113,3 +113,14 @@ async def test_an_auto_load_says_so_too():
     chat = Chat(ToolSearchProcessor(TOOLS, store=DownStore(), search=INDEX, mode="auto_load"))
     await chat.turn()
     assert await told(chat) == "Found 4 tools, none of which can be loaded right now."
+
+
+async def test_an_unloaded_tool_is_found_as_one_that_was_loaded_before():
+    run = Run(ToolSearchProcessor([make("send_mail"), make("stock_quote")], allow_unload=True))
+    await run.load("send_mail")
+    assert "Loaded before" not in (await run.search("send mail"))["message"]
+    await run.call("unload_tool", tool_names=["send_mail"])
+    found = await run.search("send mail stock")
+    assert found["message"].endswith("to be loaded again before you call it: send_mail.")
+    await run.load("send_mail")
+    assert "Loaded before" not in (await run.search("mail"))["message"]
