@@ -56,6 +56,13 @@ SHOWN = {
         "user      What is the median of 3, 9 and 4?",
         "Without tool search: what must be sent needs",
     ],
+    "tool_server": [
+        "listed: ['focus_on', 'count_slowly', 'search_tools', 'call_tool']",
+        "'days_between'",
+        "  3 of 3\nOnly dates is left, for this session.\n",
+        "this session finds: []\nanother finds: ['color_contrast']",
+        "discovery: ['search_tools', 'call_tool']",
+    ],
 }
 """What each example prints, in this order."""
 
