@@ -45,8 +45,6 @@ def _run(start: Callable[[], Coroutine[Any, Any, _T]], loop: asyncio.AbstractEve
     tasks: list[asyncio.Task[_T]] = []
 
     def begin() -> None:
-        if future.done():
-            return
         try:
             task = loop.create_task(start(), context=context)
         except BaseException as exc:  # noqa: BLE001 - the caller waits for it
