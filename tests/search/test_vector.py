@@ -1,6 +1,9 @@
 """VectorIndex: ranking, keeping of vectors, building in the background."""
 
 import logging
+import subprocess
+import sys
+import textwrap
 import threading
 
 import numpy as np
@@ -268,3 +271,26 @@ def test_searches_see_the_content_of_before_or_of_after():
     for thread in threads:
         thread.join()
     assert seen <= {frozenset(names_of(content)) for content in contents}
+
+
+def test_a_program_that_ends_while_it_embeds_ends_after_the_batch_that_is_under_way():
+    program = """
+        import numpy
+        from tool_search_processor.search import vector
+        from tool_search_processor.search.base import Document
+
+        class Slow:
+            model_id, blocking = "slow", True
+            def embed_documents(self, texts):
+                print("batch", flush=True)
+                vector._exiting.wait(60)
+                return numpy.ones((len(texts), 4), numpy.float32)
+            def embed_query(self, text):
+                return numpy.ones(4, numpy.float32)
+
+        index = vector.VectorIndex(Slow(), background=True)
+        index.update([Document(name=f"tool_{number}") for number in range(2000)])
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "batch\n", "")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import logging
 import re
 import threading
+import weakref
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -25,6 +27,7 @@ from tool_search_processor.search.embedders import (
     ModelName,
 )
 from tool_search_processor.search.embedders.base import NAME_END
+from tool_search_processor.search.embedders.cached import EmbeddingStopped
 from tool_search_processor.search.views import Views, best_places
 
 _logger = logging.getLogger(__name__)
@@ -48,6 +51,18 @@ _CLAUSE_END = re.compile(
 
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATORS = re.compile(r"[_\-./:\s]+")
+
+_EXIT_SECONDS = 10.0
+_exiting = threading.Event()
+_workers: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_workers() -> None:
+    """Have the threads that embed end first: a model's own code can't outlive the interpreter."""
+    _exiting.set()
+    for worker in tuple(_workers):
+        worker.join(_EXIT_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +150,7 @@ class VectorIndex(CountedBySearch):
                 return
             if self._background and self._missing(wanted) > _INLINE:
                 self._worker = threading.Thread(target=self._build_wanted, name="vector-index", daemon=True)
+                _workers.add(self._worker)
                 self._worker.start()
             else:
                 self._snapshot = self._build(wanted)
@@ -206,7 +222,9 @@ class VectorIndex(CountedBySearch):
             wanted = self._wanted
             built = None
             try:
-                built = self._build(wanted)
+                built = self._build(wanted, stop=_exiting)
+            except EmbeddingStopped:
+                return
             except Exception:  # the embedder is foreign code, and nobody sees what this thread raises
                 _logger.warning(
                     "embedding of %d tools failed: search goes on without them", len(wanted), exc_info=True
@@ -218,13 +236,14 @@ class VectorIndex(CountedBySearch):
                     self._worker = None
                     return
 
-    def _build(self, documents: tuple[Document, ...]) -> _Snapshot:
+    def _build(self, documents: tuple[Document, ...], *, stop: threading.Event | None = None) -> _Snapshot:
         old = self._snapshot
         if documents == old.documents:
             return old
         rows = old.rows_of(documents)
         missing = np.flatnonzero(rows < 0)
-        fresh = self.embedder.documents([document_text(documents[place]) for place in missing.tolist()])
+        texts = [document_text(documents[place]) for place in missing.tolist()]
+        fresh = self.embedder.documents(texts, stop=stop)
         kept = old.vectors if len(missing) < len(documents) else fresh
         dimensions = {vectors.shape[1] for vectors in (fresh, kept) if len(vectors)}
         if len(dimensions) > 1:

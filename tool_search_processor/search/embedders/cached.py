@@ -19,6 +19,10 @@ _KEPT_QUERIES = 256
 _KEPT_TEXTS = 4096
 
 
+class EmbeddingStopped(Exception):  # noqa: N818 - it is no error
+    """Told to stop, an embedder left texts without vectors."""
+
+
 class CachedEmbedder:
     """Gives unit vectors of texts: from memory, from disk, or else from an embedder.
 
@@ -49,8 +53,16 @@ class CachedEmbedder:
         self._queries: LRUCache[str, Floats] = LRUCache(_KEPT_QUERIES)
         self._lock = threading.Lock()
 
-    def documents(self, texts: Sequence[str]) -> Floats:
-        """Return the unit vectors of texts, shape (n, dimensions); (0, 0) for none."""
+    def documents(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> Floats:
+        """Return the unit vectors of texts, shape (n, dimensions); (0, 0) for none.
+
+        Args:
+            texts: What is embedded, where it isn't kept.
+            stop: Ends the work after the batch that is under way, once it is set.
+
+        Raises:
+            EmbeddingStopped: It was set before all texts had vectors.
+        """
         if not texts:
             return np.zeros((0, 0), np.float32)
         keys = [content_key(text) for text in texts]
@@ -58,6 +70,8 @@ class CachedEmbedder:
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         todo = list(missing)
         for start in range(0, len(todo), _BATCH):
+            if stop is not None and stop.is_set():
+                raise EmbeddingStopped
             batch = todo[start : start + _BATCH]
             made = self.embedder.documents([missing[key] for key in batch])
             fresh = dict(zip(batch, made, strict=True))
