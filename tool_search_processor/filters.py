@@ -60,6 +60,7 @@ does not exist. Three things still depend on it, so a caller who can compare man
 - Scores. How much a word says, which words are known, and so which misspelt one is mended to which, follow
   the whole catalog: a score, the order of two close hits, or whether a rare word finds anything at all.
 - Time. Ranking looks at denied tools as well, and asks the filter about each until enough are admitted.
+  Calls of one reply run at the same time, so which of two loads comes first may follow from that.
 - Names. Of two catalog tools that would bear one name, the earlier one keeps it, denied or not.
 
 Where that is too much, give each group of callers a catalog of its own: tools from a function of the context
