@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from tool_search_processor.server.gateway import Gateway
 
 _MAX_PORT = 65535
+_LIMITS = ("max_body_bytes", "max_concurrent", "max_connections", "requests_per_second", "grace_seconds")
+_OTHER_FILES = 1024
+"""Beside clients' connections: pipes and sockets to upstreams, above all."""
 
 
 def add_to(commands: Any) -> None:
@@ -47,13 +50,11 @@ def run(options: argparse.Namespace) -> int:
         asyncio.run(_serve_stdio(gateway, started))
         return 0
     host, port = address
-    limits: dict[str, Any] = {
-        name: getattr(options, name)
-        for name in ("max_body_bytes", "max_concurrent", "max_connections", "requests_per_second")
-    }
+    limits: dict[str, Any] = {name: getattr(options, name) for name in _LIMITS}
     if options.allow_host:
         limits["allowed_hosts"] = options.allow_host
     limits["allowed_origins"] = options.allow_origin
+    _allow_open_files(options.max_connections + _OTHER_FILES)
     asyncio.run(gateway.run_http(host, port, ready=_tell_url, started=started, **limits))
     return 0
 
@@ -68,7 +69,7 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
     from tool_search_processor.server.gateway import Gateway
     from tool_search_processor.server.upstreams import check_distinct, read_upstreams
 
-    for name in ("upstream_timeout", "call_timeout"):
+    for name in ("upstream_timeout", "call_timeout", "max_connections", "grace_seconds"):
         if not getattr(options, name) > 0:
             raise ConfigurationError(
                 f"--{name.replace('_', '-')} is above 0, found {getattr(options, name):g}"
@@ -135,6 +136,18 @@ async def _serve_stdio(gateway: Gateway, started: partial[None]) -> None:
         os._exit(0)
     stopping.cancel()
     await serving
+
+
+def _allow_open_files(number: int) -> None:
+    """Let this process open that many files, where the system lets it."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _log_to_stderr(*, verbose: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tool_search_processor.cli.choices import add_search_options
+from tool_search_processor.server.serving import MAX_CONNECTIONS
 
 HOST = "127.0.0.1"
 TOKEN_VARIABLE = "TOOL_SEARCH_TOKEN"  # noqa: S105 - the variable's name
@@ -128,8 +129,9 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     for option, kind, default, what in (
         ("--max-body-bytes", int, 4 * 1024 * 1024, "bytes of the largest request"),
         ("--max-concurrent", int, 1000, "requests at one time"),
-        ("--max-connections", int, 1000, "open connections"),
-        ("--requests-per-second", float, 1000, "requests of one client"),
+        ("--max-connections", int, MAX_CONNECTIONS, "open connections"),
+        ("--requests-per-second", float, 1000, "requests of one address"),
+        ("--grace-seconds", int, 10, "how long calls may go on when the command is told to stop"),
     ):
         group.add_argument(
             option, metavar="N", type=kind, default=default, help=f"{what} (default {default:,})"

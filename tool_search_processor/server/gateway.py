@@ -27,7 +27,7 @@ from tool_search_processor.server.protection import check_binding, is_loopback
 from tool_search_processor.server.rest.app import RestEndpoints
 from tool_search_processor.server.rest.modes import ModeSearch
 from tool_search_processor.server.rest.requests import refused
-from tool_search_processor.server.serving import serve
+from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ class Gateway:
         ready: Callable[[str], object] | None = None,
         started: Callable[[], object] | None = None,
         grace_seconds: int = 10,
-        max_connections: int = 1000,
+        max_connections: int = MAX_CONNECTIONS,
         **limits: Any,
     ) -> None:
         """Serve HTTP clients until SIGINT or SIGTERM, let calls end, and close the upstreams.

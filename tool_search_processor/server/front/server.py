@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from tool_search_processor.server.front.http import Sessions
+
+logger = logging.getLogger(__name__)
 
 REGISTERED = "registered"
 """What a catalog's status calls the tools that were registered one by one."""
@@ -225,8 +228,12 @@ class ToolServer:
         """Serve the one client at standard input and output until it leaves; then close the providers."""
         from mcp.server.stdio import stdio_server
 
-        async with self, stdio_server() as (read_stream, write_stream):
-            await self.lowlevel.run(read_stream, write_stream, self.lowlevel.create_initialization_options())
+        options = self.lowlevel.create_initialization_options()
+        try:
+            async with self, stdio_server() as (read_stream, write_stream):
+                await self.lowlevel.run(read_stream, write_stream, options)
+        except* BrokenPipeError:
+            logger.debug("the client left without waiting for its answers")
 
     async def run_http(
         self,
