@@ -132,10 +132,11 @@ async def test_an_upstreams_change_reaches_the_clients(mode):
     async with (
         running(gateway(mode=mode)) as url,
         client_of(url, mode="legacy", message_handler=heard) as client,
+        client_of(url) as other,
     ):
         before = await names(client)
         assert await found(client, query="frobnicate") == []
-        await proxied(client, "small_grow", {"name": "frobnicate"})
+        await proxied(other, "small_grow", {"name": "frobnicate"})
         await heard.once()
         assert await found(client, query="frobnicate") == ([] if mode == "normal" else ["small_frobnicate"])
         listed = {"small_frobnicate"} if mode == "normal" else set()
