@@ -16,7 +16,8 @@ from tool_search_processor.server.serving import serve
 class App:
     """Answers when it is allowed to."""
 
-    def __init__(self):
+    def __init__(self, answer=None):
+        self.answer = answer
         self.inside = asyncio.Event()
         self.go = asyncio.Event()
         self.seen = []
@@ -29,6 +30,9 @@ class App:
                 if self.seen[-1] == "lifespan.shutdown":
                     return
         self.inside.set()
+        if self.answer is not None:
+            await self.answer(scope, receive, send)
+            return
         await self.go.wait()
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
         await send({"type": "http.response.body", "body": b"ok"})
@@ -113,6 +117,55 @@ async def test_a_connection_that_asks_in_time_stays_open():
             app.go.set()
             assert (await call).text == "ok"
     finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+SLOW_STARTS = {
+    "the head of a second request": b"GET / HTTP/1.1\r\nhost: x\r\nx-slow: ",
+    "a body that nobody waits for": b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab",
+}
+
+
+@pytest.mark.parametrize("start", SLOW_STARTS.values(), ids=SLOW_STARTS)
+async def test_a_connection_that_was_answered_once_may_not_dawdle_either(start):
+    app = App()
+    app.go.set()
+    task, url = await started(app, idle_seconds=0.2)
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+    try:
+        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+        writer.write(start)
+        await asyncio.wait_for(reader.read(), 3)  # well before uvicorn's 5 s between two requests
+    finally:
+        writer.close()
+        task.cancel()
+        await asyncio.wait({task})
+
+
+@pytest.mark.parametrize("reads", [False, True])
+async def test_a_client_that_takes_no_answer_is_dropped_and_a_slow_one_is_not(reads):
+    left = asyncio.Event()
+
+    async def app(scope, receive, send):
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(1 << 24), "more_body": not reads})
+        if not reads:
+            assert (await receive())["type"] == "http.disconnect"
+            left.set()
+
+    task, url = await started(App(app), idle_seconds=0.1)
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]), limit=1 << 12)
+    try:
+        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        if reads:
+            assert len(await asyncio.wait_for(reader.read(), 10)) > 1 << 24
+        else:
+            await asyncio.wait_for(left.wait(), 10)
+    finally:
+        writer.close()
         task.cancel()
         await asyncio.wait({task})
 

@@ -46,7 +46,8 @@ async def serve(
         ready: Called with the server's URL once it can be reached.
         stopping: Called when the server is told to stop: the place to end streams that have no end.
         grace_seconds: How long requests under way may go on then.
-        idle_seconds: How long a connection may stay open before it sends its first request.
+        idle_seconds: How long a connection may take for the head of a request, and be sent an answer of
+            which it reads nothing.
         max_connections: The most open connections; one more is closed at once.
 
     Raises:
@@ -129,24 +130,57 @@ def _protocol(idle_seconds: float, max_connections: int) -> Any:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class Protocol(H11Protocol):
-        """Closes a connection that is one too many, or that never asks anything."""
+        """Closes a connection that is one too many, that asks nothing, or that takes no answer.
 
-        first_request: asyncio.TimerHandle | None = None
+        uvicorn itself closes what is silent between two requests, but waits for ever for the end of one.
+        """
+
+        request_due: asyncio.TimerHandle | None = None
+        reading_due: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             if len(self.connections) > max_connections:
                 transport.close()
-                return
-            self.first_request = self.loop.call_later(idle_seconds, self._close_if_silent)
+            else:
+                self._await_request()
 
         def connection_lost(self, exc: Exception | None) -> None:
-            if self.first_request is not None:
-                self.first_request.cancel()
+            for timer in (self.request_due, self.reading_due):
+                if timer is not None:
+                    timer.cancel()
             super().connection_lost(exc)
 
-        def _close_if_silent(self) -> None:
-            if not self.headers:  # of a request; there was none
+        def on_response_complete(self) -> None:
+            self._await_request()  # first: the request that follows may be here already
+            super().on_response_complete()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._await_reading()
+
+        def resume_writing(self) -> None:
+            if self.reading_due is not None:
+                self.reading_due.cancel()
+            super().resume_writing()
+
+        def _await_request(self) -> None:
+            if self.request_due is not None:
+                self.request_due.cancel()
+            self.request_due = self.loop.call_later(idle_seconds, self._close_if_silent, self.cycle)
+
+        def _close_if_silent(self, last: object) -> None:
+            if self.cycle is last:
                 self.transport.close()
+
+        def _await_reading(self) -> None:
+            unread = self.transport.get_write_buffer_size()
+            self.reading_due = self.loop.call_later(idle_seconds, self._drop_if_unread, unread)
+
+        def _drop_if_unread(self, before: int) -> None:
+            if self.transport.get_write_buffer_size() >= before:
+                self.transport.abort()  # closing would wait until all is read
+            else:
+                self._await_reading()
 
     return Protocol
