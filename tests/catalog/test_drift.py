@@ -355,3 +355,26 @@ async def test_what_is_remembered_of_tools_that_are_gone_is_bounded(monkeypatch)
     known = [*catalog.fingerprints()]
     assert known[-5:] == ["t4_1", "t4_2", "t5_0", "t5_1", "t5_2"]
     assert len(known) <= 5 + 2 * 3  # what is listed, and what was until now, counts beside
+
+
+# -- where a processor reads the catalog
+
+
+@pytest.mark.parametrize("transforms", [[], [Namespace("n")]])
+async def test_a_catalog_tells_of_what_a_processor_was_denied(transforms):
+    server = Server(GOOD, OTHER)
+    catalog = Catalog([server], on_change="block")
+    search = ToolSearchProcessor(catalog, transforms=transforms)
+    assert len(await search.search("reads a file")) == 1
+    server.change(EVIL, OTHER)
+    assert await search.search("reads a file") == []
+    assert changed(catalog) == [("read", ("description",), True)]
+    catalog.accept("read", fingerprint=catalog.status().changed[0].new_fingerprint)
+    assert catalog.status().changed == ()
+    assert len(await search.search("reads a file")) == 1
+
+
+async def test_a_catalog_tells_of_what_was_refused_to_a_processor():
+    catalog = Catalog([Server(GOOD, Tool("search_tools", "Finds."))])
+    await ToolSearchProcessor(catalog).search("reads a file")
+    assert [tool.name for tool in catalog.status().refused] == ["search_tools"]

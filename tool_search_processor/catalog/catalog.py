@@ -19,11 +19,11 @@ from tool_search_processor.catalog.gathering import Components
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.reading import Limits
 from tool_search_processor.catalog.sources import ProviderStatus, Source, are_same, as_providers
-from tool_search_processor.catalog.uniting import United, Uniting
+from tool_search_processor.catalog.uniting import Seen, United, Uniting
 from tool_search_processor.catalog.views import CatalogView, Fetch
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.providers.base import Context, Provider, close_provider
-from tool_search_processor.providers.changes import HeldTool, ToolChange
+from tool_search_processor.providers.changes import ToolChange
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
@@ -121,8 +121,7 @@ class Catalog(Provider):
         self._search = search
         self._indexes = IndexPool(search)
         self._shared = United()
-        self._refused: tuple[RefusedTool, ...] = ()
-        self._held: Mapping[str, HeldTool] = {}
+        self._seen = Seen()
         self._lock = threading.Lock()
         _run_without_waiting(self._read({}, strict=True) if self.static else self._check_static())
 
@@ -151,12 +150,14 @@ class Catalog(Provider):
                 self._search,
                 search,
             )
-        other = copy.copy(self)
+        other, added = copy.copy(self), as_transforms(transforms)
         other._set_up(  # noqa: SLF001 - of the same class
-            (*self.transforms, *as_transforms(transforms)),
+            (*self.transforms, *added),
             search=search,
             reserved_names=self.reserved_names | frozenset(reserved_names),
         )
+        if not added:  # the names are the same: what one has seen, the other can tell of
+            other._seen = self._seen  # noqa: SLF001
         return other
 
     @property
@@ -268,12 +269,10 @@ class Catalog(Provider):
         for place, source in enumerate(self._sources):
             if providers[place].up and (error := self._components.error_of(source.provider)) is not None:
                 providers[place] = replace(providers[place], up=False, error=error)
-        held = [replace(tool.change, name=name) for name, tool in self._held.items() if tool.change]
-        return CatalogStatus(
-            providers=tuple(providers),
-            refused=self._refused,
-            changed=(*held, *(change for change in self._drift.changes() if not change.blocked)),
-        )
+        held = {name: tool.change for name, tool in self._seen.held.items() if tool.change}
+        changed = [replace(change, name=name) for name, change in held.items()]
+        changed += [change for change in self._drift.changes() if change not in held.values()]
+        return CatalogStatus(providers=tuple(providers), refused=self._seen.refused, changed=tuple(changed))
 
     def failure(self) -> str | None:
         """Return which providers are down and why, for an outer catalog's status; None where none is."""
@@ -291,12 +290,12 @@ class Catalog(Provider):
         Raises:
             ConfigurationError: When no tool of this name has changed, or it has changed once more.
         """
-        held = self._held.get(name)
+        held = self._seen.held.get(name)
         if held is None or held.accept is None:
             self._drift.accept(name, fingerprint)
         else:
             held.accept(fingerprint)
-            self._held = {other: tool for other, tool in self._held.items() if other != name}
+            self._seen.held = {other: tool for other, tool in self._seen.held.items() if other != name}
 
     def fingerprints(self) -> dict[str, str]:
         """Return the accepted fingerprint of each foreign tool that was seen, by its provider's name for it.
@@ -367,10 +366,10 @@ class Catalog(Provider):
         return united
 
     def _view(self, shared: United, own: United) -> CatalogView:
-        self._refused = shared.refused + own.refused
+        self._seen.refused = shared.refused + own.refused
         held = shared.held + own.held
-        if held or self._held:
-            self._held = {tool.name: tool for tool in held}
+        if held or self._seen.held:
+            self._seen.held = {tool.name: tool for tool in held}
         return CatalogView(
             shared.tools,
             own.tools,

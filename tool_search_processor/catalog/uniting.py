@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tool_search_processor.catalog.clashes import NameRegister, RefusedTool
 from tool_search_processor.catalog.drift import Drift
@@ -41,6 +41,15 @@ class United:
     held: tuple[HeldTool, ...] = ()
     epoch: int = 0
     """Which changes of foreign tools were accepted when it was made."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the last reading of a catalog kept back."""
+
+    refused: tuple[RefusedTool, ...] = ()
+    held: Mapping[str, HeldTool] = field(default_factory=dict)
+    """By the names that users know."""
 
 
 class Uniting:
