@@ -123,7 +123,7 @@ async def test_a_connection_that_asks_in_time_stays_open():
 
 SLOW_STARTS = {
     "the head of a second request": b"GET / HTTP/1.1\r\nhost: x\r\nx-slow: ",
-    "a body that nobody waits for": b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab",
+    "a body that nobody waits for": b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nab",
 }
 
 

@@ -56,6 +56,8 @@ async def serve(
     """
     import uvicorn
 
+    from tool_search_processor.server.connections import limited_connection
+
     config = uvicorn.Config(
         app,
         host=host,
@@ -63,7 +65,7 @@ async def serve(
         log_level="warning",
         lifespan="on",
         ws="none",
-        http=_protocol(idle_seconds, max_connections),
+        http=limited_connection(idle_seconds=idle_seconds, max_connections=max_connections),
         timeout_graceful_shutdown=grace_seconds,
     )
     server = _server(config, ready=ready, stopping=stopping)
@@ -124,63 +126,3 @@ def _server(
             await super().shutdown(sockets)
 
     return Server(config)
-
-
-def _protocol(idle_seconds: float, max_connections: int) -> Any:
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class Protocol(H11Protocol):
-        """Closes a connection that is one too many, that asks nothing, or that takes no answer.
-
-        uvicorn itself closes what is silent between two requests, but waits for ever for the end of one.
-        """
-
-        request_due: asyncio.TimerHandle | None = None
-        reading_due: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            if len(self.connections) > max_connections:
-                transport.close()
-            else:
-                self._await_request()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            for timer in (self.request_due, self.reading_due):
-                if timer is not None:
-                    timer.cancel()
-            super().connection_lost(exc)
-
-        def on_response_complete(self) -> None:
-            self._await_request()  # first: the request that follows may be here already
-            super().on_response_complete()
-
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self._await_reading()
-
-        def resume_writing(self) -> None:
-            if self.reading_due is not None:
-                self.reading_due.cancel()
-            super().resume_writing()
-
-        def _await_request(self) -> None:
-            if self.request_due is not None:
-                self.request_due.cancel()
-            self.request_due = self.loop.call_later(idle_seconds, self._close_if_silent, self.cycle)
-
-        def _close_if_silent(self, last: object) -> None:
-            if self.cycle is last:
-                self.transport.close()
-
-        def _await_reading(self) -> None:
-            unread = self.transport.get_write_buffer_size()
-            self.reading_due = self.loop.call_later(idle_seconds, self._drop_if_unread, unread)
-
-        def _drop_if_unread(self, before: int) -> None:
-            if self.transport.get_write_buffer_size() >= before:
-                self.transport.abort()  # closing would wait until all is read
-            else:
-                self._await_reading()
-
-    return Protocol
