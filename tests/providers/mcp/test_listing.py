@@ -6,7 +6,7 @@ from tool_search_processor import Tool
 from tool_search_processor.providers.mcp.listing import Marks, ToolImporter, read_pages
 
 
-def pages(*sizes, last_cursor=None):
+def pages(*sizes, last_cursor=None, page_bytes=0):
     """Return what fetches pages of these sizes, and the list of the cursors it was asked for."""
     asked = []
 
@@ -17,6 +17,7 @@ def pages(*sizes, last_cursor=None):
         return SimpleNamespace(
             tools=[f"{number}.{place}" for place in range(sizes[number])],
             next_cursor=last_cursor if is_last else str(number + 1),
+            model_dump_json=lambda: "x" * page_bytes,
         )
 
     return fetch, asked

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tool_search_processor.errors import ToolCallError
-from tool_search_processor.plain import plain
+from tool_search_processor.plain import sendable
 from tool_search_processor.providers.mcp.background import in_background
 from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.failures import call_error, is_unreached
 from tool_search_processor.providers.mcp.rendering import MCPResult, error_words, render_result
 from tool_search_processor.providers.mcp.settings import MCPProgress, Settings
 from tool_search_processor.tools import ToolContext
+from tool_search_processor.tools.arguments import ArgumentsCheck, problems_text, schema_check
 
 if TYPE_CHECKING:
     from mcp import Client
 
 logger = logging.getLogger(__name__)
+
+_MOST_REPORTS = 1_000
+"""Reports of progress of one call that wait to be told; more are dropped."""
+_DEEPEST_ARGUMENTS = 200
+"""Levels; the SDK can't write 256, and would end the connection over them."""
 
 _T = TypeVar("_T")
 _Ask = Callable[["Client", Callable[[], None]], Awaitable[_T]]
@@ -44,7 +51,9 @@ class Caller:
         self._on_unreached = on_unreached
         self.settings = settings
 
-    async def call(self, name: str, arguments: Any, context: ToolContext) -> MCPResult:
+    async def call(
+        self, name: str, arguments: Any, *, context: ToolContext, check: ArgumentsCheck | None = None
+    ) -> MCPResult:
         """Call a tool and return what the model reads.
 
         Cancelling it cancels the call at the server. A call is sent once, unless its server is known not to
@@ -54,11 +63,12 @@ class Caller:
             name: The server's own name for the tool.
             arguments: What the tool is called with.
             context: Goes to `on_progress`.
+            check: Goes over the structured result, if there has to be one.
 
         Raises:
             ToolCallError: It failed; the text is fit for the model.
         """
-        values = plain(arguments)
+        values = _wire_arguments(arguments, name)
         tell = self._progress_hook(name, context)
 
         async def ask(client: Client, extend: Callable[[], None]) -> Any:
@@ -73,7 +83,18 @@ class Caller:
         limit = self.settings.max_result_characters
         if result.is_error:
             raise ToolCallError(error_words(result, limit=limit))
+        if check is not None:
+            self._check_structured(result, name, check)
         return render_result(result, limit=limit)
+
+    def _check_structured(self, result: Any, name: str, check: ArgumentsCheck) -> None:
+        problems = check(result.structured_content).problems if result.structured_content is not None else ()
+        if problems or "structured_content" not in result.model_fields_set:
+            wrong = f"it does not fit: {problems_text(problems)}" if problems else "there is none"
+            raise ToolCallError(
+                f"{name} was run, but the structured result that the server {self.settings.name!r} promises "
+                f"is not what it gave: {wrong}"
+            )
 
     async def read(self, uri: str) -> Any:
         """Read a resource and return the SDK's result.
@@ -138,13 +159,21 @@ class Caller:
             return lambda *report: None
         loop = asyncio.get_running_loop()
 
+        waiting = 0  # reports come faster than the hook takes them, if a server means harm
+
         def deliver(report: MCPProgress) -> None:
+            nonlocal waiting
+            waiting -= 1
             try:
                 hook(report)
             except Exception:
                 logger.exception("on_progress failed on a report of %r", name)
 
         def tell(progress: float, total: float | None, message: str | None) -> None:
+            nonlocal waiting
+            if waiting >= _MOST_REPORTS:
+                return
+            waiting += 1
             report = MCPProgress(
                 tool_name=name, progress=progress, total=total, message=message, context=context
             )
@@ -156,23 +185,54 @@ class Caller:
 class RemoteTool:
     """What a tool of a server runs when it is called."""
 
-    def __init__(self, caller: Caller, name: str, *, owner: object) -> None:
+    def __init__(
+        self, caller: Caller, name: str, *, output_schema: Mapping[str, Any] | None, owner: object
+    ) -> None:
         """Take what to call.
 
         Args:
             caller: Sends the call.
             name: The server's own name for the tool.
+            output_schema: What its structured results have to fit; None where it promises none.
             owner: The provider, which lives at least as long as its tools.
         """
         self._caller = caller
         self._name = name
         self._owner = owner
+        self._output_schema = output_schema
+
+    @functools.cached_property
+    def _check(self) -> ArgumentsCheck | None:
+        return None if self._output_schema is None else schema_check(self._output_schema)
 
     # the parameter's name must be no property of any schema: arguments come as one mapping
     async def __call__(self, mcp_call_arguments: Any, context: ToolContext) -> MCPResult:
         """Run the tool."""
-        return await self._caller.call(self._name, mcp_call_arguments, context)
+        return await self._caller.call(self._name, mcp_call_arguments, context=context, check=self._check)
 
     def __repr__(self) -> str:
         """Name the server and the tool."""
         return f"<{self._name!r} of the MCP server {self._caller.settings.name!r}>"
+
+
+def _wire_arguments(arguments: Any, name: str) -> Any:
+    """Return the arguments as JSON that the SDK can write.
+
+    Raises:
+        ToolCallError: They are nested too deeply.
+    """
+    values = sendable(arguments)
+    level = [values]
+    for _ in range(_DEEPEST_ARGUMENTS):
+        level = [part for value in level for part in _parts(value)]
+        if not level:
+            return values
+    raise ToolCallError(
+        f"{name} was not run: its arguments are nested more than {_DEEPEST_ARGUMENTS} levels deep."
+    )
+
+
+def _parts(value: Any) -> Sequence[Any]:
+    if isinstance(value, dict):
+        return tuple(value.values())
+    return value if isinstance(value, list) else ()

@@ -21,7 +21,9 @@ from tool_search_processor.providers.mcp.failures import (
     short,
 )
 from tool_search_processor.providers.mcp.notices import LOG_LEVEL, Notices, Subscription
+from tool_search_processor.providers.mcp.screening import Screen
 from tool_search_processor.providers.mcp.settings import Settings
+from tool_search_processor.providers.mcp.traffic import Traffic
 from tool_search_processor.providers.mcp.transports import Opened, Transport
 from tool_search_processor.providers.mcp.watching import WatchedTransport
 
@@ -82,6 +84,7 @@ class Connector:
         self._on_change = on_change
         self._on_connected = on_connected
         self._backoff = backoff or Backoff()
+        self._screen = Screen(settings.name)
         self._connection: _Connection | None = None
         self._owners: set[asyncio.Task[None]] = set()
         self._closings: set[asyncio.Task[None]] = set()
@@ -162,8 +165,7 @@ class Connector:
         try:
             async with self._transport.open() as opened:
                 try:
-                    await self._hold(connection, opened)
-                    ending = "it hung up"
+                    ending = await self._hold(connection, opened)
                 except Exception as exc:  # noqa: BLE001 - whatever the SDK and the server come to
                     ending = self._reason(exc)
                     if ending == _HUNG_UP:
@@ -179,22 +181,27 @@ class Connector:
                     ProviderError(f"the MCP provider {self._settings.name!r} was closed")
                 )
 
-    async def _hold(self, connection: _Connection, opened: Opened) -> None:
+    async def _hold(self, connection: _Connection, opened: Opened) -> str:
+        """Keep a connection until its end; return why it ended, as what follows "the connection ended"."""
         from mcp.server import MCPServer, Server
 
         target = opened.target
+        traffic = Traffic(self._screen, version=lambda: client.protocol_version)
         if not isinstance(target, MCPServer | Server):
-            target = WatchedTransport(target, on_end=connection.over.set)
+            target = WatchedTransport(target, traffic, on_end=connection.over.set)
+        client = self._new_client(target)
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(self._settings.connect_timeout_seconds):
-                client = await stack.enter_async_context(self._new_client(target))
+                await stack.enter_async_context(client)
             opened.started()
+            client.session.validate_tool_result = _left_to_the_caller  # type: ignore[method-assign] # a public step
             async with self._subscribed(client):
                 self._backoff.succeed()
                 connection.client = client
                 connection.ready.set_result(client)
                 self._on_connected()
                 await connection.over.wait()
+        return traffic.fault or "it hung up"
 
     def _new_client(self, target: object) -> Client:
         from mcp import Client
@@ -267,6 +274,10 @@ class Connector:
             return f"could not be started: {cause}"
         kind = "" if isinstance(cause, MCPError) else f"{type(cause).__name__}: "
         return f"could not be reached: {kind}{short(cause)}"
+
+
+async def _left_to_the_caller(name: str, result: object) -> None:
+    """Stand in for the SDK's check of a result: its schema's patterns and references could stall the loop."""
 
 
 def _retrieve(ready: asyncio.Future[Client]) -> None:

@@ -8,6 +8,7 @@ from tool_search_processor.errors import ProviderError, ToolCallError
 
 if TYPE_CHECKING:
     from mcp import MCPError
+    from pydantic import ValidationError
 
 UNREACHED = -32_098
 """The JSON-RPC error code, of those free for implementations, of a request that was never sent."""
@@ -15,6 +16,8 @@ CUT_OFF = -32_097
 """The same of a request that was sent and got no answer: it may have been carried out."""
 SESSION_GONE = -32_096
 """The same of a request that was not carried out, because its server has forgotten the session."""
+UNREADABLE = -32_095
+"""The same of a request whose answer came, and can't be read."""
 
 _LONGEST_WORDS = 1_000
 
@@ -49,6 +52,31 @@ def short(text: object) -> str:
     return words if len(words) <= _LONGEST_WORDS else words[:_LONGEST_WORDS] + "…"
 
 
+def reason(error: BaseException) -> str:
+    """Return what the SDK, or the connection, raised, for whoever runs the program."""
+    from mcp import MCPError
+    from pydantic import ValidationError
+
+    cause = root_cause(error)
+    if isinstance(cause, MCPError):
+        return short(cause)
+    if isinstance(cause, ValidationError):
+        return f"its answer has a form that the protocol doesn't know: {fault_text(cause)}"
+    return f"{type(cause).__name__}: {short(cause)}"
+
+
+def fault_text(error: ValidationError, *, skip: int = 0) -> str:
+    """Return where the first fault of an answer is, and what it is.
+
+    Args:
+        error: Of the check of an answer.
+        skip: How many parts of the place are left out.
+    """
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(map(str, first["loc"][skip:]))
+    return short(f"{where}: {first['msg']}" if where else first["msg"])
+
+
 def call_error(error: BaseException, *, server: str, tool: str) -> ToolCallError:
     """Return what a model is told of a call that failed; neither an address nor a server's log is in it.
 
@@ -78,5 +106,9 @@ def _refusal(error: MCPError, *, server: str, tool: str) -> str:
         return (
             f"the connection to the server {server!r} ended during the call of {tool}, which may have been "
             "carried out or not: look before you repeat it. The next call connects again."
+        )
+    if error.code == UNREADABLE:
+        return (
+            f"{tool} was run, but what the server {server!r} answered can't be read: {short(error.message)}."
         )
     return f"the server {server!r} refused {tool}: {short(error.message)}"

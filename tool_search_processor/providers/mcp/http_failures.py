@@ -2,44 +2,134 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any
 
 import httpx2
 
-from tool_search_processor.providers.mcp.failures import CUT_OFF, SESSION_GONE, UNREACHED
+from tool_search_processor.providers.mcp.failures import CUT_OFF, SESSION_GONE, UNREACHED, UNREADABLE
+from tool_search_processor.providers.mcp.lines import MAX_MESSAGE_BYTES
 
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
 
 _SESSION_HEADER = "mcp-session-id"
 """With it, status 404 means that the server has forgotten the session (specification of 2025-11-25)."""
 
+_ENCODINGS = {"accept-encoding": "gzip, deflate"}
+"""A piece of 64 kB is at most 64 MB unpacked; brotli and Zstandard know no such bound."""
+_PLAIN = frozenset({"", "identity", "gzip", "deflate"})
+_STREAM_SECONDS = 1.0
+
 
 class ContainingClient(httpx2.AsyncClient):
-    """Answers in the server's place where it can't be reached.
+    """Answers in the server's place where it can't be reached, or answers what can't be read.
 
     An exception here would end the SDK's whole connection, with every other call that is under way. An
-    error of JSON-RPC ends the one request, and its code says whether it was sent.
+    error of JSON-RPC ends the one request, and its code says whether it was sent. So answers are read here
+    too, up to `MAX_MESSAGE_BYTES`, unless they are streams of events.
     """
 
     last_failure = ""
     """What went wrong last, a status or the failure of a socket; empty while nothing did."""
 
+    def __init__(
+        self,
+        *,
+        read_seconds: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        **options: Any,
+    ) -> None:
+        """Make the client.
+
+        Args:
+            read_seconds: The longest time for an answer that has begun, however slowly it drips.
+            clock: Tells seconds.
+            sleep: Lets seconds pass.
+            options: Those of httpx2.
+        """
+        super().__init__(**options)
+        self._read_seconds = read_seconds
+        self.headers.update(_ENCODINGS)
+        self._clock = clock
+        self._sleep = sleep
+        self._next_stream = 0.0
+
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request; a failure becomes an answer that says so."""
+        if request.method == "GET":
+            await self._pause()
         try:
             response = await super().send(request, **options)
-        except httpx2.TransportError as exc:
-            self.last_failure = f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__
-            return self._answer(request, UNREACHED if isinstance(exc, _NEVER_SENT) else CUT_OFF)
+        except Exception as exc:  # noqa: BLE001 - a socket, or a hook that signs requests
+            self.last_failure = _words(exc)
+            is_cut_off = isinstance(exc, httpx2.TransportError) and not isinstance(exc, _NEVER_SENT)
+            return self._answer(request, CUT_OFF if is_cut_off else UNREACHED)
         if response.status_code >= HTTPStatus.BAD_REQUEST:
             self.last_failure = f"HTTP {response.status_code} {response.reason_phrase}".strip()
         if response.status_code == HTTPStatus.NOT_FOUND and _SESSION_HEADER in request.headers:
             await response.aclose()
             return self._answer(request, SESSION_GONE)
-        return response
+        return await self._whole(request, response)
+
+    async def _pause(self) -> None:
+        """Wait for the turn of a stream of events: where one ends, the SDK opens the next, maybe at once."""
+        now = self._clock()
+        turn = max(now, self._next_stream)
+        self._next_stream = turn + _STREAM_SECONDS
+        if turn > now:
+            await self._sleep(turn - now)
+
+    async def _whole(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        """Return a response whose content is there, if it is no stream of events."""
+        if response.headers.get("content-encoding", "").strip().lower() not in _PLAIN:
+            self.last_failure = "it packs its answers in a way that was not asked for"
+            await response.aclose()
+            return self._answer(request, UNREADABLE)
+        if response.is_stream_consumed or _is_stream(response):
+            return response
+        try:
+            async with asyncio.timeout(self._read_seconds):
+                content = await _content(response)
+        except (httpx2.RequestError, TimeoutError) as exc:
+            self.last_failure = _words(exc)
+            return self._answer(request, UNREADABLE if isinstance(exc, httpx2.DecodingError) else CUT_OFF)
+        finally:
+            await response.aclose()
+        if content is None:
+            self.last_failure = f"its answer is larger than {MAX_MESSAGE_BYTES:,} bytes"
+            return self._answer(request, UNREADABLE)
+        headers = [pair for pair in response.headers.multi_items() if pair[0] not in _OF_THE_WIRE]
+        whole = httpx2.Response(response.status_code, headers=headers, content=content, request=request)
+        whole.next_request = response.next_request  # where a redirect leads
+        return whole
 
     def _answer(self, request: httpx2.Request, code: int) -> httpx2.Response:
         error = {"code": code, "message": self.last_failure}
         message = {"jsonrpc": "2.0", "id": 0, "error": error}  # the SDK puts the request's own id in
         return httpx2.Response(HTTPStatus.BAD_GATEWAY, json=message, request=request)
+
+
+_OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _is_stream(response: httpx2.Response) -> bool:
+    return response.headers.get("content-type", "").strip().lower().startswith("text/event-stream")
+
+
+async def _content(response: httpx2.Response) -> bytes | None:
+    """Return the content; None where it is larger than what is read."""
+    parts, size = [], 0
+    async for part in response.aiter_bytes():
+        parts.append(part)
+        size += len(part)
+        if size > MAX_MESSAGE_BYTES:
+            return None
+    return b"".join(parts)

@@ -12,6 +12,8 @@ from tool_search_processor.tools import Tool
 logger = logging.getLogger(__name__)
 
 _MOST_PAGES = 1_000
+_MOST_BYTES = 64 * 1024 * 1024
+"""Of all pages of a list as JSON."""
 
 
 async def read_pages(
@@ -26,18 +28,27 @@ async def read_pages(
         server: What the warning calls the server.
     """
     found: list[Any] = []
+    size = 0
     cursors: set[str | None] = {None}
     cursor: str | None = None
+    why = f"has more than {_MOST_PAGES:,} pages"
     for _ in range(_MOST_PAGES):
         page = await fetch(cursor)
+        size += len(page.model_dump_json())
+        if size > _MOST_BYTES:
+            why = f"has more than {_MOST_BYTES:,} bytes"
+            break
         found += getattr(page, attribute)
         cursor = page.next_cursor
-        if not cursor and len(found) <= limit:
+        if len(found) > limit:
+            why = f"has more than {limit:,}"
+            break
+        if not cursor:
             return found
-        if len(found) > limit or cursor in cursors:
+        if cursor in cursors:
+            why = "says the same cursor again"
             break
         cursors.add(cursor)
-    why = "says the same cursor again" if len(found) <= limit else f"has more than {limit:,}"
     logger.warning("the list of %s of the MCP server %r was cut: it %s", attribute, server, why)
     return found[:limit]
 

@@ -16,7 +16,7 @@ from tool_search_processor.providers.mcp.background import close_at_exit, in_bac
 from tool_search_processor.providers.mcp.calls import Caller, RemoteTool
 from tool_search_processor.providers.mcp.config import config_providers
 from tool_search_processor.providers.mcp.connector import Connector
-from tool_search_processor.providers.mcp.failures import root_cause, short
+from tool_search_processor.providers.mcp.failures import reason
 from tool_search_processor.providers.mcp.listing import Marks, ToolImporter, read_pages
 from tool_search_processor.providers.mcp.offer_tools import OfferTools
 from tool_search_processor.providers.mcp.offers import Offers
@@ -327,10 +327,7 @@ class MCPProvider(Provider):
         except TimeoutError as exc:
             raise ProviderError(f"the MCP server {self.name!r} gave no list within {seconds:g} s") from exc
         except Exception as exc:
-            cause = root_cause(exc)
-            raise ProviderError(
-                f"the MCP server {self.name!r} could not list: {type(cause).__name__}: {short(cause)}"
-            ) from exc
+            raise ProviderError(f"the MCP server {self.name!r} could not list: {reason(exc)}") from exc
         finally:
             if has_failed:
                 self._marks.fail()
@@ -346,8 +343,9 @@ class MCPProvider(Provider):
         )
 
     def _make_tool(self, definition: Any) -> Tool:
-        remote = RemoteTool(self._caller, definition.name, owner=self)
-        tool = Tool.from_mcp(definition, execute=remote, namespace=self.namespace)
+        tool = Tool.from_mcp(definition, namespace=self.namespace)
+        remote = RemoteTool(self._caller, definition.name, output_schema=tool.output_schema, owner=self)
+        tool = tool.replace(execute=remote)
         return tool.replace(requires_approval=True) if self._settings.needs_approval(tool) else tool
 
     async def __aenter__(self) -> Self:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.mcp.lines import ENCODING, MAX_MESSAGE_BYTES, register_encoding
 from tool_search_processor.providers.mcp.stderr import StderrReader
 
 if TYPE_CHECKING:
@@ -71,8 +72,14 @@ class StdioTransport:
         """Start the process; it is ended, and waited for, with the connection."""
         from mcp.client.stdio import StdioServerParameters, stdio_client
 
+        register_encoding()
         parameters = StdioServerParameters(
-            command=self.command, args=list(self.args), env=self._environment(), cwd=self.cwd
+            command=self.command,
+            args=list(self.args),
+            env=self._environment(),
+            cwd=self.cwd,
+            encoding=ENCODING,
+            encoding_error_handler="replace",
         )
         stderr = StderrReader(self.command)
         try:
@@ -131,12 +138,16 @@ class HttpTransport:
         longest = self.call_timeout_seconds
         silence = None if longest is None else max(_READ_SECONDS, longest)
         timeout = httpx2.Timeout(_HTTP_SECONDS, read=silence)
-        async with ContainingClient(headers=dict(self.headers), auth=self.auth, timeout=timeout) as client:
+        async with ContainingClient(
+            read_seconds=silence, headers=dict(self.headers), auth=self.auth, timeout=timeout
+        ) as client:
 
             async def last_words() -> str:
                 return client.last_failure
 
-            target = streamable_http_client(self.url, http_client=client)
+            target = streamable_http_client(
+                self.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES
+            )
             advice = ": check its URL, its credentials, and that it runs"
             yield Opened(target=target, last_words=last_words, started=_nothing, advice=advice)
 

@@ -1,56 +1,48 @@
-"""Noticing the end of a connection while nothing is asked of it."""
+"""Following what goes over a connection, and noticing its end while nothing is asked of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Self
 
+from tool_search_processor.providers.mcp.traffic import Traffic
+
 
 class WatchedTransport:
     """A transport of the SDK that tells when its server has hung up."""
 
-    def __init__(self, transport: Any, *, on_end: Callable[[], object]) -> None:
+    def __init__(self, transport: Any, traffic: Traffic, *, on_end: Callable[[], object]) -> None:
         """Wrap a transport.
 
         Args:
             transport: What the SDK's client enters.
+            traffic: Sees each message, and may give the SDK another in its place.
             on_end: Called when nothing more will be read; maybe more than once.
         """
         self._transport = transport
+        self._traffic = traffic
         self._on_end = on_end
 
     async def __aenter__(self) -> tuple[Any, Any]:
-        """Open the transport; its reading half is watched."""
+        """Open the transport; both halves are watched."""
         reading, writing = await self._transport.__aenter__()
-        return _WatchedStream(reading, self._on_end), writing
+        return _ReadingHalf(reading, self._traffic, self._on_end), _WritingHalf(writing, self._traffic)
 
     async def __aexit__(self, *exc_info: Any) -> Any:
         """Close the transport."""
         return await self._transport.__aexit__(*exc_info)
 
 
-class _WatchedStream:
-    """The reading half of a transport."""
+class _Half:
+    """One half of a transport: everything but messages is the stream's own."""
 
-    def __init__(self, stream: Any, on_end: Callable[[], object]) -> None:
+    def __init__(self, stream: Any, traffic: Traffic) -> None:
         self._stream = stream
-        self._on_end = on_end
+        self._traffic = traffic
 
     def __getattr__(self, name: str) -> Any:
         """Return what the stream itself has; some have more than others."""
         return getattr(self._stream, name)
-
-    def __aiter__(self) -> Self:
-        """Read on to the end."""
-        return self
-
-    async def __anext__(self) -> Any:
-        """Return the next message."""
-        try:
-            return await self._stream.__anext__()
-        except BaseException:  # the end, in one of its forms
-            self._on_end()
-            raise
 
     async def __aenter__(self) -> Self:
         """Enter the stream."""
@@ -60,3 +52,34 @@ class _WatchedStream:
     async def __aexit__(self, *exc_info: Any) -> Any:
         """Leave the stream."""
         return await self._stream.__aexit__(*exc_info)
+
+
+class _ReadingHalf(_Half):
+    def __init__(self, stream: Any, traffic: Traffic, on_end: Callable[[], object]) -> None:
+        super().__init__(stream, traffic)
+        self._on_end = on_end
+
+    def __aiter__(self) -> Self:
+        """Read on to the end."""
+        return self
+
+    async def __anext__(self) -> Any:
+        """Return the next message."""
+        try:
+            if not await self._traffic.has_room():
+                raise StopAsyncIteration
+            item = self._traffic.received(await self._stream.__anext__())
+            if self._traffic.fault:
+                raise StopAsyncIteration
+            return item
+        except BaseException:  # the end, in one of its forms
+            self._on_end()
+            raise
+
+
+class _WritingHalf(_Half):
+    async def send(self, item: Any) -> None:
+        """Send a message."""
+        self._traffic.sending(item.message)
+        await self._stream.send(item)
+        self._traffic.sent(item.message)

@@ -1,0 +1,124 @@
+"""What goes over one connection, seen in passing: whose answer it is, and how much the server asks."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tool_search_processor.providers.mcp.failures import UNREADABLE
+from tool_search_processor.providers.mcp.lines import ENDLESS
+from tool_search_processor.providers.mcp.screening import Screen
+
+if TYPE_CHECKING:
+    from mcp_types.jsonrpc import JSONRPCError
+
+_MOST_OPEN = 10_000
+"""Requests that are remembered; one whose caller gave up is never answered, maybe."""
+_MOST_ASKED = 100
+"""Requests of the server that wait for our answer; then nothing more is read until some have gone out."""
+_WAIT_SECONDS = 30.0
+
+# JSON-RPC's members have no order: the number stands before the result, or behind it.
+_ID_FIRST = re.compile(r'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")\s*,')
+_ID_LAST = re.compile(r',\s*"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")\s*\}\s*$')
+_END = 500
+
+
+class Traffic:
+    """Follows the messages of one connection.
+
+    The SDK starts a task for each request of the server. One that asks without reading the answers would
+    fill the memory with them, so no more is read from it than it reads.
+    """
+
+    def __init__(self, screen: Screen, *, version: Callable[[], str]) -> None:
+        """Begin to follow.
+
+        Args:
+            screen: Goes over answers.
+            version: Tells the protocol's version that was agreed on; called when lists and content come.
+        """
+        self._screen = screen
+        self._version = version
+        self._methods: dict[str, str] = {}
+        self._asked = 0
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+        self.fault = ""
+        """Why nothing more is read from the server; empty while it is."""
+
+    def sending(self, message: Any) -> None:
+        """Note a request before it goes to the server: its answer may come before its sender goes on."""
+        number = getattr(message, "id", None)
+        if number is not None and hasattr(message, "method"):
+            if len(self._methods) >= _MOST_OPEN:
+                del self._methods[next(iter(self._methods))]
+            self._methods[str(number)] = message.method
+
+    def sent(self, message: Any) -> None:
+        """Note an answer that the server has taken."""
+        if not hasattr(message, "method"):
+            self._asked -= 1
+            self._has_room.set()
+
+    async def has_room(self) -> bool:
+        """Wait until more can be read from the server; False if it takes none of the answers that wait."""
+        try:
+            async with asyncio.timeout(None if self._has_room.is_set() else _WAIT_SECONDS):
+                await self._has_room.wait()
+        except TimeoutError:
+            self.fault = f"it asks, and has taken none of {self._asked:,} answers for {_WAIT_SECONDS:g} s"
+            return False
+        return True
+
+    def received(self, item: Any) -> Any:
+        """Return what the SDK gets in an item's place: a message, or what could not be read as one."""
+        from mcp.shared.message import SessionMessage
+
+        if isinstance(item, Exception):
+            error = self._unreadable(item)
+            return item if error is None else SessionMessage(error)
+        message = item.message
+        number = getattr(message, "id", None)
+        if number is None:
+            return item
+        if hasattr(message, "method"):
+            self._asked += 1
+            if self._asked >= _MOST_ASKED:
+                self._has_room.clear()
+            return item
+        method = self._methods.pop(str(number), None)
+        if method is not None and hasattr(message, "result"):
+            message.result = self._screen.screened(method, message.result, version=self._version)
+        return item
+
+    def _unreadable(self, error: Exception) -> JSONRPCError | None:
+        """Return the failure of the request that was answered so; None where none can be told."""
+        from mcp_types import ErrorData
+        from mcp_types.jsonrpc import JSONRPCError
+        from pydantic import ValidationError
+
+        if not isinstance(error, ValidationError):
+            return None
+        line = error.errors(include_url=False)[0]["input"]
+        if line == ENDLESS:
+            self.fault = "it writes a line without an end"
+            return None
+        number = _number_in(line)
+        if number is None or self._methods.pop(number, None) is None:
+            return None
+        words = "its answer is larger than what is read, or no message of the protocol"
+        return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=UNREADABLE, message=words))
+
+
+def _number_in(line: object) -> str | None:
+    """Return the number of the request that a line answers which is no message."""
+    if isinstance(line, dict):
+        number = line.get("id")
+        return str(number) if isinstance(number, str | int) else None
+    if not isinstance(line, str):
+        return None
+    found = _ID_FIRST.match(line) or _ID_LAST.search(line[-_END:])
+    return found[1].strip('"') if found else None
