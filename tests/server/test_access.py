@@ -1,6 +1,8 @@
 """Who may ask: tokens in every form in which they come, and functions that know their users."""
 
+import asyncio
 import base64
+from concurrent.futures import Future
 
 import pytest
 
@@ -30,6 +32,7 @@ def basic(text):
         (None, None),
         ("Bearer \xe9", b"\xe9"),
         ("Bearer \u20ac", b"?"),
+        ("Bearer \xc3\xa0", "à".encode()),  # its second half is a blank to Python
     ],
 )
 def test_a_token_is_read_from_its_header(header, token):
@@ -77,7 +80,48 @@ async def test_a_function_that_fails_refuses_and_is_reported(caplog):
     assert await Access(lambda token: 1 / 0).admit("Bearer a") is None
     assert "the check of a token failed" in caplog.text
     assert await Access(lambda token: False).admit("Bearer a") is None
-    assert await Access(lambda token: token).admit("Bearer \xe9") is None  # no UTF-8
+
+
+class Sudden(BaseException):
+    """What no program waits for."""
+
+
+def sudden(_):
+    raise Sudden
+
+
+async def exits(_):
+    raise SystemExit(3)
+
+
+async def promises(_):
+    return user_of("a")
+
+
+@pytest.mark.parametrize("check", [sudden, exits, promises, lambda _: Future()])
+async def test_whatever_a_function_raises_or_promises_lets_nobody_in(check, caplog):
+    assert await Access(check).admit("Bearer a") is None
+    assert "the check of a token failed" in caplog.text
+
+
+async def test_a_token_that_is_no_text_is_nobodys_and_no_failure(caplog):
+    assert await Access(lambda token: token).admit("Bearer \xe9") is None
+    assert caplog.text == ""
+
+
+async def test_a_request_that_is_cancelled_is_not_refused():
+    async def cancelled(_):
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await Access(cancelled).admit("Bearer a")
+
+
+@pytest.mark.parametrize("token", ["secret\n", " secret", "secret\t", "sec\rret", "half \ud800 a character"])
+def test_a_token_that_no_header_carries_is_refused_and_not_shown(token):
+    with pytest.raises(ConfigurationError, match="no header can carry this token") as refused:
+        Access(token)
+    assert "ret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("token", ["", "  ", 7, b"secret"])

@@ -10,9 +10,6 @@ from tool_search_processor.server.protection import (
     CALLER_KEY,
     Protection,
     Rate,
-    check_binding,
-    host_name,
-    is_loopback,
 )
 from tool_search_processor.testing import ManualClock
 
@@ -45,8 +42,8 @@ async def ask(
         "client": client,
         "headers": [
             (name.replace("_", "-").encode(), value.encode("latin-1"))
-            for name, value in given.items()
-            if value is not None
+            for name, values in given.items()
+            for value in ([values] if isinstance(values, str) else values or ())
         ],
     }
     messages = [
@@ -65,7 +62,7 @@ async def ask(
     if not sent:
         return None, None, {}
     answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], json.loads(sent[1]["body"]), answered
+    return sent[0]["status"], json.loads(sent[1]["body"] or "null"), answered
 
 
 @pytest.mark.parametrize(
@@ -81,6 +78,15 @@ async def ask(
         ("evil.example:localhost", 421),
         ("", 421),
         (None, 421),
+        ("localhost.", 421),
+        ("localhost@evil.example", 421),
+        ("localhost:80@evil.example", 421),
+        ("[::1].evil.example", 421),
+        ("[::1]evil.example:80", 421),
+        ("localhost:", 421),
+        ("localhost, evil.example", 421),
+        ("::1", 421),
+        ("LOCALHOST:8000", 200),
     ],
 )
 async def test_only_known_hosts_are_served(host, status):
@@ -111,6 +117,10 @@ async def test_hosts_can_be_chosen():
         ({"allowed_hosts": None}, "tools.example", "https://tools.example", 200),
         ({"allowed_hosts": None}, "tools.example", "https://tools.example:8443", 403),
         ({}, "localhost:8000", "http://[::1", 403),
+        ({}, "localhost:8000", "http://localhost:80@evil.example", 403),
+        ({}, "localhost:8000", "http://localhost.", 403),
+        ({}, "LocalHost:8000", "http://localhost:8000", 200),
+        ({"allowed_hosts": None}, "Tools.example", "http://tools.example", 200),
     ],
 )
 async def test_pages_from_elsewhere_may_not_ask(options, host, origin, status):
@@ -172,14 +182,14 @@ async def test_a_body_that_does_not_come_is_given_up():
         sent.append(message)
 
     app = Protection(echo, body_timeout_seconds=0.01)
-    scope = {"type": "http", "path": "/", "headers": [(b"host", b"localhost")]}
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", b"localhost")]}
     await app(scope, receive, send)
     assert sent[0]["status"] == 408
 
 
 async def test_a_client_that_leaves_before_its_body_is_complete_is_not_answered():
     app = Protection(echo)
-    scope = {"type": "http", "path": "/", "headers": [(b"host", b"localhost")]}
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", b"localhost")]}
     messages = [{"type": "http.request", "body": b"x", "more_body": True}, {"type": "http.disconnect"}]
 
     async def receive():
@@ -285,32 +295,61 @@ def test_limits_that_let_nothing_through_are_refused(options):
 
 
 @pytest.mark.parametrize(
-    ("host", "loopback"),
+    ("name", "values", "status"),
     [
-        ("localhost", True),
-        ("127.0.0.1", True),
-        ("127.9.9.9", True),
-        ("::1", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("", False),
-        ("192.168.1.5", False),
-        ("example.com", False),
+        ("host", ["localhost", "evil.example"], 421),
+        ("host", ["evil.example", "localhost"], 421),
+        ("host", ["localhost", "localhost"], 421),
+        ("origin", ["https://evil.example", "http://localhost"], 403),
+        ("authorization", ["Bearer right", "Bearer wrong"], 401),
+        ("authorization", ["Bearer wrong", "Bearer right"], 401),
+        ("x-forwarded-host", ["localhost", "evil.example"], 200),
     ],
 )
-def test_other_machines_need_a_token(host, loopback):
-    assert is_loopback(host) == loopback
-    check_binding(host, "secret")
-    if loopback:
-        check_binding(host, None)
-    else:
-        with pytest.raises(ConfigurationError, match="can be reached from other machines: give a token"):
-            check_binding(host, None)
+async def test_what_comes_twice_is_nothing_that_is_known(name, values, status):
+    given = {"host": ["localhost"], "authorization": ["Bearer right"]} | {name: values}
+    app = Protection(echo, token="right")
+    assert (await ask(app, **given))[0] == status
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example"])
+@pytest.mark.parametrize("header", ["x_forwarded_host", "forwarded", "x_original_host"])
+async def test_what_a_client_says_that_a_proxy_said_counts_nothing(host, header):
+    assert (await ask(Protection(echo), host=host, **{header: "localhost"}))[0] == 421
+
+
+PAGE = "https://app.example"
+ASKS = {"method": "OPTIONS", "access_control_request_method": "POST", "origin": PAGE}
+
+
+async def test_a_browser_lets_a_page_that_may_ask_read_the_answer():
+    app = Protection(echo, token="right", allowed_origins=[PAGE])
+    status, _, headers = await ask(app, **ASKS, access_control_request_headers="authorization, x-mine")
+    assert status == 204
+    assert headers == {
+        "access-control-allow-origin": PAGE,
+        "access-control-allow-methods": "GET, POST, DELETE",
+        "access-control-allow-headers": "authorization, x-mine",
+        "access-control-expose-headers": "mcp-session-id, www-authenticate, retry-after",
+        "access-control-max-age": "600",
+        "vary": "origin",
+    }
+    for authorization, expected in (("Bearer right", 200), ("Bearer wrong", 401)):
+        status, _, headers = await ask(app, origin=PAGE, authorization=authorization)
+        assert (status, headers["access-control-allow-origin"]) == (expected, PAGE)
 
 
 @pytest.mark.parametrize(
-    ("netloc", "name"),
-    [("a:1", "a"), ("A", "a"), ("[::1]:80", "::1"), ("[::1", "::1"), ("", ""), ("a:b:c", "a")],
+    ("origin", "method", "status"),
+    [
+        ("https://evil.example", "OPTIONS", 403),
+        ("http://localhost:3000", "OPTIONS", 401),
+        (None, "OPTIONS", 401),
+        ("http://localhost:3000", "POST", 401),
+    ],
 )
-def test_a_hosts_name_stands_before_its_port(netloc, name):
-    assert host_name(netloc) == name
+async def test_other_pages_are_told_nothing(origin, method, status):
+    app = Protection(echo, token="right", allowed_origins=[PAGE])
+    found, _, headers = await ask(app, **{**ASKS, "origin": origin, "method": method})
+    assert found == status
+    assert not any(name.startswith("access-control") for name in headers)

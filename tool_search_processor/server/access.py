@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hmac
@@ -34,12 +35,18 @@ class Access:
         """Take what tokens are checked against.
 
         Raises:
-            ConfigurationError: For an empty token, or something that can't check one.
+            ConfigurationError: For a token that no header could carry, or something that can't check one.
         """
         if token is not None and not (isinstance(token, str) and token.strip()) and not callable(token):
             raise ConfigurationError(
                 "token is a text that isn't blank, or a function from a token to its user; "
                 f"found {token!r:.80}"
+            )
+        if isinstance(token, str) and not _fits_a_header(token):
+            # Not shown: it is a secret all the same.
+            raise ConfigurationError(
+                "no header can carry this token: it begins or ends with a blank, or holds a line end (was it "
+                "read from a file?)"
             )
         self._token = token
 
@@ -64,10 +71,20 @@ class Access:
 
     async def _known(self, check: Callable[[str], Any], presented: bytes) -> Caller | None:
         try:
-            user = check(presented.decode())
+            token = presented.decode()
+        except UnicodeDecodeError:
+            return None
+        try:
+            user = check(token)
             if inspect.isawaitable(user):
                 user = await user
-        except Exception:  # a foreign function: what it can't answer is a no
+            if inspect.isawaitable(user) or hasattr(user, "add_done_callback"):
+                if inspect.iscoroutine(user):
+                    user.close()
+                raise TypeError(f"a token's user was promised, not told: found {type(user).__name__!r}")
+        except (asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException:
             logger.warning("the check of a token failed: the request was refused", exc_info=True)
             return None
         return None if user is None or user is False else Caller(user=user)
@@ -75,8 +92,9 @@ class Access:
 
 def presented_token(authorization: str | None) -> bytes | None:
     """Return the token that an `Authorization` header carries, as it was sent; None where there is none."""
-    scheme, _, rest = (authorization or "").strip().partition(" ")
-    credentials = rest.strip().encode("latin-1", "replace")  # as headers are read
+    # Blanks and tabs alone: what else Python strips may be half a character of the token.
+    scheme, _, rest = (authorization or "").strip(" \t").partition(" ")
+    credentials = rest.strip(" \t").encode("latin-1", "replace")  # as headers are read
     if scheme.lower() == "basic":
         try:
             credentials = base64.b64decode(credentials, validate=True).partition(b":")[2]
@@ -85,3 +103,7 @@ def presented_token(authorization: str | None) -> bytes | None:
     elif scheme.lower() != "bearer":
         return None
     return credentials or None
+
+
+def _fits_a_header(token: str) -> bool:
+    return token == token.strip(" \t") and token.isprintable()

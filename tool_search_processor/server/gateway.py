@@ -22,8 +22,8 @@ from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.front.modes import Mode
 from tool_search_processor.server.front.server import REGISTERED
+from tool_search_processor.server.hosts import check_binding, is_loopback
 from tool_search_processor.server.mcp import ToolServer
-from tool_search_processor.server.protection import check_binding, is_loopback
 from tool_search_processor.server.rest.app import RestEndpoints
 from tool_search_processor.server.rest.modes import ModeSearch
 from tool_search_processor.server.rest.requests import refused

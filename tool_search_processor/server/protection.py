@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from cachetools import LRUCache
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.access import Access, Caller, TokenCheck
+from tool_search_processor.server.hosts import LOOPBACK, HostCheck
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""The names by which a browser on this machine reaches a server on it."""
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 CALLER_KEY = "tool_search_processor.caller"
@@ -59,8 +55,9 @@ class Protection:
             app: What answers the requests that pass.
             token: The one token, or a function from a token to its user; None lets everybody in.
             allowed_hosts: Names that a `Host` header may bear, whatever its port; None allows any.
-            allowed_origins: Origins of web pages, such as `https://example.com`, that may ask beside
-                those that this server itself gave out.
+            allowed_origins: Origins of web pages, such as `https://example.com`, that may ask, and whose
+                browsers let them read the answers (CORS). Pages that this server itself gave out, and with
+                `allowed_hosts` those of this machine, may ask without.
             open_paths: Paths that ask for no token.
             max_body_bytes: The largest body.
             body_timeout_seconds: The longest that a body may take to come in.
@@ -79,8 +76,7 @@ class Protection:
             raise ConfigurationError(f"body_timeout_seconds is above 0, found {body_timeout_seconds!r}")
         self._app = app
         self._access = Access(token)
-        self._hosts = None if allowed_hosts is None else _texts("allowed_hosts", allowed_hosts)
-        self._origins = _texts("allowed_origins", allowed_origins)
+        self._hosts = HostCheck(allowed_hosts, allowed_origins)
         self._open_paths = frozenset(open_paths)
         self._max_body_bytes = max_body_bytes
         self._body_timeout_seconds = body_timeout_seconds
@@ -93,12 +89,17 @@ class Protection:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._foreign(headers)
+        headers = joined_headers(scope["headers"])
+        refusal = self._hosts.refusal(headers)
         if refusal is None and self._in_flight >= self._max_concurrent:
             refusal = (503, "too many requests at once")
+        send = granting(send, self._hosts.grant(headers))
         if refusal is not None:
             await refuse(send, *refusal)
+            return
+        if preflight := self._hosts.preflight(scope["method"], headers):
+            await send({"type": "http.response.start", "status": 204, "headers": preflight})
+            await send({"type": "http.response.body", "body": b""})
             return
         self._in_flight += 1
         try:
@@ -137,22 +138,6 @@ class Protection:
         else:
             if body is not None:  # the client is gone otherwise
                 await self._app(scope, replay(body, receive), send)
-
-    def _foreign(self, headers: dict[str, str]) -> tuple[int, str] | None:
-        host = headers.get("host", "")
-        if self._hosts is not None and host_name(host) not in self._hosts:
-            return 421, "this host is not served here"
-        origin = headers.get("origin")
-        if origin is None or origin in self._origins:
-            return None
-        netloc = _netloc(origin)
-        # The scheme may differ, where a proxy in front speaks TLS.
-        if netloc and netloc == host:
-            return None
-        # A page of this machine may ask a server of this machine, whatever their ports.
-        if self._hosts is not None and is_loopback(host_name(netloc)):
-            return None
-        return 403, "this origin may not ask"
 
 
 class Rate:
@@ -216,6 +201,31 @@ def replay(body: bytes, receive: Receive) -> Receive:
     return again
 
 
+def joined_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return headers by their names in small letters; the values of one that came twice with a comma.
+
+    So a second `Host`, `Origin` or `Authorization` makes one that nobody knows, whichever comes first.
+    """
+    headers: dict[str, str] = {}
+    for key, value in raw:
+        name, text = key.decode("latin-1").lower(), value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {text}" if name in headers else text
+    return headers
+
+
+def granting(send: Send, headers: list[tuple[bytes, bytes]]) -> Send:
+    """Return a `send` that adds headers to the answer."""
+    if not headers:
+        return send
+
+    async def send_with(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *headers]}
+        await send(message)
+
+    return send_with
+
+
 async def refuse(send: Send, status: int, problem: str, *headers: tuple[str, str]) -> None:
     """Answer a request with a status and one sentence, as JSON."""
     body = json.dumps({"error": problem}).encode()
@@ -225,45 +235,3 @@ async def refuse(send: Send, status: int, problem: str, *headers: tuple[str, str
     encoded = [(name.encode(), value.encode()) for name, value in given]
     await send({"type": "http.response.start", "status": status, "headers": encoded})
     await send({"type": "http.response.body", "body": body})
-
-
-def host_name(netloc: str) -> str:
-    """Return the host of `host:port` without the port and without the brackets of an IPv6 address."""
-    if netloc.startswith("["):
-        return netloc[1:].partition("]")[0].lower()
-    return netloc.partition(":")[0].lower()
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host's name or address can only be reached from this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def check_binding(host: str, token: TokenCheck | None) -> None:
-    """Refuse to be reached from other machines without a token.
-
-    Raises:
-        ConfigurationError: For another host than one of this machine alone, where nobody needs a token.
-    """
-    if not is_loopback(host) and token is None:
-        raise ConfigurationError(
-            f"{host!r} can be reached from other machines: give a token, or bind to 127.0.0.1"
-        )
-
-
-def _netloc(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
-
-
-def _texts(name: str, values: Iterable[str]) -> frozenset[str]:
-    if isinstance(values, str):
-        raise ConfigurationError(f"{name} is a collection of texts, found the single text {values!r}")
-    return frozenset(value.lower() for value in values)

@@ -37,7 +37,7 @@ async def test_the_page_is_one_file_that_may_run_only_its_own_script():
         ("127.0.0.1", "127.0.0.1", {}, 200),
         ("::1", "[::1]:8000", {}, 200),
         ("127.0.0.1", "rebound.example", {}, 403),
-        ("127.0.0.1", "localhost", {"Host": "[::1"}, 200),
+        ("127.0.0.1", "localhost", {"Host": "[::1"}, 403),
         ("127.0.0.1", "localhost", {"Host": "[x]:y"}, 403),
         ("127.0.0.1", "localhost", {"Host": ""}, 403),
         ("127.0.0.1", "localhost", {"X-Forwarded-For": "203.0.113.7"}, 403),

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.server.front.sessions import Session
+from tool_search_processor.server.protection import joined_headers
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -47,4 +48,7 @@ class FrontRequest:
 
 def of_http(request: Request, session: Session) -> FrontRequest:
     """Return an HTTP request as one of a session."""
-    return FrontRequest(session=session, user=session.user, headers=request.headers)
+    from starlette.datastructures import Headers
+
+    headers = Headers(joined_headers(request.scope["headers"]))
+    return FrontRequest(session=session, user=session.user, headers=headers)

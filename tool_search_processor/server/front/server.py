@@ -30,7 +30,7 @@ from tool_search_processor.server.front.requests import FrontRequest
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.front.sessions import SESSION_TTL_SECONDS, Session, SessionTable, SignedIds
 from tool_search_processor.server.front.views import ListedNames, ToolView
-from tool_search_processor.server.protection import LOOPBACK, check_binding, is_loopback
+from tool_search_processor.server.hosts import LOOPBACK, check_binding, is_loopback
 from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
 from tool_search_processor.tools import Tool
 

@@ -17,7 +17,7 @@ from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.plain import clean_text
 from tool_search_processor.server import protection
 from tool_search_processor.server.access import Access, Caller
-from tool_search_processor.server.protection import host_name, is_loopback
+from tool_search_processor.server.hosts import host_name, is_loopback
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def guarded(answer: Answer, access: Access, *, for_people: bool = False) -> Endp
         try:
             if for_people and access.is_open:
                 check_is_near(request)
-            caller = await access.admit(request.headers.get("authorization"))
+            caller = await access.admit(headers_of(request).get("authorization"))
             return await answer(request, caller) if caller else unauthorized(scheme)
         except HTTPException:
             raise
@@ -67,7 +67,7 @@ def guarded(answer: Answer, access: Access, *, for_people: bool = False) -> Endp
             wrong = {"type": "value_error", "loc": ["body", "query"], "msg": clean_text(str(exc))}
             return JSONResponse({"detail": [wrong]}, 422)
         except Exception:  # providers, indexes and embedders are anybody's code
-            logger.exception("%s %s failed", request.method, request.url.path)
+            logger.exception("%s %r failed", request.method, request.url.path)
             return problem(500, "the server failed to answer: its log says why")
 
     return endpoint
@@ -82,8 +82,9 @@ def check_is_near(request: Request) -> None:
         HTTPException: Says how to open the page to others.
     """
     client = request.client.host if request.client else ""
-    is_near = is_loopback(client) and is_loopback(host_name(request.headers.get("host", "")))
-    if not is_near or any(name in request.headers for name in _FORWARDED):
+    headers = headers_of(request)
+    is_near = is_loopback(client) and is_loopback(host_name(headers.get("host", "")))
+    if not is_near or any(name in headers for name in _FORWARDED):
         raise HTTPException(403, "this page is for this machine alone, unless the server is given a token")
 
 
@@ -143,10 +144,12 @@ def read_query(request: Request, model: type[Model]) -> Model:
 
 def context_of(request: Request, caller: Caller) -> Mapping[str, Any]:
     """Return what providers and the filter know of a request: `headers`, by small names, and `user`."""
-    headers: dict[str, str] = {}
-    for key, value in request.headers.items():
-        headers[key] = f"{headers[key]}, {value}" if key in headers else value
-    return {"headers": MappingProxyType(headers), "user": caller.user}
+    return {"headers": MappingProxyType(headers_of(request)), "user": caller.user}
+
+
+def headers_of(request: Request) -> dict[str, str]:
+    """Return a request's headers; see `joined_headers`."""
+    return protection.joined_headers(request.scope["headers"])
 
 
 async def refused(_: Request, exc: HTTPException) -> Response:

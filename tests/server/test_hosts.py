@@ -1,0 +1,38 @@
+"""Names of hosts, and which of them lead to this machine alone."""
+
+import pytest
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.server.hosts import check_binding, host_name, is_loopback
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("localhost", True),
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("", False),
+        ("192.168.1.5", False),
+        ("example.com", False),
+    ],
+)
+def test_other_machines_need_a_token(host, loopback):
+    assert is_loopback(host) == loopback
+    check_binding(host, "secret")
+    if loopback:
+        check_binding(host, None)
+    else:
+        with pytest.raises(ConfigurationError, match="can be reached from other machines: give a token"):
+            check_binding(host, None)
+
+
+@pytest.mark.parametrize(
+    ("netloc", "name"),
+    [("a:1", "a"), ("A", "a"), ("[::1]:80", "::1"), ("[::1", ""), ("", ""), ("a:b:c", "")],
+)
+def test_a_hosts_name_stands_before_its_port(netloc, name):
+    assert host_name(netloc) == name

@@ -1,0 +1,121 @@
+"""Which hosts a server answers as, and which web pages may ask it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Collection, Mapping
+from urllib.parse import urlsplit
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.server.access import TokenCheck
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""The names by which a browser on this machine reaches a server on it."""
+
+_NETLOC = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:@/\s,]+))(?::\d+)?", re.IGNORECASE | re.ASCII)
+_METHODS = "GET, POST, DELETE"
+_PREFLIGHT_SECONDS = "600"
+
+
+class HostCheck:
+    """Tells requests that were meant for this server from those that a foreign web page lured here."""
+
+    def __init__(self, allowed_hosts: Collection[str] | None, allowed_origins: Collection[str]) -> None:
+        """Take the names and the pages; see `Protection`.
+
+        Raises:
+            ConfigurationError: For a single text in place of a collection.
+        """
+        self._hosts = None if allowed_hosts is None else _texts("allowed_hosts", allowed_hosts)
+        self._origins = _texts("allowed_origins", allowed_origins)
+
+    def refusal(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
+        """Return a status and a sentence for a foreign `Host` or `Origin`; None where there is none."""
+        host = headers.get("host", "")
+        if self._hosts is not None and host_name(host) not in self._hosts:
+            return 421, "this host is not served here"
+        origin = headers.get("origin")
+        if origin is None or origin in self._origins:
+            return None
+        netloc = _netloc(origin)
+        # The scheme may differ, where a proxy in front speaks TLS.
+        if netloc and netloc == host.lower():
+            return None
+        # A page of this machine may ask a server of this machine, whatever their ports.
+        if self._hosts is not None and is_loopback(host_name(netloc)):
+            return None
+        return 403, "this origin may not ask"
+
+    def grant(self, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+        """Return the headers by which a browser lets a page of `allowed_origins` read an answer."""
+        origin = headers.get("origin")
+        if origin is None or origin not in self._origins:
+            return []
+        granted = {
+            "access-control-allow-origin": origin,
+            "access-control-expose-headers": "mcp-session-id, www-authenticate, retry-after",
+            "vary": "origin",
+        }
+        return _encoded(granted)
+
+    def preflight(self, method: str, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+        """Return what more a browser is told that asks whether such a page may ask; else nothing."""
+        is_asked = method == "OPTIONS" and "access-control-request-method" in headers
+        if not is_asked or not self.grant(headers):
+            return []
+        asked = headers.get("access-control-request-headers", "")
+        allowed = {
+            "access-control-allow-methods": _METHODS,
+            "access-control-allow-headers": asked,
+            "access-control-max-age": _PREFLIGHT_SECONDS,
+        }
+        return _encoded(allowed)
+
+
+def host_name(netloc: str) -> str:
+    """Return the host of `host:port` in small letters, without the brackets of an IPv6 address.
+
+    Empty for what is no host with or without a port.
+    """
+    match = _NETLOC.fullmatch(netloc)
+    return (match[1] or match[2]).lower() if match else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host's name or address can only be reached from this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_binding(host: str, token: TokenCheck | None) -> None:
+    """Refuse to be reached from other machines without a token.
+
+    Raises:
+        ConfigurationError: For another host than one of this machine alone, where nobody needs a token.
+    """
+    if not is_loopback(host) and token is None:
+        raise ConfigurationError(
+            f"{host!r} can be reached from other machines: give a token, or bind to 127.0.0.1"
+        )
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
+
+
+def _texts(name: str, values: Collection[str]) -> frozenset[str]:
+    if isinstance(values, str):
+        raise ConfigurationError(f"{name} is a collection of texts, found the single text {values!r}")
+    return frozenset(value.lower() for value in values)
+
+
+def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
