@@ -60,7 +60,7 @@ async def test_a_listing_that_fails_is_told_with_the_server_s_name():
         raise ValueError("no list today")
 
     async with MCPProvider.in_memory(Server("odd", on_list_tools=list_tools)) as provider:
-        with pytest.raises(ProviderError, match="the MCP server 'odd' could not list: MCPError"):
+        with pytest.raises(ProviderError, match="the MCP server 'odd' could not list: Internal server error"):
             await provider.list_tools({})
 
 

@@ -40,7 +40,7 @@ def config_providers(
     where, content = _load(config)
     servers = content.get(_ROOT) if isinstance(content, Mapping) else None
     if not isinstance(servers, Mapping):
-        raise ConfigurationError(f'{where}: expected {{"{_ROOT}": {{name: {{…}}}}}}, found no such object')
+        raise ConfigurationError(f'{where}: expected {{"{_ROOT}": {{name: {{…}}}}}}, found {_told(content)}')
     providers: list[Provider] = []
     prefixes: dict[str, str] = {}
     for name, entry in servers.items():
@@ -115,7 +115,7 @@ def _provider(name: str, entry: Mapping[str, Any], make: MakeProvider, *, at: st
 def _kind(entry: Mapping[str, Any], at: str) -> str:
     given = entry.get("type", entry.get("transport"))
     if ("command" in entry) == ("url" in entry):
-        found = "both" if "url" in entry else "neither"
+        found = "both" if "url" in entry else f"neither: {_told(entry)}"
         raise ConfigurationError(f"{at} has either the key 'command' or the key 'url', found {found}")
     kind = "http" if "url" in entry else "stdio"
     if given is None or given == kind or (kind == "http" and given in _HTTP_TYPES):
@@ -124,6 +124,14 @@ def _kind(entry: Mapping[str, Any], at: str) -> str:
         f"{at}: key 'type' is 'stdio' beside 'command' and 'http' (streamable HTTP) beside 'url', "
         f"found {given!r:.40}"
     )
+
+
+def _told(content: Any) -> str:
+    """Return what an error says that was found: keys, as values may be secret."""
+    if not isinstance(content, Mapping):
+        return f"a {type(content).__name__}"
+    keys = ", ".join(repr(key)[:40] for key in list(content)[:5])
+    return f"the keys {keys}" if keys else "an empty object"
 
 
 def _variable(match: re.Match[str], at: str) -> str:

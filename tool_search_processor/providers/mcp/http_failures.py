@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from http.client import responses as PHRASES  # noqa: N812 - a constant of another module
 from typing import Any
 
 import httpx2
+from mcp_types import INTERNAL_ERROR
 
 from tool_search_processor.providers.mcp.failures import CUT_OFF, SESSION_GONE, UNREACHED, UNREADABLE
 from tool_search_processor.providers.mcp.lines import MAX_MESSAGE_BYTES
@@ -69,10 +71,10 @@ class ContainingClient(httpx2.AsyncClient):
             is_cut_off = isinstance(exc, httpx2.TransportError) and not isinstance(exc, _NEVER_SENT)
             return self._answer(request, CUT_OFF if is_cut_off else UNREACHED)
         if response.status_code >= HTTPStatus.BAD_REQUEST:
-            self.last_failure = f"HTTP {response.status_code} {response.reason_phrase}".strip()
-        if response.status_code == HTTPStatus.NOT_FOUND and _SESSION_HEADER in request.headers:
+            self.last_failure = _status_text(response.status_code)
+        if (code := _refusal_of(request, response)) is not None:
             await response.aclose()
-            return self._answer(request, SESSION_GONE)
+            return self._answer(request, code)
         return await self._whole(request, response)
 
     async def _pause(self) -> None:
@@ -120,8 +122,25 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
+def _status_text(code: int) -> str:
+    # the standard's phrase: the server's own could say anything
+    return f"HTTP {code} {PHRASES.get(code, '')}".strip()
+
+
+def _refusal_of(request: httpx2.Request, response: httpx2.Response) -> int | None:
+    """Return the code of a refusal whose status says all; None where the content has to be read."""
+    if response.status_code == HTTPStatus.NOT_FOUND:  # without a session: the method is unknown
+        return SESSION_GONE if _SESSION_HEADER in request.headers else None
+    is_refused = response.status_code >= HTTPStatus.BAD_REQUEST and request.method == "POST"
+    return INTERNAL_ERROR if is_refused and "json" not in _media_type(response) else None
+
+
+def _media_type(response: httpx2.Response) -> str:
+    return response.headers.get("content-type", "").strip().lower()
+
+
 def _is_stream(response: httpx2.Response) -> bool:
-    return response.headers.get("content-type", "").strip().lower().startswith("text/event-stream")
+    return _media_type(response).startswith("text/event-stream")
 
 
 async def _content(response: httpx2.Response) -> bytes | None:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.providers.mcp.failures import UNREADABLE
+from tool_search_processor.providers.mcp.failures import UNREACHED, UNREADABLE
 from tool_search_processor.providers.mcp.lines import ENDLESS
 from tool_search_processor.providers.mcp.screening import Screen
 
 if TYPE_CHECKING:
+    from mcp_types import ErrorData
     from mcp_types.jsonrpc import JSONRPCError
 
 _MOST_OPEN = 10_000
@@ -24,6 +25,7 @@ _WAIT_SECONDS = 30.0
 _ID_FIRST = re.compile(r'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")\s*,')
 _ID_LAST = re.compile(r',\s*"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")\s*\}\s*$')
 _END = 500
+_UNREADABLE = "its answer is larger than what is read, or no message of the protocol"
 
 
 class Traffic:
@@ -84,6 +86,8 @@ class Traffic:
         number = getattr(message, "id", None)
         if number is None:
             return item
+        if hasattr(message, "error"):
+            _retold(message.error)
         if hasattr(message, "method"):
             self._asked += 1
             if self._asked >= _MOST_ASKED:
@@ -109,8 +113,15 @@ class Traffic:
         number = _number_in(line)
         if number is None or self._methods.pop(number, None) is None:
             return None
-        words = "its answer is larger than what is read, or no message of the protocol"
-        return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=UNREADABLE, message=words))
+        return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=UNREADABLE, message=_UNREADABLE))
+
+
+def _retold(error: ErrorData) -> None:
+    """Give a failure that the SDK found over HTTP its kind, which nothing but its words tells."""
+    if error.message.startswith("Failed to parse"):
+        error.code, error.message = UNREADABLE, _UNREADABLE
+    elif error.message.startswith("Redirect to"):
+        error.code = UNREACHED
 
 
 def _number_in(line: object) -> str | None:
