@@ -180,6 +180,7 @@ def _tell_upstreams(gateway: Gateway) -> None:
     upstreams = gateway.upstreams()
     tools = sum(upstream.tools for upstream in upstreams)
     down = [upstream.name for upstream in upstreams if not upstream.up]
+    up = len(upstreams) - len(down)
     missing = f"; down: {', '.join(down)}" if down else ""
-    warn(f"{tools:,} tools of {len(upstreams) - len(down)} upstreams{printable(missing)}")
+    warn(f"{tools:,} tools of {up} upstream{'' if up == 1 else 's'}{printable(missing)}")
     sys.stderr.flush()

@@ -117,7 +117,7 @@ async def test_a_signal_lets_calls_end_and_ends_the_upstreams(start):
             assert text(await asyncio.wait_for(slow, 20)) == "done"
         out, err = await asyncio.wait_for(process.communicate(), 20)
         assert (process.returncode, out) == (0, b"")
-        assert err.decode().splitlines()[-1] == "tool-search: 16 tools of 1 upstreams"
+        assert err.decode().splitlines()[-1] == "tool-search: 16 tools of 1 upstream"
         assert ended(upstream)
 
 
@@ -180,7 +180,7 @@ async def test_upstreams_that_are_down_are_told_of_line_by_line(start, tmp_path)
         assert all(line.startswith("tool-search: ") for line in lines)
         assert any("'dead' failed to list its tools" in line for line in lines)
         assert any("'ends' failed to list its tools" in line for line in lines)
-        assert lines[-1] == "tool-search: 16 tools of 1 upstreams; down: dead, ends\n"
+        assert lines[-1] == "tool-search: 16 tools of 1 upstream; down: dead, ends\n"
 
 
 async def test_verbose_tells_what_upstreams_say_and_why_they_failed(start, tmp_path):
