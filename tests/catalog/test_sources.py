@@ -7,7 +7,7 @@ import pytest
 
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.sources import Source, as_providers, is_provider
-from tool_search_processor.errors import ConfigurationError, DuplicateToolError
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ProviderError
 from tool_search_processor.providers import CallableProvider, StaticProvider
 from tool_search_processor.tools import Tool
 
@@ -64,8 +64,9 @@ async def test_a_mapping_gives_its_keys_as_names():
 
 
 async def test_the_class_of_a_provider_is_told_from_a_provider():
-    with pytest.raises(ConfigurationError, match=r"is the class of a provider: create it, Flaky\(\.\.\.\)"):
-        as_providers([Flaky])
+    for given in ([Flaky], Flaky):
+        with pytest.raises(ConfigurationError, match=r"the class of a provider: create it, Flaky\(\.\.\.\)"):
+            as_providers(given)
 
 
 async def test_a_plain_list_tools_needs_no_async():
@@ -150,6 +151,16 @@ async def test_a_provider_may_lose_its_version_and_get_it_back():
         provider.mark = mark
         await source.read({})
         assert source.is_shared is shared
+
+
+@pytest.mark.parametrize(("level", "traced"), [(logging.INFO, False), (logging.DEBUG, True)])
+async def test_what_a_provider_says_of_itself_is_told_without_a_traceback(level, traced, caplog):
+    provider = Flaky(Tool("a"))
+    provider.error = ProviderError("the server 'x' could not be started")
+    with caplog.at_level(level, logger="tool_search_processor"):
+        await Source(provider, kind=Tool).read({})
+    assert "failed to list its tools: ProviderError: the server 'x' could not be started" in caplog.text
+    assert ("Traceback" in caplog.text) is traced
 
 
 @pytest.mark.parametrize("given", [None, 3, "ab", [Tool("a"), "b"], iter([Tool("a")]), {"a": Tool("a")}])

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.support import make
-from tool_search_processor import ConfigurationError, MemoryStore, Tool, ToolSearchProcessor
+from tool_search_processor import ConfigurationError, MemoryStore, StaticProvider, Tool, ToolSearchProcessor
 
 TOOLS = [make("send_mail")]
 NAN = float("nan")
@@ -32,8 +32,11 @@ NAMES = ("search_tool_name", "load_tool_name", "call_tool_name", "unload_tool_na
         ("clock", [5, "now"]),
         ("id", ["", None, 5]),
         ("search", ["bm26", "", 5, None]),
-        ("store", [5, "redis", object()]),
-        ("tools", [5, None, "send_mail", TOOLS[0], [5], [int], [None], {"a": 5}]),
+        ("store", [5, "redis", object(), MemoryStore]),
+        (
+            "tools",
+            [5, None, "send_mail", TOOLS[0], [5], [int], [None], {"a": 5}, StaticProvider, [StaticProvider]],
+        ),
     ],
 )
 def test_a_bad_option_names_itself_and_what_was_found(option, values):

@@ -72,6 +72,8 @@ def test_a_single_processor_is_no_list():
 def test_what_is_no_processor_is_shown():
     with pytest.raises(ConfigurationError, match=r"process_input_step.*found 'x'"):
         checked_processors(["x"])
+    with pytest.raises(ConfigurationError, match=r"is the class of a processor: create it, Pass\(\.\.\.\)"):
+        checked_processors([Pass])
 
 
 def test_one_id_twice():

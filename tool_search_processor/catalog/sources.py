@@ -23,7 +23,7 @@ from tool_search_processor.providers.base import (
     provider_version,
 )
 from tool_search_processor.providers.callable import CallableProvider
-from tool_search_processor.providers.functions import FunctionTools
+from tool_search_processor.providers.functions import FunctionTools, refuse_class
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import foreign_line
@@ -279,7 +279,12 @@ class Source(Generic[ComponentT]):
         error = foreign_line(f"{type(exc).__name__}: {_text(exc)}", limit=_LONGEST_ERROR)
         if error != self._error:
             what = f"{kind_of(self.kind).replace('_', ' ')}s"
-            logger.warning("the provider %r failed to list its %s: %s", self.name, what, error, exc_info=exc)
+            # What a provider says of itself is told by its text; a traceback would only hide it.
+            is_told = isinstance(exc, ToolSearchError) and not logger.isEnabledFor(logging.DEBUG)
+            trace = None if is_told else exc
+            logger.warning(
+                "the provider %r failed to list its %s: %s", self.name, what, error, exc_info=trace
+            )
         self._error = error
 
 
@@ -297,6 +302,7 @@ def as_providers(source: object) -> list[ToolProvider]:
         return [StaticProvider(source, name="tools")]
     if is_provider(source):
         return [source]  # type: ignore[list-item]  # is_provider has looked
+    refuse_class(source, origin="tools")
     if callable(source) and not isinstance(source, Tool):
         return [CallableProvider(source)]
     if isinstance(source, str | bytes | Tool) or not hasattr(source, "__iter__"):

@@ -108,7 +108,7 @@ def checked_store(
     """Return the store that was given, or a default one of this life and clock.
 
     Raises:
-        ConfigurationError: When both were given, or the store lacks a method.
+        ConfigurationError: When both were given, the store lacks a method, or it is a class.
     """
     if store is None:
         return MemoryStore(ttl_seconds, clock=clock)
@@ -116,6 +116,8 @@ def checked_store(
         raise ConfigurationError(
             "ttl_seconds and clock shape the default store only: give them to the store that you pass"
         )
+    if isinstance(store, type):
+        raise ConfigurationError(f"store is {store!r:.80}, a class: create it, {store.__name__}(...)")
     if not isinstance(store, LoadedToolStore):
         raise ConfigurationError(f"store needs the methods of LoadedToolStore, found {store!r:.80}")
     return store

@@ -47,6 +47,18 @@ def is_function(item: object) -> TypeGuard[Callable[..., Any]]:
     return callable(item) and not isinstance(item, type | Tool)
 
 
+def refuse_class(item: object, *, origin: str) -> None:
+    """Raise where a provider's class stands in the place of a provider.
+
+    Raises:
+        ConfigurationError: It does.
+    """
+    if isinstance(item, type) and callable(getattr(item, "list_tools", None)):
+        raise ConfigurationError(
+            f"{origin}: {item!r:.80} is the class of a provider: create it, {item.__name__}(...)"
+        )
+
+
 def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
     """Return one tool; a plain function becomes one, and a mapping's key becomes the name.
 
@@ -57,10 +69,7 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
         return item if name is None or item.name == name else item.replace(name=name)
     if is_function(item):
         return Tool.from_function(item) if name is None else Tool.from_function(item, name=name)
-    if isinstance(item, type) and callable(getattr(item, "list_tools", None)):
-        raise ConfigurationError(
-            f"{origin}: {item!r:.80} is the class of a provider: create it, {item.__name__}(...)"
-        )
+    refuse_class(item, origin=origin)
     raise ConfigurationError(
         f"{origin}: {item!r:.80} is neither a Tool nor a function: wrap it with Tool(...), or import a "
         "definition with Tool.from_openai, Tool.from_anthropic or Tool.from_mcp"

@@ -52,6 +52,10 @@ def checked_processors(
         raise ConfigurationError(f"input_processors is a list, found {processors!r:.80}")
     result = tuple(processors)
     for item in result:
+        if isinstance(item, type):
+            raise ConfigurationError(
+                f"{item!r:.100} is the class of a processor: create it, {item.__name__}(...)"
+            )
         if not isinstance(item, InputProcessor):
             raise ConfigurationError(
                 f"an input processor has `id` and `async process_input_step(step)`, found {item!r:.80}"
