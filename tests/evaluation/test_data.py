@@ -166,6 +166,10 @@ def test_yaml_without_pyyaml_says_what_to_install(write, monkeypatch):
         ([3], r"tools\.json, tool 1: a tool's definition is an object, found 3"),
         ([[OPENAI, "create_issue"]], "tool 2: a tool's definition is an object, found 'create_issue'"),
         ([OPENAI, {"description": "Nameless."}], "tool 2: a tool's definition needs a name, found None"),
+        (
+            [{"mcpServers": {}}],
+            r"names servers, not tools: `tool-search serve --config .*tools\.json` serves",
+        ),
         ([{"name": ""}], "tool 1: a tool's definition needs a name, found ''"),
         ([[{"type": "web_search"}]], "tool 1: only definitions of type 'function' are tools"),
         ([{"name": "a", "parameters": [1]}], "tool 1: parameters of the tool 'a'"),

@@ -27,6 +27,10 @@ def read_tools(values: list[Any], label: str) -> list[Tool]:
         if isinstance(value, Mapping) and ("openapi" in value or "swagger" in value):
             tools.extend(_operations(value, label))
             continue
+        if isinstance(value, Mapping) and "mcpServers" in value:
+            raise DataError(
+                f"{label} names servers, not tools: `tool-search serve --config {label}` serves theirs"
+            )
         for record in _records(value):
             tools.append(_tool(record, f"{label}, tool {len(tools) + 1}"))
     return tools

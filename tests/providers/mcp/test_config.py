@@ -64,9 +64,11 @@ async def test_a_file_gives_namespaced_tools(tmp_path):
     ("config", "message"),
     [
         (3, "config is a path or a mapping, found 3"),
-        ({}, "the MCP configuration: expected"),
+        ({}, "the MCP configuration: expected .*, found an empty object"),
+        ({"servers": {}}, "the MCP configuration: expected .*, found the keys 'servers'"),
         (servers(a=1), "server 'a' is an object, found 1"),
         (servers(a={}), "server 'a' has either the key 'command' or the key 'url', found neither"),
+        (servers(a={"comand": "x", "args": []}), "found neither: the keys 'comand', 'args'"),
         (servers(a={"command": "x", "url": "http://x"}), "found both"),
         (servers(a={"command": "x", "disabled": "no"}), "'a': key 'disabled' is true or false, found 'no'"),
         (servers(a={"url": "http://x", "type": "sse"}), "'a': key 'type' is .*, found 'sse'"),
@@ -96,5 +98,8 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(ConfigurationError, match=r"can't be read: .*missing\.json"):
         MCPProvider.from_config(tmp_path / "missing.json")
     (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "list.json").write_text("[]")
+    with pytest.raises(ConfigurationError, match=r"list\.json: expected .*, found a list"):
+        MCPProvider.from_config(tmp_path / "list.json")
     with pytest.raises(ConfigurationError, match=r"bad\.json is no JSON: .*line 1 column 2"):
         MCPProvider.from_config(str(tmp_path / "bad.json"))

@@ -108,6 +108,7 @@ def test_names_are_the_same_whatever_is_chosen():
         ({"credentials": {"key": "s"}}, "the OpenAPI document has no security scheme 'key'"),
         ({"client": 3}, "client is an httpx.AsyncClient or a function that makes one, found 3"),
         ({"auth": 3}, "auth is an httpx.Auth or a function, found int"),
+        ({"auth": {"X": "y"}}, "found dict: what is the same for all calls is given as headers="),
     ],
 )
 def test_options_that_cannot_work(options, message):

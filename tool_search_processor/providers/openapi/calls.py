@@ -108,7 +108,10 @@ class Caller:
         import httpx
 
         if auth is not None and not isinstance(auth, httpx.Auth) and not callable(auth):
-            raise ConfigurationError(f"auth is an httpx.Auth or a function, found {type(auth).__name__}")
+            raise ConfigurationError(
+                f"auth is an httpx.Auth or a function, found {type(auth).__name__}: what is the same for all "
+                "calls is given as headers="
+            )
         self._clients = clients
         self._headers = {name.lower(): value for name, value in headers.items()}
         self._auth = auth

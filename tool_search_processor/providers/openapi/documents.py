@@ -140,6 +140,8 @@ def _checked(root: object, label: str) -> dict[str, Any]:
     if not isinstance(root, Mapping):
         raise ConfigurationError(f"{label} is no OpenAPI document: it is no object")
     version = root.get("swagger", root.get("openapi"))
+    if version is None:
+        raise ConfigurationError(f"{label} is no OpenAPI document: it has neither 'openapi' nor 'swagger'")
     if not (str(version).startswith("3.") and "openapi" in root) and str(version) not in ("2.0", "2"):
         raise ConfigurationError(
             f"{label} is an OpenAPI document of version {version!r}: 2.0 and 3.x are read"
