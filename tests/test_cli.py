@@ -4,6 +4,7 @@ import importlib.util
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -519,3 +520,13 @@ def test_a_set_is_paired_with_one_of_like_size(run, tmp_path):
     paired = figures(run("eval", *sets, "--abstain", "--json")[1])[("one", "bm25")]
     alone = figures(run("eval", "--set", one, "--json", "--abstain-tools", Path(like) / "tools.jsonl")[1])
     assert paired["abstention_auc"] == alone[("one", "bm25")]["abstention_auc"]
+
+
+# -- page
+
+
+def test_a_port_that_is_taken_is_told_with_the_way_out(run, tools):
+    pytest.importorskip("uvicorn")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused(run("page", "--tools", tools, "--port", port), "choose another port, or 0 for a free one")

@@ -32,7 +32,8 @@ def add_search_options(parser: argparse._ActionsContainer, *, several: bool) -> 
     parser.add_argument(
         "--embedder",
         metavar="NAME",
-        help="what embeds for vector and hybrid: static, minilm or multilingual",
+        help="what embeds for vector and hybrid: static (fastest), minilm, multilingual, or minilm+static "
+        "(default: both)",
     )
     parser.add_argument(
         "--vectors", metavar="FILE", help="keep vectors in a file, so that nothing is embedded twice"

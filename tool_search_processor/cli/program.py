@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -48,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except (ToolSearchError, ImportError, OSError) as exc:
-        warn(str(exc))
+        is_taken = isinstance(exc, OSError) and exc.errno == errno.EADDRINUSE
+        warn(f"{exc}: choose another port, or 0 for a free one" if is_taken else str(exc))
         return _BAD_INPUT
     return code
 
