@@ -99,7 +99,10 @@ def call(
 
 
 class ScriptedModel:
-    """A completion of LiteLLM's shape that answers from a script: `Agent(completion=ScriptedModel([...]))`.
+    """A completion of LiteLLM's shape that answers from a script.
+
+        script = [call("search_tools", {"query": "issue"}), "Nothing fits."]
+        agent = Agent(name="test", model="scripted", completion=ScriptedModel(script))
 
     No model is behind it: it says what the script says. Answers are dicts whose keys are attributes too,
     so both ways of reading a response work. With `stream=True` each text and each call comes in pieces.

@@ -145,7 +145,7 @@ class Agent:
         thread_id: str | None = None,
         messages: Iterable[Any] = (),
     ) -> RunResult:
-        """Do the same for a synchronous caller, on the process's private event loop.
+        """Do what `run` does for a synchronous caller, on the process's private event loop.
 
         Raises:
             RunningLoopError: The calling thread runs an event loop.
@@ -217,7 +217,7 @@ class Agent:
         context: Mapping[str, Any] = _EMPTY,
         thread_id: str | None = None,
     ) -> RunResult:
-        """Do the same for a synchronous caller, on the process's private event loop.
+        """Do what `resume` does for a synchronous caller, on the process's private event loop.
 
         Raises:
             RunningLoopError: The calling thread runs an event loop.

@@ -113,7 +113,7 @@ class ToolSession:
 
     @property
     def system(self) -> str:
-        """The same as one text; empty where there is none."""
+        """The `instructions` as one text; empty where there is none."""
         return "\n\n".join(self.instructions)
 
     @property
@@ -137,11 +137,11 @@ class ToolSession:
         return list(self._step.tools)
 
     async def openai_tools(self, messages: Iterable[Any]) -> list[dict[str, Any]]:
-        """Do the same and return the definitions in OpenAI chat shape."""
+        """Run the processors as `tools` does and return the definitions in OpenAI chat shape."""
         return [tool.to_openai() for tool in await self.tools(messages)]
 
     async def anthropic_tools(self, messages: Iterable[Any]) -> list[dict[str, Any]]:
-        """Do the same and return the definitions in the shape of Anthropic's messages API."""
+        """Run the processors as `tools` does and return the definitions in Anthropic's shape."""
         return [tool.to_anthropic() for tool in await self.tools(messages)]
 
     async def approvals_needed(self, tool_calls: Any) -> list[PendingCall]:
