@@ -20,6 +20,14 @@ SHOWN = {
         "answer True: The tool says: deleted bob\naccounts: ['ada']",
     ],
     "call_mode": ['mode "load": A leap year: true', 'mode "call": A leap year: true'],
+    "gateway": [
+        "listed: search_tools: Find tools",
+        "clock (2), repo (12)",
+        "listed: call_tool: ",
+        "found:  0.",
+        "clock_convert_time\n",
+        "T21:30:00+09:00",
+    ],
     "mcp_servers": [
         "clock: clock_convert_time(source_timezone, time, target_timezone)\n",
         "repo: repo_git_reset(repo_path) needs approval\n  repo: history(max_count,",

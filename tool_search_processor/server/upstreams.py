@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import Provider
@@ -30,8 +30,8 @@ class ApiEntry(BaseModel):
     base_url: str | None = None
     include: list[str] | None = None
     exclude: list[str] = []
-    headers: dict[str, str] = {}
-    credentials: dict[str, str] = {}
+    headers: dict[str, str] = Field({}, repr=False)  # what is secret
+    credentials: dict[str, str] = Field({}, repr=False)
     server_variables: dict[str, str] = {}
     disabled: bool = False
 
