@@ -34,7 +34,7 @@ class HostCheck:
         """Return a status and a sentence for a foreign `Host` or `Origin`; None where there is none."""
         host = headers.get("host", "")
         if self._hosts is not None and host_name(host) not in self._hosts:
-            return 421, "this host is not served here"
+            return 421, "this host is not served here, unless allowed_hosts names it"
         origin = headers.get("origin")
         if origin is None or origin in self._origins:
             return None

@@ -123,7 +123,7 @@ class Protection:
         except ValueError:
             length = 0
         if length > self._max_body_bytes:
-            await refuse(send, 413, f"a body is at most {self._max_body_bytes} bytes")
+            await refuse(send, 413, f"a body holds at most {self._max_body_bytes:,} bytes")
             return
         await self._with_body(scope, receive, send)
 
@@ -134,7 +134,7 @@ class Protection:
         except TimeoutError:
             await refuse(send, 408, "the body took too long")
         except OverflowError:
-            await refuse(send, 413, f"a body is at most {self._max_body_bytes} bytes")
+            await refuse(send, 413, f"a body holds at most {self._max_body_bytes:,} bytes")
         else:
             if body is not None:  # the client is gone otherwise
                 await self._app(scope, replay(body, receive), send)
@@ -228,7 +228,7 @@ def granting(send: Send, headers: list[tuple[bytes, bytes]]) -> Send:
 
 async def refuse(send: Send, status: int, problem: str, *headers: tuple[str, str]) -> None:
     """Answer a request with a status and one sentence, as JSON."""
-    body = json.dumps({"error": problem}).encode()
+    body = json.dumps({"detail": problem}).encode()
     given = [("content-type", "application/json"), ("content-length", str(len(body))), *headers]
     if status in (429, 503):
         given.append(("retry-after", "1"))

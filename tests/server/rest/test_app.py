@@ -114,25 +114,39 @@ async def test_a_body_that_is_too_long_is_not_read():
     assert len(sent) < 10
 
 
-@pytest.mark.parametrize(
-    ("messages", "status"),
-    [([{"type": "http.disconnect"}], 400), ([], 408)],
-    ids=["gone", "silent"],
-)
-async def test_a_body_that_breaks_off_or_never_comes_ends(messages, status, monkeypatch):
-    monkeypatch.setattr("tool_search_processor.server.rest.requests.BODY_SECONDS", 0)
-    app = create_app(TOOLS, search="bm25")
-    waiting, sent = iter(messages), []
-
-    async def receive():
-        return next(waiting, None) or await asyncio.Event().wait()
+async def test_a_body_that_never_comes_ends():
+    app = create_app(TOOLS, search="bm25", body_timeout_seconds=0.01)
+    sent = []
 
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": SEARCH, "headers": [], "query_string": b""}
-    await app(scope, receive, send)
-    assert sent[0]["status"] == status
+    headers = [(b"host", b"localhost")]
+    scope = {"type": "http", "method": "POST", "path": SEARCH, "headers": headers, "query_string": b""}
+    await app(scope, asyncio.Event().wait, send)
+    assert sent[0]["status"] == 408
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/v1/tools", "/v1/tools/tool-1", "/metrics", "/openapi.json", "/health"]
+)
+@pytest.mark.parametrize(
+    ("options", "host", "origin", "served"),
+    [
+        ({}, "localhost:8000", None, True),
+        ({}, "rebound.example:8000", None, False),
+        ({}, "localhost:8000", "https://evil.example", False),
+        ({"allowed_hosts": ["tools.example"]}, "tools.example", None, True),
+        ({"token": "secret"}, "tools.example", None, True),
+        ({"token": "secret"}, "tools.example", "https://evil.example", False),
+    ],
+)
+async def test_a_page_that_lured_a_browser_here_gets_nothing(options, host, origin, served, path):
+    async with client(search="bm25", **options) as http:
+        answer = await http.get(path, headers={"host": host, **({"origin": origin} if origin else {})})
+    assert (answer.status_code not in (403, 421)) == served or (path == "/" and host == "tools.example")
+    if not served:
+        assert "detail" in answer.json()
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ async def test_the_page_is_one_file_that_may_run_only_its_own_script():
 )
 @pytest.mark.parametrize(("method", "path"), [("GET", "/"), ("GET", INSPECT), ("POST", INSPECT)])
 async def test_without_a_token_it_is_for_this_machine_alone(peer, host, headers, status, method, path):
-    app = create_app(TOOLS, search="bm25")
+    app = create_app(TOOLS, search="bm25", allowed_hosts=None)
     transport = httpx.ASGITransport(app, client=(peer, 5000))
     async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as http:
         answer = await http.request(method, path, headers=headers, json={})

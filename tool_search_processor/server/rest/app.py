@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -20,6 +21,8 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.filters import Admission, Filter
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
+from tool_search_processor.server.hosts import LOOPBACK
+from tool_search_processor.server.protection import Protection
 from tool_search_processor.server.rest.document import openapi_document
 from tool_search_processor.server.rest.inspection import Inspector, InspectRequest
 from tool_search_processor.server.rest.letta import (
@@ -34,6 +37,7 @@ from tool_search_processor.server.rest.metrics import CONTENT_TYPE, SearchMetric
 from tool_search_processor.server.rest.modes import Found, Mode, ModeSearch, Wanted
 from tool_search_processor.server.rest.page import page_response
 from tool_search_processor.server.rest.requests import (
+    MAX_BODY_BYTES,
     context_of,
     guarded,
     problem,
@@ -53,6 +57,7 @@ def create_app(
     search: Strategy = "hybrid",
     token: TokenCheck | None = None,
     filter: Filter | None = None,  # noqa: A002 - the option's public name
+    **limits: Any,
 ) -> Starlette:
     """Return an ASGI application that searches a catalog, as Letta's client asks for it.
 
@@ -70,6 +75,9 @@ def create_app(
             a token to its user, None for nobody. None asks for no token.
         filter: Asked in phase `search` which tools a request may find; the context of its request, and
             that of providers, holds `headers` (by small names) and `user`.
+        limits: What `Protection` takes: `allowed_origins`, `requests_per_second` … Without a token only
+            clients that call the host by a loopback name are served, unless `allowed_hosts` says otherwise:
+            a page from elsewhere may have its own name lead here (DNS rebinding).
 
     Raises:
         ConfigurationError: When an option can't work.
@@ -91,8 +99,11 @@ def create_app(
             if given is None:
                 await catalog.aclose()
 
+    hosts = LOOPBACK if access.is_open else None
+    limits = {"allowed_hosts": hosts, "max_body_bytes": MAX_BODY_BYTES, **limits}
     app = Starlette(
         routes=endpoints.routes(access),
+        middleware=[Middleware(Protection, **limits)],
         lifespan=lifespan,
         exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other
     )

@@ -1,8 +1,7 @@
-"""What comes in over HTTP, read within limits; what is wrong with it is said as FastAPI says it."""
+"""What comes in over HTTP, behind `Protection`; what is wrong with it is said as FastAPI says it."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -22,9 +21,7 @@ from tool_search_processor.server.hosts import host_name, is_loopback
 logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 256 * 1024
-"""The longest body that is read: of a query, 20,000 characters count."""
-BODY_SECONDS = 30.0
-"""How long a body may take to arrive."""
+"""The longest body that is taken: of a query, 20,000 characters count."""
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
@@ -106,17 +103,11 @@ async def read_body(request: Request, model: type[Model]) -> Model:
 
     Raises:
         InvalidRequestError: When it is no JSON, or holds what doesn't fit.
-        HTTPException: When it is too long, too slow, or breaks off.
+        HTTPException: When it is too long.
     """
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            body = await protection.read_body(request.receive, limit=MAX_BODY_BYTES)
-    except TimeoutError:
-        raise HTTPException(408, f"the body took longer than {BODY_SECONDS:.0f} s to arrive") from None
-    except OverflowError:
-        raise HTTPException(413, f"a body holds at most {MAX_BODY_BYTES:,} bytes") from None
-    if body is None:
-        raise HTTPException(400, "the request broke off")  # nobody is there to read it
+    body = await request.body()
+    if len(body) > MAX_BODY_BYTES:
+        raise HTTPException(413, f"a body holds at most {MAX_BODY_BYTES:,} bytes")
     try:
         return model.model_validate_json(body)
     except ValidationError as exc:
