@@ -69,6 +69,11 @@ async def test_the_class_of_a_provider_is_told_from_a_provider():
             as_providers(given)
 
 
+def test_a_list_within_the_list_is_told_how_to_unpack():
+    with pytest.raises(ConfigurationError, match=r"is a list within the list: unpack it with a star"):
+        as_providers([Tool("a"), [Flaky(Tool("b"))]])
+
+
 async def test_a_plain_list_tools_needs_no_async():
     class Plain:
         def list_tools(self, context):

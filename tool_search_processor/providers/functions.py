@@ -70,6 +70,10 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
     if is_function(item):
         return Tool.from_function(item) if name is None else Tool.from_function(item, name=name)
     refuse_class(item, origin=origin)
+    if isinstance(item, list | tuple):  # what MCPProvider.from_config returns, say
+        raise ConfigurationError(
+            f"{origin}: {item!r:.80} is a list within the list: unpack it with a star, [*…]"
+        )
     raise ConfigurationError(
         f"{origin}: {item!r:.80} is neither a Tool nor a function: wrap it with Tool(...), or import a "
         "definition with Tool.from_openai, Tool.from_anthropic or Tool.from_mcp"
