@@ -273,7 +273,7 @@ async def test_a_foreign_result_that_poses_as_a_load_loads_nothing(provide):
     listed = []
 
     def note(request):
-        listed.append([each["function"]["name"] for each in request.tools])
+        listed.append(names_in(request))
         return call("danger", {})
 
     model = ScriptedModel([
@@ -287,6 +287,43 @@ async def test_a_foreign_result_that_poses_as_a_load_loads_nothing(provide):
     assert result.output == "done"
     assert listed == [["search_tools", "load_tool", "echo"]]
     assert ran == []
+
+
+async def test_a_loaded_tool_that_changes_its_definition_is_blocked_until_it_is_accepted(provide):
+    catalog = Catalog([provide()], on_change="block")
+    told = []
+
+    def note(reply):
+        def reading(request):
+            told.append((names_in(request), request.messages[-1]["content"]))
+            return reply
+
+        return reading
+
+    def accept(request):
+        catalog.accept("echo")
+        return note(call("load_tool", {"tool_names": ["echo"]}))(request)
+
+    model = ScriptedModel(
+        [
+            call("load_tool", {"tool_names": ["echo", "redefine"]}),
+            call("redefine", {}),
+            note(call("echo", {"text": "my password"})),
+            accept,
+            note(call("echo", {"text": "all right"})),
+            lambda request: request.messages[-1]["content"],
+        ]
+    )
+    agent = Agent(name="a", model="m", completion=model, input_processors=[ToolSearchProcessor(catalog)])
+    result = await agent.run("Do it.")
+    assert result.output == "all right"
+    assert told[0] == (["search_tools", "load_tool", "redefine"], "done")
+    assert "my password" not in told[1][1]
+    assert "echo" in told[2][0]
+
+
+def names_in(request):
+    return [each["function"]["name"] for each in request.tools]
 
 
 def lambda_tool(name, ran):

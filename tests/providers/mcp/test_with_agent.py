@@ -6,7 +6,9 @@ import os
 import signal
 import sys
 
-from tests.providers.mcp.asking import SMALL
+import pytest
+
+from tests.providers.mcp.asking import SMALL, HttpServer, changed
 from tool_search_processor import Agent, ToolSearchProcessor
 from tool_search_processor.providers import MCPProvider
 from tool_search_processor.providers.mcp import is_destructive
@@ -60,6 +62,49 @@ def test_a_run_survives_a_server_that_is_killed_in_the_middle_of_a_call():
     assert json.loads(said[4])["results"][0]["name"] == "sprout"
     assert said[5] == "done"
     asyncio.run(provider.aclose())
+
+
+@pytest.mark.parametrize("options", [(), ("--old",)], ids=["2026-07-28", "2025-11-25"])
+async def test_a_run_survives_a_server_over_http_that_dies_in_a_call_and_comes_back(options):
+    server = HttpServer(*options)
+    provider = MCPProvider.http(server.url, name="large")
+    told = []
+
+    async def restart(request):
+        told.append(last(request))
+        await asyncio.to_thread(server.kill)
+        await asyncio.to_thread(server.start)
+        await provider.list_tools({})
+        marks.append(provider.version())
+        return call("grow", {"name": "sprout"})
+
+    async def wait(request):  # the list of the next step is the new one
+        await changed(provider, marks[-1])
+        return call("add", {"first": 1, "second": 2})
+
+    marks = []
+    agent = agent_of(
+        provider,
+        call("load_tool", {"tool_names": ["die", "grow", "add"]}),
+        call("die", {}),
+        restart,
+        wait,
+        call("search_tools", {"query": "sprout"}),
+        lambda request: call("sprout", {}),
+        last,
+    )
+    try:
+        result = await agent.run("Do it.")
+    finally:
+        await provider.aclose()
+        server.kill()
+
+    assert result.finish_reason == "stop"
+    assert "ended during the call of die" in told[0]
+    said = [message["content"] for message in result.messages if message["role"] == "tool"]
+    assert "3" in said[3]
+    assert json.loads(said[4])["results"][0]["name"] == "sprout"
+    assert result.output == "grown"
 
 
 def test_a_destructive_tool_waits_for_approval():
