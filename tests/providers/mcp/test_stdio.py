@@ -188,6 +188,7 @@ async def test_a_server_that_dies_while_nobody_asks_is_noticed(provide):
     ("arguments", "text"),
     [
         (["/no/such/program"], "could not be started: .*No such file.*: run its command by hand to see why"),
+        (["uvx mcp-server-git"], r"could not be started: .*: give its arguments apart .*, args=\[…\]"),
         (
             [sys.executable, ["-c", "raise SystemExit('no license found')"]],
             "ended before it answered; the last it said: 'no license found': run its command by hand",

@@ -159,7 +159,8 @@ class MCPProvider(Provider):
             env: Variables that it gets.
             cwd: Its working directory; this process's own if None.
             inherit_env: Names of this process's variables that it gets too, where they are set.
-            name: What it is called, and the `namespace` of its tools; the program's name if None.
+            name: What it is called, and the `namespace` of its tools, a label: what stands before their
+                names is a `Namespace` transform's. The program's name if None.
             options: See `__init__`.
 
         Raises:
@@ -190,7 +191,7 @@ class MCPProvider(Provider):
             token: Sent as `Authorization: Bearer …`.
             auth: What signs each request and may fetch tokens: any `httpx2.Auth`, such as the SDK's
                 `mcp.client.auth.OAuthClientProvider`.
-            name: What it is called, and the `namespace` of its tools; the URL's host if None.
+            name: What it is called, and the `namespace` of its tools, as in `stdio`; the URL's host if None.
             options: See `__init__`.
 
         Raises:
@@ -216,7 +217,8 @@ class MCPProvider(Provider):
         Args:
             server: An `MCPServer` or a `Server` of the SDK. It runs in the background loop, so what it
                 shares with the program must be fit for another thread.
-            name: What it is called, and the `namespace` of its tools; the server's own name if None.
+            name: What it is called, and the `namespace` of its tools, as in `stdio`; the server's own name if
+                None.
             options: See `__init__`.
 
         Raises:

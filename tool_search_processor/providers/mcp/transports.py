@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -87,10 +88,15 @@ class StdioTransport:
                 target=stdio_client(parameters, errlog=stderr.writing_end),  # type: ignore[arg-type]  # IO[str]
                 last_words=stderr.last_line,
                 started=stderr.close,
-                advice=": run its command by hand to see why",
+                advice=self._advice(),
             )
         finally:
             stderr.close()
+
+    def _advice(self) -> str:
+        if len(self.command.split()) > 1 and shutil.which(self.command) is None:
+            return ": give its arguments apart from the command, args=[…]"
+        return ": run its command by hand to see why"
 
     def _environment(self) -> dict[str, str]:
         """Return what the process gets beside the SDK's few (PATH, HOME and their kind)."""
