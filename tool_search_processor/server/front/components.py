@@ -12,6 +12,7 @@ import mcp_types as types
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.plain import sendable
 from tool_search_processor.results import encode_result
+from tool_search_processor.server.front.results import fit
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.transforms.base import Kind
 
@@ -62,7 +63,7 @@ async def read(component: Resource | ResourceTemplate, uri: str) -> types.ReadRe
     contents = [_content(part, uri, component.mime_type) for part in parts]
     if len(contents) == 1:  # a transform may have changed the URI that a server calls it by
         contents = [contents[0].model_copy(update={"uri": uri})]
-    return types.ReadResourceResult(contents=contents)
+    return fit(types.ReadResourceResult(contents=contents))
 
 
 async def render(prompt: Prompt, arguments: Mapping[str, str]) -> types.GetPromptResult:
@@ -77,9 +78,10 @@ async def render(prompt: Prompt, arguments: Mapping[str, str]) -> types.GetPromp
     if inspect.isawaitable(given):
         given = await given
     if isinstance(given, types.GetPromptResult):
-        return given
+        return fit(given)
     parts = given if isinstance(given, list | tuple) else [given]
-    return types.GetPromptResult(description=prompt.description or None, messages=[*map(_message, parts)])
+    messages = [*map(_message, parts)]
+    return fit(types.GetPromptResult(description=prompt.description or None, messages=messages))
 
 
 def _wire(kind: type[_WireT], component: Resource | ResourceTemplate | Prompt, own: dict[str, Any]) -> _WireT:

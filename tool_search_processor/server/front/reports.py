@@ -37,14 +37,16 @@ class CallReports:
         self._is_over = False
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Report progress, from any thread; nothing is sent where the client didn't ask.
+        """Report progress, from any thread; nothing is sent where the client didn't ask, or of no number.
 
         Args:
             progress: Grows from one report to the next.
             total: What it ends at; None where that isn't known.
             message: What is being done.
         """
-        self._post(lambda: self._ctx.session.report_progress(progress, total, message))
+        at, end, doing = sendable((progress, total, message))
+        if at is not None:
+            self._post(lambda: self._ctx.session.report_progress(at, end, doing))
 
     def log(self, level: str, data: Any, *, logger: str | None = None) -> None:
         """Send a line for the client's log, from any thread, if the client wants this level.
@@ -60,7 +62,7 @@ class CallReports:
         if level not in LOG_LEVELS:
             raise ConfigurationError(f"level is one of {', '.join(LOG_LEVELS)}, found {level!r}")
         if level in self._levels:
-            params = {"level": level, "data": sendable(data), "logger": logger}
+            params = {"level": level, "data": sendable(data), "logger": sendable(logger)}
             line = types.LoggingMessageNotification.model_validate({"params": params})
             self._post(lambda: self._ctx.session.send_notification(line, self._ctx.request_id))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import mcp_types as types
 from pydantic import BaseModel
@@ -18,6 +18,8 @@ from tool_search_processor.tools import Tool
 TARGET_META = "tool-search-processor/target"
 """The `_meta` key that tells, in the result of a call through the proxy, which tool ran."""
 
+_ResultT = TypeVar("_ResultT", bound=BaseModel)
+
 _CONTENT = (
     types.TextContent,
     types.ImageContent,
@@ -28,20 +30,38 @@ _CONTENT = (
 
 
 def tool_result(tool: Tool, value: Any) -> types.CallToolResult:
-    """Return what a tool gave: results and content blocks of MCP as they are, data also as data."""
+    """Return what a tool gave: results and content blocks of MCP as they are, data as text and as data.
+
+    Raises:
+        ValueError: For what no wire can carry; see `fit`.
+    """
     if isinstance(value, types.CallToolResult):
-        return value
+        return fit(value)
     if isinstance(value, MCPResult):
         given = {"content": value.content, "structuredContent": value.structured_content}
-        return types.CallToolResult.model_validate(given)
+        return types.CallToolResult.model_validate(sendable(given))
     if isinstance(value, _CONTENT):
-        return types.CallToolResult(content=[value])
+        return fit(types.CallToolResult(content=[value]))
     if isinstance(value, list | tuple) and value and all(isinstance(item, _CONTENT) for item in value):
-        return types.CallToolResult(content=list(value))
+        return fit(types.CallToolResult(content=list(value)))
     text = encode_result(value)
     return types.CallToolResult(
         content=[types.TextContent(text=text)], structured_content=_structured(tool, value, text)
     )
+
+
+def fit(result: _ResultT) -> _ResultT:
+    """Return a result of the protocol as any wire carries it; see `sendable`.
+
+    One half of a character would otherwise end the stream of its answer, and its client would wait.
+
+    Raises:
+        ValueError: For what is nested too deeply.
+    """
+    try:
+        return type(result).model_validate(sendable(result.model_dump(by_alias=True, warnings=False)))
+    except (ValueError, RecursionError) as exc:
+        raise ValueError("what was answered can't be sent: it is nested too deeply") from exc
 
 
 def text_result(text: str, *, is_error: bool = False, structured: Any = None) -> types.CallToolResult:
