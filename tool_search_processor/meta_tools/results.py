@@ -75,14 +75,15 @@ def _with_receipt(answer: dict[str, Any], receipt: Mapping[str, Any] | None) -> 
 
 
 def signature(tool: Tool) -> str:
-    """Return a compact parameter list: `name(a: string, b?: integer = 5)`."""
+    """Return a compact parameter list, in one line: `name(a: string, b?: integer = 5)`."""
     schema = tool.wire_schema()
     required = set(schema.get("required", ()))
     parts = [
         f"{name}{'' if name in required else '?'}: {_type_word(part)}{_default(part)}"
         for name, part in schema.get("properties", {}).items()
     ]
-    return f"{tool.name}({', '.join(parts)})"
+    # A foreign parameter's name may hold line ends, behind which it could pretend to be another tool.
+    return " ".join(f"{tool.name}({', '.join(parts)})".splitlines())
 
 
 def _type_word(schema: Any) -> str:

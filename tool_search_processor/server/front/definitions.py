@@ -138,18 +138,28 @@ def markdown(answer: Mapping[str, Any], tools: Sequence[Tool]) -> str:
 
 def _markdown_tool(found: Mapping[str, Any], tool: Tool) -> Iterator[str]:
     yield f"### {found['name']}"
-    if found["description"]:
-        yield meta_tools.one_line(found["description"])
-    yield f"`{meta_tools.signature(tool)}`"
+    # Headings are names of tools: no description may begin as one.
+    if text := meta_tools.one_line(found["description"]).lstrip("# "):
+        yield text
+    yield _code(meta_tools.signature(tool))
     for name, schema in found["parameters"].get("properties", {}).items():
         described = schema if isinstance(schema, Mapping) else {}
-        text = meta_tools.one_line(str(described.get("description", "")))
+        about = meta_tools.one_line(str(described.get("description", "")))
         # The signature tells the type of a plain value, but not what is inside an object.
-        inside = f" `{_compact(schema)}`" if _is_nested(described) else ""
-        if text or inside:
-            yield f"- {name}: {text}{inside}"
+        inside = f" {_code(_compact(schema))}" if _is_nested(described) else ""
+        if about or inside:
+            yield f"- {meta_tools.one_line(name)}: {about}{inside}"
     if "$defs" in found["parameters"]:
-        yield f"- $defs: `{_compact(found['parameters']['$defs'])}`"
+        yield f"- $defs: {_code(_compact(found['parameters']['$defs']))}"
+
+
+def _code(text: str) -> str:
+    """Return a text as code, in one line, which no backtick in it can end."""
+    fence = "`"
+    while fence in text:
+        fence += "`"
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{' '.join(text.splitlines())}{pad}{fence}"
 
 
 def _is_nested(schema: Mapping[str, Any]) -> bool:
