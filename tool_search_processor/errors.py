@@ -27,19 +27,43 @@ from collections.abc import Sequence
 
 
 class ToolSearchError(Exception):
-    """Base of every error this package raises."""
+    """Base of every error this package raises.
+
+    ```python
+    try:
+        result = await agent.run("File a bug about the login page")
+    except ToolSearchError as error:
+        print(error)
+    ```
+    """
 
 
 class ConfigurationError(ToolSearchError, ValueError):
-    """An option, or a combination of options, that cannot work."""
+    """An option, or a combination of options, that cannot work.
+
+    ```python
+    ToolSearchProcessor(top_k=0)  # raises ConfigurationError
+    ```
+    """
 
 
 class InvalidToolError(ConfigurationError):
-    """A tool whose name or schema model providers would refuse."""
+    """A tool whose name or schema model providers would refuse.
+
+    ```python
+    Tool("not a name")  # raises InvalidToolError
+    ```
+    """
 
 
 class DuplicateToolError(ConfigurationError):
-    """Two tools of one catalog have one name."""
+    """Two tools of one catalog have one name.
+
+    ```python
+    Catalog([create_issue, create_issue])  # raises DuplicateToolError
+    Catalog([create_issue, StaticProvider([create_issue]).with_transforms(Namespace("old"))])
+    ```
+    """
 
     def __init__(self, name: str, origins: Sequence[str]) -> None:
         """Build the message from the clash.
@@ -62,19 +86,45 @@ class DuplicateToolError(ConfigurationError):
 
 
 class ReservedToolNameError(ConfigurationError):
-    """A tool bears the name of a meta-tool."""
+    """A tool bears the name of a meta-tool.
+
+    ```python
+    ToolSearchProcessor([Tool("load_tool")])  # raises ReservedToolNameError
+    ToolSearchProcessor([Tool("load_tool")], load_tool_name="load")
+    ```
+    """
 
 
 class ToolArgumentsError(ToolSearchError, ValueError):
-    """Arguments that do not fit a tool's schema; the text is fit for the model to read."""
+    """Arguments that do not fit a tool's schema; the text is fit for the model to read.
+
+    ```python
+    await tool(create_issue).call({"titel": "Login"})  # raises ToolArgumentsError
+    ```
+    """
 
 
 class ToolUnavailableError(ToolSearchError, LookupError):
-    """A call of a tool that is unknown, denied or gone; the text does not tell which."""
+    """A call of a tool that is unknown, denied or gone; the text does not tell which.
+
+    ```python
+    open_doors = {"front"}
+    pay = Tool("pay", execute=print, pinned=True)
+    search = ToolSearchProcessor([pay], filter=lambda request: bool(open_doors))
+    step = await search.process_input_step(InputStep(messages=()))
+    open_doors.clear()
+    await step.tools[-1].call()  # raises ToolUnavailableError
+    ```
+    """
 
 
 class ToolNotCallableError(ToolSearchError, TypeError):
-    """A tool that is a definition only: it has no `execute`."""
+    """A tool that is a definition only: it has no `execute`.
+
+    ```python
+    await Tool("a_definition_only").call()  # raises ToolNotCallableError
+    ```
+    """
 
 
 class ToolCallError(ToolSearchError, RuntimeError):
@@ -82,19 +132,43 @@ class ToolCallError(ToolSearchError, RuntimeError):
 
 
 class InvalidPatternError(ToolSearchError, ValueError):
-    """A search pattern that does not compile; the text says why and is fit for the model."""
+    """A search pattern that does not compile; the text says why and is fit for the model.
+
+    ```python
+    search = ToolSearchProcessor([create_issue], search="regex")
+    await search.search("create_(")  # raises InvalidPatternError
+    ```
+    """
 
 
 class TokenLimitError(ToolSearchError, ValueError):
-    """What must be sent costs more tokens than the limit."""
+    """What must be sent costs more tokens than the limit.
+
+    ```python
+    step = InputStep(messages=[{"role": "user", "content": "word " * 1000}])
+    await TokenLimiter(100, counter=len).process_input_step(step)  # raises TokenLimitError
+    ```
+    """
 
 
 class ResumeError(ToolSearchError, ValueError):
-    """An approval that does not fit what is pending."""
+    """An approval that does not fit what is pending.
+
+    ```python
+    result = await agent.run("Hello")
+    await agent.resume(result, approvals={"call_1": True})  # raises ResumeError
+    ```
+    """
 
 
 class StoreError(ToolSearchError, RuntimeError):
-    """A store that cannot do what is asked of it."""
+    """A store that cannot do what is asked of it.
+
+    ```python
+    search = ToolSearchProcessor([create_issue], store=HistoryStore())
+    await search.loaded("t-42")  # raises StoreError
+    ```
+    """
 
 
 class ProviderError(ToolSearchError, RuntimeError):
@@ -106,7 +180,18 @@ class RunningLoopError(ToolSearchError, RuntimeError):
 
 
 class AbortRun(ToolSearchError):  # noqa: N818 - not a failure: the run ends with finish_reason "aborted"
-    """Raised by an input processor to end the run cleanly."""
+    """Raised by an input processor to end the run cleanly.
+
+    ```python
+    class Budget:
+        id = "budget"
+
+        async def process_input_step(self, step: InputStep) -> InputStep:
+            if step.context["euros_left"] <= 0:
+                raise AbortRun("The budget of this month is spent.")
+            return step
+    ```
+    """
 
     def __init__(self, reason: str) -> None:
         """Keep the reason, which becomes the run's output.

@@ -37,6 +37,14 @@ _PASS_THROUGH = (asyncio.CancelledError, GeneratorExit)
 class FilterRequest:
     """What a filter hook is asked: may this tool take part in this phase of this request?
 
+    ```python
+    def for_pro(request: FilterRequest) -> bool:
+        return request.phase == "search" or request.context.get("plan") == "pro"
+
+    search = ToolSearchProcessor([create_issue], filter=for_pro)
+    (await search.load("create_issue", thread_id="t-42"))["loaded"]  # -> []
+    ```
+
     `phase` is "search" (may it be found), "load" (may it be made callable) or "active" (may it be listed
     and called right now); `context` is what `Agent.run` or the session was given.
     """
@@ -279,6 +287,14 @@ def cached_filter(
     timer: Callable[[], float] = time.monotonic,
 ) -> Filter:
     """Wrap a costly policy in a cache.
+
+    ```python
+    async def is_permitted(request: FilterRequest) -> bool:
+        return request.context["user"] == "ada"  # or what a server says
+
+    policy = cached_filter(is_permitted, key=lambda request: request.context["user"], ttl_seconds=60)
+    search = ToolSearchProcessor([create_issue], filter=policy)
+    ```
 
     Args:
         filter: The policy, sync or async.

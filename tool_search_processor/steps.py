@@ -19,7 +19,13 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True)
 class InputStep:
-    """Everything one model call will be made of; processors return changed copies."""
+    """Everything one model call will be made of; processors return changed copies.
+
+    ```python
+    step = InputStep(messages=[{"role": "user", "content": "Hello"}], context={"plan": "pro"})
+    step = step.replace(instructions=("Be brief.",))
+    ```
+    """
 
     messages: Sequence[Message]
     """The conversation so far, in OpenAI chat shape."""
@@ -70,7 +76,18 @@ class InputStep:
 
 @runtime_checkable
 class InputProcessor(Protocol):
-    """Sees each step before the model does, and returns the step that is sent."""
+    """Sees each step before the model does, and returns the step that is sent.
+
+    ```python
+    class Today:
+        id = "today"
+
+        async def process_input_step(self, step: InputStep) -> InputStep:
+            return step.replace(instructions=(*step.instructions, f"Today is {date.today()}."))
+
+    agent = Agent("helper", "openai/gpt-5.5", input_processors=[Today(), search])
+    ```
+    """
 
     @property
     def id(self) -> str:
@@ -89,6 +106,12 @@ class InputProcessor(Protocol):
 @runtime_checkable
 class ToolResolver(Protocol):
     """A processor that also knows tools which a step does not list.
+
+    ```python
+    isinstance(search, ToolResolver)  # -> True
+    found = await search.resolve_call(InputStep(messages=()), "create_issue")
+    found.name  # -> 'create_issue'
+    ```
 
     An agent asks each such processor in the order of its list; the first answer wins. A resolver may
     also have `async missing_tool_text(step, name) -> str`, the sentence for a tool that nobody knows.
@@ -114,6 +137,12 @@ class ToolResolver(Protocol):
 
 async def run_processors(processors: Iterable[InputProcessor], step: InputStep) -> InputStep:
     """Fold the processors over a step, in list order; each sees what the one before returned.
+
+    ```python
+    step = InputStep(messages=[{"role": "user", "content": "File a bug"}])
+    step = await run_processors([search, TokenLimiter(127_000)], step)
+    [tool.name for tool in step.tools]  # -> ['search_tools', 'load_tool']
+    ```
 
     Raises:
         AbortRun: As a processor raised it.

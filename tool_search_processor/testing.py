@@ -17,7 +17,13 @@ _PIECES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedCall:
-    """A tool call of a scripted reply; make it with `call`."""
+    """A tool call of a scripted reply; make it with `call`.
+
+    ```python
+    reply = call("search_tools", {"query": "issue"})
+    reply.calls[0].arguments  # -> '{"query": "issue"}'
+    ```
+    """
 
     name: str
     arguments: str
@@ -27,7 +33,12 @@ class ScriptedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedReply:
-    """One answer of a scripted model; make it with `say` or `call`."""
+    """One answer of a scripted model; make it with `say` or `call`.
+
+    ```python
+    model = ScriptedModel([say("Half a", finish_reason="length"), call("search_tools", "not JSON")])
+    ```
+    """
 
     text: str = ""
     calls: tuple[ScriptedCall, ...] = ()
@@ -37,7 +48,14 @@ class ScriptedReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """What a scripted model was asked, copied at that moment."""
+    """What a scripted model was asked, copied at that moment.
+
+    ```python
+    model = ScriptedModel(["Hello!"])
+    await Agent("test", "scripted", completion=model, input_processors=[search]).run("Hi")
+    model.requests[0].tool_names  # -> ['search_tools', 'load_tool']
+    ```
+    """
 
     model: str
     messages: list[dict[str, Any]]
@@ -72,7 +90,12 @@ the request (plain or async) that returns one of these."""
 
 
 def say(text: str, *, finish_reason: str | None = None) -> ScriptedReply:
-    """Return a reply of text."""
+    """Return a reply of text.
+
+    ```python
+    say("Nothing fits.").text  # -> 'Nothing fits.'
+    ```
+    """
     return ScriptedReply(text=text, finish_reason=finish_reason)
 
 
@@ -85,6 +108,11 @@ def call(
     finish_reason: str | None = None,
 ) -> ScriptedReply:
     """Return a reply that calls one tool; put several in a list to call them together.
+
+    ```python
+    one, two = call("add", {"a": 1}, id="x"), call("no_such_tool", "{")
+    model = ScriptedModel([[one, two], "Done."])
+    ```
 
     Args:
         name: The tool's name, or one that doesn't exist.
@@ -101,8 +129,10 @@ def call(
 class ScriptedModel:
     """A completion of LiteLLM's shape that answers from a script.
 
-        script = [call("search_tools", {"query": "issue"}), "Nothing fits."]
-        agent = Agent(name="test", model="scripted", completion=ScriptedModel(script))
+    ```python
+    script = [call("search_tools", {"query": "issue"}), "Nothing fits."]
+    agent = Agent(name="test", model="scripted", completion=ScriptedModel(script))
+    ```
 
     No model is behind it: it says what the script says. Answers are dicts whose keys are attributes too,
     so both ways of reading a response work. With `stream=True` each text and each call comes in pieces.
@@ -179,7 +209,16 @@ class ScriptedModel:
 
 
 class ManualClock:
-    """A clock that stands still until it is moved; takes the place of `time.time`."""
+    """A clock that stands still until it is moved; takes the place of `time.time`.
+
+    ```python
+    clock = ManualClock()
+    search = ToolSearchProcessor([create_issue], ttl_seconds=60, clock=clock)
+    await search.load("create_issue", thread_id="t-42")
+    clock.advance(61)
+    await search.loaded("t-42")  # -> []
+    ```
+    """
 
     def __init__(self, now: float = 0.0) -> None:
         """Start at `now` seconds."""

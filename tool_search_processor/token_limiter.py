@@ -43,6 +43,11 @@ class _Unit:
 class TokenLimiter:
     """Drops the oldest messages, or ends the run, when a step would cost too many tokens.
 
+    ```python
+    processors = [search, TokenLimiter(127_000)]
+    agent = Agent("helper", "openai/gpt-5.5", input_processors=processors)
+    ```
+
     Put it last, so that it counts what is sent: messages, instructions and tool definitions.
     """
 

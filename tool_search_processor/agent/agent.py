@@ -32,6 +32,13 @@ _LEFT_OPEN = "Error: this call was not run, because the run stopped before it."
 class Agent:
     """Calls a model in a loop, runs the tools it calls, and lets processors shape each step.
 
+    ```python
+    agent = Agent("helper", "openai/gpt-5.5", tools=[create_issue], input_processors=[search])
+
+    def ask(question: str) -> str:
+        return agent.run_sync(question, thread_id="t-42").output
+    ```
+
     It holds nothing of a run, so one agent serves many runs, threads and event loops at a time.
     """
 

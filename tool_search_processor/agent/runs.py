@@ -56,7 +56,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """How a run ended; plain JSON through `to_dict`, so that another process can resume it."""
+    """How a run ended; plain JSON through `to_dict`, so that another process can resume it.
+
+    ```python
+    result = await agent.run("Hello")
+    result.finish_reason  # -> 'stop'
+    RunResult.from_json(result.to_json()) == result  # -> True
+    result = await agent.run("And now?", messages=result.messages)
+    ```
+    """
 
     output: str
     """The final text; of a run that stopped earlier, the last text there was."""

@@ -47,6 +47,13 @@ class CatalogStatus:
 class Catalog(Provider):
     """Providers and transforms in, one consistent set of tools out: unique names in a stable order.
 
+    ```python
+    catalog = Catalog([create_issue, list_issues], transforms=[Namespace("github")])
+    hits = await catalog.search("create an issue")
+    hits[0].name  # -> 'github_create_issue'
+    [provider.up for provider in catalog.status().providers]  # -> [True]
+    ```
+
     Tools that all requests share come first, in the providers' order; tools that are resolved for a
     request come after them. A catalog is a provider itself, so catalogs nest.
 

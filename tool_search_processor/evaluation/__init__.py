@@ -1,11 +1,13 @@
 """Proof that a search finds what it should: metrics, data sets, measuring, reports, and a linter of catalogs.
 
+```python
 from tool_search_processor.evaluation import evaluate, load_folder
 from tool_search_processor.search.bm25 import BM25Index
 
 dataset = load_folder("my_set")  # tools.jsonl and queries.jsonl
 report = evaluate(BM25Index, dataset.tools, dataset.queries)
 print(report.metrics["recall@5"])
+```
 """
 
 from tool_search_processor.evaluation.data import (

@@ -17,7 +17,13 @@ _SHOWN_NAMES = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A request, and the tools that should be found for it."""
+    """A request, and the tools that should be found for it.
+
+    ```python
+    query = Query(text="file a bug", relevant=("create_issue",), id="1", group="issues")
+    no_tool = Query(text="tell a joke", relevant=(), id="2")
+    ```
+    """
 
     text: str
     relevant: tuple[str, ...]
@@ -29,7 +35,13 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A catalog with its queries."""
+    """A catalog with its queries.
+
+    ```python
+    query = Query(text="file a bug", relevant=("create_issue",), id="1")
+    dataset = Dataset(name="mine", tools=(tool(create_issue),), queries=(query,))
+    ```
+    """
 
     name: str
     tools: tuple[Tool, ...]
@@ -42,6 +54,11 @@ class Dataset:
 
 def load_tools(path: str | Path) -> list[Tool]:
     """Read tools from a file, in whatever shape they are there; `-` is the standard input.
+
+    ```python
+    tools = load_tools("my_set/tools.jsonl")
+    search = ToolSearchProcessor(tools)
+    ```
 
     Taken are JSON Lines and JSON lists of definitions, an OpenAI or Anthropic `tools` array, an MCP
     `tools/list` result, and an OpenAPI document (2.0 or 3.x; YAML with PyYAML). A `namespace` or
@@ -62,6 +79,10 @@ def load_tools(path: str | Path) -> list[Tool]:
 def load_queries(path: str | Path) -> list[Query]:
     """Read queries from a JSON Lines file (or a JSON list): `query`, `relevant`, and `id`, `group` if any.
 
+    ```python
+    load_queries("my_set/queries.jsonl")[0].relevant  # -> ('create_issue',)
+    ```
+
     Raises:
         DataError: If the file can't be read, or a record has no query or no list of relevant names.
     """
@@ -79,7 +100,13 @@ def load_queries(path: str | Path) -> list[Query]:
 def load_dataset(
     tools: str | Path, queries: str | Path, *, name: str | None = None, allow_missing: bool = False
 ) -> Dataset:
-    """Read a catalog and its queries, and match the relevant names; see `make_dataset`."""
+    """Read a catalog and its queries, and match the relevant names; see `make_dataset`.
+
+    ```python
+    dataset = load_dataset("my_set/tools.jsonl", "my_set/queries.jsonl", name="mine")
+    report = evaluate(BM25Index, dataset.tools, dataset.queries)
+    ```
+    """
     if str(tools) == STDIN == str(queries):
         raise DataError("only one of the two files can be the standard input")
     return make_dataset(
@@ -91,7 +118,13 @@ def load_dataset(
 
 
 def load_folder(folder: str | Path, *, allow_missing: bool = False) -> Dataset:
-    """Read the `tools.jsonl` and `queries.jsonl` of a folder, which names the set."""
+    """Read the `tools.jsonl` and `queries.jsonl` of a folder, which names the set.
+
+    ```python
+    dataset = load_folder("my_set")
+    dataset.name  # -> 'my_set'
+    ```
+    """
     path = Path(folder)
     return load_dataset(
         path / "tools.jsonl", path / "queries.jsonl", name=path.resolve().name, allow_missing=allow_missing
@@ -102,6 +135,12 @@ def make_dataset(
     tools: Sequence[Tool], queries: Iterable[Query], *, name: str = "", allow_missing: bool = False
 ) -> Dataset:
     """Put tools and queries together; relevant names may be a tool's name or its original name.
+
+    ```python
+    queries = [Query(text="file a bug", relevant=("create_issue",), id="1")]
+    dataset = make_dataset([tool(create_issue)], queries)
+    make_dataset([tool(list_issues)], queries)  # raises DataError
+    ```
 
     Args:
         tools: The catalog; names must be unique.

@@ -18,7 +18,12 @@ _YAML_SUFFIXES = (".yaml", ".yml")
 
 
 class DataError(ToolSearchError, ValueError):
-    """A file that can't be read as tools or queries; the text is one sentence that names the place."""
+    """A file that can't be read as tools or queries; the text is one sentence that names the place.
+
+    ```python
+    load_tools("no_such_file.jsonl")  # raises DataError
+    ```
+    """
 
 
 def label_of(path: str | Path) -> str:

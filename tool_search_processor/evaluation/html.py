@@ -37,6 +37,12 @@ svg .grid { stroke: var(--line); } svg .whisker { stroke: var(--ink); }
 def html_report(reports: Sequence[Report], *, title: str = "Tool search evaluation") -> str:
     """Return one self-contained HTML page: figures, plots, groups, and the queries that were missed.
 
+    ```python
+    dataset = load_folder("my_set")
+    report = evaluate(BM25Index, dataset.tools, dataset.queries, search="bm25")
+    Path("report.html").write_text(html_report([report]), "utf-8")
+    ```
+
     Args:
         reports: One for each search and set, in any order. Averages are made here where a search was
             measured on several sets.

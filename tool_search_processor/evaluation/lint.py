@@ -43,7 +43,13 @@ _SEVERITIES: Mapping[Kind, Severity] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing to mend."""
+    """One thing to mend.
+
+    ```python
+    report = lint([Tool("a_tool", "")])
+    report.findings[0].severity, report.findings[0].tool  # -> ('error', 'a_tool')
+    ```
+    """
 
     kind: Kind
     tool: str
@@ -61,7 +67,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintReport:
-    """All findings of a catalog, and what each tool costs."""
+    """All findings of a catalog, and what each tool costs.
+
+    ```python
+    report = lint(load_tools("my_set/tools.jsonl"))
+    print(report.total_tokens, report.errors, report.tokens[:3])
+    ```
+    """
 
     findings: tuple[Finding, ...]
     """Errors first, then by kind and in the catalog's order."""
@@ -108,6 +120,11 @@ def lint(
     progress: Callable[[int], None] | None = None,
 ) -> LintReport:
     """Look for what makes a model choose wrongly, call wrongly, or pay too much.
+
+    ```python
+    for finding in lint(load_tools("my_set/tools.jsonl")).findings:
+        print(finding.severity, finding.tool, finding.text)
+    ```
 
     Args:
         tools: The catalog, as `load_tools` gives it; names may repeat.

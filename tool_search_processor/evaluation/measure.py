@@ -90,6 +90,12 @@ def evaluate(
 ) -> Report:
     """Measure a search on a catalog and queries.
 
+    ```python
+    dataset = load_folder("my_set")
+    report = evaluate(BM25Index, dataset.tools, dataset.queries, search="bm25")
+    report.metrics["recall@5"].value  # -> 1.0
+    ```
+
     Args:
         index_factory: Makes an empty index.
         tools: The catalog; names are unique.

@@ -18,7 +18,14 @@ LOW_PERCENT, HIGH_PERCENT = 2.5, 97.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A mean over queries with its interval."""
+    """A mean over queries with its interval.
+
+    ```python
+    dataset = load_folder("my_set")
+    recall = evaluate(BM25Index, dataset.tools, dataset.queries).metrics["recall@5"]
+    print(f"{recall.value:.3f} [{recall.low:.3f}, {recall.high:.3f}]")
+    ```
+    """
 
     value: float
     low: float
@@ -29,6 +36,10 @@ class Estimate:
 
 def recall_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
     """Return the share of all relevant tools that stand among the first `k`, 0 to 1.
+
+    ```python
+    recall_at(["a", "x", "b"], {"a", "b"}, 2)  # -> 0.5
+    ```
 
     The denominator is the number of relevant tools even where it is greater than `k` (Manning, Raghavan,
     Schütze: Introduction to Information Retrieval, 8.3; https://nlp.stanford.edu/IR-book/).
@@ -41,12 +52,21 @@ def recall_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float
 
 
 def hit_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
-    """Return 1.0 if any relevant tool stands among the first `k`, else 0.0."""
+    """Return 1.0 if any relevant tool stands among the first `k`, else 0.0.
+
+    ```python
+    hit_at(["x", "a"], {"a", "b"}, 2)  # -> 1.0
+    ```
+    """
     return float(not _required(relevant).isdisjoint(ranked[:k]))
 
 
 def completeness_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
     """Return 1.0 if all relevant tools stand among the first `k`, else 0.0.
+
+    ```python
+    completeness_at(["x", "a"], {"a", "b"}, 2)  # -> 0.0
+    ```
 
     COMP@k (Qu et al.: Towards Completeness-Oriented Tool Retrieval, CIKM 2024,
     https://arxiv.org/abs/2405.16089): a task that needs two tools can't be done with one of them.
@@ -56,6 +76,10 @@ def completeness_at(ranked: Sequence[str], relevant: Collection[str], k: int) ->
 
 def ndcg_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
     """Return the normalized discounted cumulative gain of the first `k`, 0 to 1.
+
+    ```python
+    round(ndcg_at(["x", "a"], {"a"}, 10), 3)  # -> 0.631
+    ```
 
     Gain is 1 for a relevant tool, divided by log2(rank + 1); the ideal list has min(|relevant|, k) relevant
     tools on top (Järvelin, Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4),
@@ -75,6 +99,10 @@ def ndcg_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
 def reciprocal_rank(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
     """Return 1 / rank of the first relevant tool, 0.0 if none stands among the first `k`.
 
+    ```python
+    reciprocal_rank(["x", "a"], {"a"}, 10)  # -> 0.5
+    ```
+
     Its mean is the MRR (Voorhees: The TREC-8 Question Answering Track Report, 1999,
     https://trec.nist.gov/pubs/trec8/papers/qa_report.pdf).
     """
@@ -85,6 +113,10 @@ def reciprocal_rank(ranked: Sequence[str], relevant: Collection[str], k: int) ->
 
 def auc(positives: ArrayLike, negatives: ArrayLike) -> float:
     """Return the area under the ROC curve: how likely a positive's score is above a negative's.
+
+    ```python
+    auc([0.9, 0.4], [0.1, 0.5])  # -> 0.75
+    ```
 
     A tie counts half. Computed from mean ranks, which is the Mann-Whitney U statistic divided by the
     number of pairs (Hanley, McNeil: The meaning and use of the area under a ROC curve, Radiology 143(1),
@@ -138,6 +170,11 @@ def bootstrap_interval(
     values: Sequence[float], *, resamples: int = 1000, seed: int = 0
 ) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of the mean over queries.
+
+    ```python
+    low, high = bootstrap_interval([1.0, 0.0, 1.0, 1.0])
+    low <= 0.75 <= high  # -> True
+    ```
 
     Args:
         values: One value a query; at least one.

@@ -48,7 +48,14 @@ MACRO = "macro average"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a search answered to one query."""
+    """What a search answered to one query.
+
+    ```python
+    dataset = load_folder("my_set")
+    outcome = evaluate(BM25Index, dataset.tools, dataset.queries).outcomes[0]
+    outcome.query.text, outcome.ranked[0]  # -> ('create an issue', 'create_issue')
+    ```
+    """
 
     query: Query
     ranked: tuple[str, ...]
@@ -65,7 +72,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was measured of one search on one set."""
+    """What was measured of one search on one set.
+
+    ```python
+    dataset = load_folder("my_set")
+    report = evaluate(BM25Index, dataset.tools, dataset.queries)
+    print(report.metrics["ndcg@10"], report.milliseconds, report.tokens_top5)
+    ```
+    """
 
     search: str
     set_name: str
@@ -170,6 +184,12 @@ def make_report(
 
 def macro_average(reports: Sequence[Report]) -> Report:
     """Return the average of one search over several sets, each of which counts once.
+
+    ```python
+    sets = [load_folder("my_set"), load_folder("other_set")]
+    reports = [evaluate(BM25Index, each.tools, each.queries, name=each.name) for each in sets]
+    macro_average(reports).metrics["recall@5"].value  # -> 1.0
+    ```
 
     Intervals come from the same bootstrap: queries are drawn anew within each set. `tools` and `queries`
     are sums, times and tokens averages. The abstention is averaged over the sets that have one.

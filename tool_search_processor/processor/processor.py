@@ -54,6 +54,12 @@ _SEARCH_TOOL_NAME = "search_tools"
 class ToolSearchProcessor:
     """Gives a model meta-tools to find and load tools with, instead of every definition.
 
+    ```python
+    search = ToolSearchProcessor([create_issue, list_issues], top_k=3, ttl_seconds=600)
+    agent = Agent("helper", "openai/gpt-5.5", input_processors=[search, TokenLimiter(127_000)])
+    [hit.name for hit in await search.search("create an issue", limit=1)]  # -> ['create_issue']
+    ```
+
     Add it to an agent's `input_processors`, before a token limiter. It is safe to share between any
     number of agents, threads and event loops.
     """

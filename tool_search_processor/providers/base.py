@@ -32,6 +32,14 @@ MakeTool = Callable[..., Tool]
 class ToolProvider(Protocol):
     """A source of tools.
 
+    ```python
+    class Plugins:
+        def list_tools(self, context: Mapping[str, Any]) -> list[Tool]:
+            return [tool(create_issue)]
+
+    search = ToolSearchProcessor([Plugins()])
+    ```
+
     A `list_tools` that has nothing to wait for may be a plain `def`, and plain functions in its list become
     tools. A provider may also have:
 
@@ -52,7 +60,18 @@ class ToolProvider(Protocol):
 
 
 class Provider(ABC):
-    """Base of the shipped providers: a name, and transforms around the list."""
+    """Base of the shipped providers: a name, and transforms around the list.
+
+    ```python
+    class Plugins(Provider):
+        name = "plugins"
+
+        async def list_tools(self, context: Mapping[str, Any]) -> list[Tool]:
+            return [tool(create_issue)]
+
+    catalog = Catalog([Plugins().with_transforms(Namespace("plugins"))])
+    ```
+    """
 
     name: str = "provider"
     static: bool = False
@@ -79,7 +98,13 @@ class Provider(ABC):
 
 
 class TransformedProvider(Provider):
-    """A provider as seen through transforms."""
+    """A provider as seen through transforms.
+
+    ```python
+    provider = TransformedProvider(StaticProvider([create_issue]), [Namespace("github")])
+    [tool.name for tool in await provider.list_tools({})]  # -> ['github_create_issue']
+    ```
+    """
 
     def __init__(self, provider: ToolProvider, transforms: Iterable[Transform]) -> None:
         """Wrap a provider.

@@ -15,7 +15,17 @@ ToolsFunction = Callable[[Context], Iterable[Any] | Mapping[str, Any] | Awaitabl
 
 
 class CallableProvider(Provider):
-    """Asks a function for the tools of each request; nothing is kept from one to the next."""
+    """Asks a function for the tools of each request; nothing is kept from one to the next.
+
+    ```python
+    def tools_of(context: Mapping[str, Any]) -> list[Any]:
+        return [create_issue] if context.get("plan") == "pro" else []
+
+    catalog = Catalog([list_issues, CallableProvider(tools_of)])
+    tools = await catalog.list_tools({"plan": "pro"})
+    [tool.name for tool in tools]  # -> ['list_issues', 'create_issue']
+    ```
+    """
 
     def __init__(self, function: ToolsFunction, *, name: str | None = None) -> None:
         """Take the function.

@@ -11,7 +11,16 @@ from tool_search_processor.tools import Tool
 
 
 class StaticProvider(Provider):
-    """Holds a list of tools; safe to change from any thread."""
+    """Holds a list of tools; safe to change from any thread.
+
+    ```python
+    provider = StaticProvider([create_issue])
+    search = ToolSearchProcessor([provider])
+    provider.add(list_issues)  # found from the next search on
+    provider.remove("create_issue")
+    [hit.name for hit in await search.search("issue")]  # -> ['list_issues']
+    ```
+    """
 
     static = True
 

@@ -10,7 +10,14 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The searchable text of one tool, field by field."""
+    """The searchable text of one tool, field by field.
+
+    ```python
+    index = BM25Index()
+    index.update([Document("create_issue", description="Opens an issue.", keywords=("bug",))])
+    [hit.name for hit in index.search("report a bug")]  # -> ['create_issue']
+    ```
+    """
 
     name: str
     namespace: str | None = None
@@ -26,7 +33,13 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked tool."""
+    """One ranked tool.
+
+    ```python
+    hits = await search.search("create_issue")
+    hits[0].name, hits[0].score  # -> ('create_issue', 1.0)
+    ```
+    """
 
     name: str
     score: float
@@ -42,6 +55,18 @@ class Hit:
 @runtime_checkable
 class SearchIndex(Protocol):
     """A search strategy over one set of documents, in this process.
+
+    ```python
+    class StartsWith(SearchIndex):
+        def update(self, documents):
+            self.names = [document.name for document in documents]
+
+        def search(self, query, *, limit=None, within=None, extra=()):
+            names = self.names if within is None else [name for name in self.names if name in within]
+            return [Hit(name, 1.0) for name in names if name.startswith(query)][:limit]
+
+    await Catalog([create_issue, list_issues], search=StartsWith()).search("list")
+    ```
 
     An index may be searched from several threads at once, and updated while it is searched: a search
     sees the documents of before or of after, never a mixture. One whose search may take more than a

@@ -22,6 +22,12 @@ _NAME_ROOM = 0.0199
 class BM25Index:
     """Ranks tools by the words they share with the query.
 
+    ```python
+    index = BM25Index()
+    index.update([Document("send_mail", description="Sends an email."), Document("add")])
+    [hit.name for hit in index.search("write an e-mail")]  # -> ['send_mail']
+    ```
+
     BM25F with the weights of `fields.FORMS`; words of like meaning, words written together and near
     spellings count in part; of a request for several things each clause has its say; tools called by
     their name come first. Of a query at most 20,000 characters and 128 distinct words are read.

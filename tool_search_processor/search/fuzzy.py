@@ -62,6 +62,12 @@ class _Snapshot:
 class FuzzyIndex(CountedBySearch):
     """Ranks tools by how close their names and descriptions come to what is being typed.
 
+    ```python
+    index = FuzzyIndex()
+    index.update([Document("create_issue"), Document("list_issues")])
+    index.search("craete_i", limit=1)[0].name  # -> 'create_issue'
+    ```
+
     Each word of the query is looked for in names and descriptions: whole, as a beginning, inside, and
     with slips (optimal string alignment: a swap of two letters is one slip). A score is the share of the
     query that was found; only an exact name scores 1.0. Scores don't depend on the other tools.

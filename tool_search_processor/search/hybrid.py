@@ -63,6 +63,11 @@ class _Lists:
 class HybridIndex(CountedBySearch):
     """Ranks tools by their words and by their meaning.
 
+    ```python
+    index = HybridIndex(BM25Index(), VectorIndex("static"), weight=0.3)
+    search = ToolSearchProcessor([create_issue], search=index)
+    ```
+
     With `fusion="score"` each list's judgement is read as the odds that a tool fits, and the odds are
     multiplied; a query that the embedder's languages don't cover (Chinese to an English model) is left to
     the words. The score says as well how much nearer the query is to this catalog than to tools in general;

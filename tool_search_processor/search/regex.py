@@ -33,6 +33,12 @@ class _Snapshot:
 class RegexIndex:
     """Finds the tools whose text matches a pattern.
 
+    ```python
+    index = RegexIndex()
+    index.update([Document("create_issue"), Document("list_issues")])
+    [hit.name for hit in index.search("^list_")]  # -> ['list_issues']
+    ```
+
     The text of a tool is its name, namespace, description, tags, keywords, and the names and texts of
     its parameters, each on a line of its own; `^` and `$` match at the edges of a line. Upper and lower
     case are one. Every match scores 1.0, in the documents' order. The engine is RE2, which has neither

@@ -93,6 +93,11 @@ class Cosines:
 class VectorIndex(CountedBySearch):
     """Ranks tools by the cosine of their texts' vectors with the query's.
 
+    ```python
+    index = VectorIndex("multilingual", cache_path="vectors.db")
+    search = ToolSearchProcessor([create_issue], search=index)
+    ```
+
     A score is the cosine brought to 0 to 1 between the two cosines that the embedder names (`cosine_range`);
     it means the same at every query of one embedder. Vectors are kept by content: what was embedded once
     isn't again, neither when another tool changes nor, with `cache_path`, after a restart.

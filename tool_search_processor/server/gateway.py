@@ -41,8 +41,10 @@ _OPEN_PATHS = ("/", "/v1/inspect", "/health", "/v1/health/")
 class Gateway:
     """Serves what its upstreams offer, found by search: tools, and their resources and prompts.
 
-        gateway = Gateway(read_upstreams("servers.json"))
-        asyncio.run(gateway.run_http())
+    ```python
+    gateway = Gateway(read_upstreams("servers.json"))
+    asyncio.run(gateway.run_http())
+    ```
 
     An upstream that is down or hangs is reported (`status`, `/health`, the log) and passed over; the others
     go on, and it is asked again until it is back. What one says of a changed list reaches the clients.
@@ -136,7 +138,7 @@ class Gateway:
             limits: What `Protection` takes: `allowed_hosts`, `max_body_bytes`, `requests_per_second` …
 
         Raises:
-            ConfigurationError: When other machines could reach it without a token.
+            ConfigurationError: When other machines could reach it without a token, or a limit can't work.
         """
         check_binding(host, self._token)
         if not is_loopback(host):
@@ -162,6 +164,9 @@ class Gateway:
             started: Called once every upstream has answered, or has had its time.
             limits: What `Protection` takes. Only clients that call the host by a loopback name are served,
                 unless `allowed_hosts` says otherwise.
+
+        Raises:
+            ConfigurationError: For a limit that can't work.
         """
         access = Access(self._token)
         endpoints = GatewayEndpoints(self, access)
@@ -182,6 +187,7 @@ class Gateway:
             exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other
         )
         app.router.redirect_slashes = False  # a redirect leads to whatever host a request names
+        app.middleware_stack = app.build_middleware_stack()  # now: a limit that can't work is told of here
         return app
 
     async def aclose(self) -> None:

@@ -38,7 +38,7 @@ class ToolSession:
     ```python
     async with ToolSession(search, thread_id="t", context={"plan": "pro"}) as session:
         tools = await session.openai_tools(messages)
-        reply = await client.chat.completions.create(messages=messages, tools=tools, model="...")
+        reply = await litellm.acompletion(model="openai/gpt-5.5", messages=messages, tools=tools)
         messages.append(reply.choices[0].message)
         messages.extend(await session.execute(reply.choices[0].message))
     ```

@@ -9,7 +9,14 @@ from typing import Any, Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True)
 class LoadScope:
-    """Whose loaded tools are meant: one processor's, in one thread."""
+    """Whose loaded tools are meant: one processor's, in one thread.
+
+    ```python
+    store, scope = MemoryStore(), LoadScope(processor_id="tool-search", thread_id="t-42")
+    await store.add(scope, ["create_issue"])
+    await store.loaded(scope)  # -> ('create_issue',)
+    ```
+    """
 
     processor_id: str
     thread_id: str | None = None
@@ -24,7 +31,14 @@ class LoadScope:
 
 @dataclass(frozen=True, slots=True)
 class AddResult:
-    """What an add changed."""
+    """What an add changed.
+
+    ```python
+    scope = LoadScope(processor_id="tool-search", thread_id="t-42")
+    result = await MemoryStore().add(scope, ["create_issue"])
+    result.added  # -> ('create_issue',)
+    ```
+    """
 
     added: tuple[str, ...] = ()
     """New in the scope; what was there already, or found no place, is not among them."""
@@ -52,7 +66,17 @@ class Replay:
 
 @runtime_checkable
 class LoadedToolStore(Protocol):
-    """Keeps the names of loaded tools, by processor and thread."""
+    """Keeps the names of loaded tools, by processor and thread.
+
+    ```python
+    class LoggedStore(MemoryStore):
+        async def clear(self, scope: LoadScope) -> None:
+            logging.info("forgetting the tools of %s", scope.thread_id)
+            await super().clear(scope)
+
+    search = ToolSearchProcessor([create_issue], store=LoggedStore())
+    ```
+    """
 
     async def loaded(self, scope: LoadScope) -> Sequence[str]:
         """Return the names in load order; empty for an unknown or expired thread."""

@@ -18,6 +18,12 @@ _REMEMBERED_ANSWERS = 10_000
 class HistoryStore:
     """Reads what is loaded out of the conversation's own results of the meta-tools.
 
+    ```python
+    search = ToolSearchProcessor([create_issue], store=HistoryStore())
+    agent = Agent("helper", "openai/gpt-5.5", input_processors=[search])
+    # and each turn: await agent.run(text, messages=result.messages)
+    ```
+
     It keeps nothing, so it needs no server and survives every restart, for anonymous callers too: pass
     the messages of the turns before. What is no longer in the messages is no longer loaded. Call ids
     have to be unique in a conversation: only the first answer to the first call with an id counts.

@@ -20,6 +20,12 @@ _Thread = dict[str, int]
 class MemoryStore:
     """Keeps loaded names in this process; they are gone with it.
 
+    ```python
+    search = ToolSearchProcessor([create_issue], store=MemoryStore(600, max_threads=1000))
+    await search.load("create_issue", thread_id="t-42")
+    await search.loaded("t-42")  # -> ['create_issue']
+    ```
+
     Safe to use from any number of threads and event loops.
     """
 

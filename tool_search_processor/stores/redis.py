@@ -40,6 +40,11 @@ _GLOB = str.maketrans({char: f"\\{char}" for char in "*?[]\\"})
 class RedisStore:
     """Keeps loaded names in Redis: many workers share them, and they outlive every process.
 
+    ```python
+    store = RedisStore("redis://localhost:6379/0", ttl_seconds=86_400)
+    search = ToolSearchProcessor([create_issue], store=store)
+    ```
+
     Each operation is one atomic step on one key of the thread, so it works on Redis Cluster too. Made
     from a URL it is safe to use from any number of threads and event loops.
     """

@@ -33,7 +33,15 @@ _CONTEXT_WORD = re.compile(r"\bToolContext\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a tool may know of the run that calls it."""
+    """What a tool may know of the run that calls it.
+
+    ```python
+    def whoami(run: ToolContext) -> str:
+        return run.context["user"]
+
+    await tool(whoami).call({}, ToolContext(context={"user": "ada"}))  # -> 'ada'
+    ```
+    """
 
     thread_id: str | None = None
     """The conversation; None in an anonymous run."""

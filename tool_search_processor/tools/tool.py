@@ -43,6 +43,12 @@ _DEFAULTS: dict[str, FrozenDict | None] = {
 class Tool:
     """A tool's definition, and what runs when it is called.
 
+    ```python
+    schema = {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}}
+    add = Tool("add", "Adds two numbers.", schema, lambda a, b: a + b, tags={"math"})
+    await add.call({"a": 1, "b": 2})  # -> 3
+    ```
+
     `execute` is called with the arguments as keywords. If its first positional parameter is none of the
     schema's properties and is named `arguments`, `args`, `params`, `input` or the like (or could not be
     filled otherwise), it is called `execute(arguments)`, and `execute(arguments, context)` if it has a
@@ -383,6 +389,14 @@ def tool(
     function: Callable[..., Any] | None = None, /, **fields: Unpack[ToolFields]
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function, as a decorator: `@tool`, or `@tool(tags={"github"})`.
+
+    ```python
+    @tool(tags={"github"}, keywords=["bug"])
+    def create_issue(repo: str, title: str) -> str:
+        return f"created {repo}: {title}"
+
+    await create_issue.call({"repo": "octo/hello", "title": "Login"})  # -> 'created octo/hello: Login'
+    ```
 
     The tool can still be called as the function; see `Tool.from_function`.
 

@@ -46,7 +46,14 @@ DefaultFactory = Callable[..., Any | Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgTransform:
-    """What is to change about one argument of a tool; what is not given stays as it is."""
+    """What is to change about one argument of a tool; what is not given stays as it is.
+
+    ```python
+    tenant = ArgTransform(default="acme", hide=True)
+    words = ArgTransform(name="query", description="What to look for.", required=True)
+    ToolTransform({"find": ToolTransformConfig(arguments={"tenant": tenant, "words": words})})
+    ```
+    """
 
     name: str | None = None
     """The name that the model sees."""

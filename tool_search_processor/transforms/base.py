@@ -43,9 +43,11 @@ class Transform:
     catalog answers from the transformed list, and where an overridden get method disagrees with it, the
     tool is not given.
 
-        class Shout(Transform):
-            async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
-                return [tool.replace(description=tool.description.upper()) for tool in tools]
+    ```python
+    class Shout(Transform):
+        async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
+            return [tool.replace(description=tool.description.upper()) for tool in tools]
+    ```
     """
 
     async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
@@ -149,7 +151,12 @@ def overrides_get(transform: Transform, *, kind: Kind = "tool") -> bool:
 
 
 def overrides_get_tool(transform: Transform) -> bool:
-    """Return whether the transform has a `get_tool` of its own that a lookup must ask."""
+    """Return whether the transform has a `get_tool` of its own that a lookup must ask.
+
+    ```python
+    overrides_get_tool(Transform())  # -> False
+    ```
+    """
     return overrides_get(transform)
 
 
@@ -166,6 +173,11 @@ async def apply_transforms(
     transforms: Iterable[Transform], components: Sequence[ComponentT], *, kind: Kind = "tool"
 ) -> tuple[ComponentT, ...]:
     """Return what the transforms make of a list, the first transform innermost.
+
+    ```python
+    tools = await apply_transforms([Namespace("github")], [tool(create_issue)])
+    tools[0].name  # -> 'github_create_issue'
+    ```
 
     Raises:
         ConfigurationError: A transform returned something else than a sequence of its kind.
@@ -250,7 +262,14 @@ async def compose_get(
 async def compose_get_tool(
     transforms: Iterable[Transform], stages: Sequence[Mapping[str, Tool]], name: str
 ) -> Tool | None:
-    """Look a tool up through every `get_tool`, outermost first (see `compose_get`)."""
+    """Look a tool up through every `get_tool`, outermost first (see `compose_get`).
+
+    ```python
+    stages = [{"find": Tool("find")}, {"api_find": Tool("api_find")}]
+    found = await compose_get_tool([Namespace("api")], stages, "api_find")
+    found.name  # -> 'api_find'
+    ```
+    """
     return await compose_get(transforms, stages, name)
 
 

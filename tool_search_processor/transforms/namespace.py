@@ -32,6 +32,11 @@ _LONG_NAMES = 10_000
 class Namespace(Transform):
     """Puts a prefix before every name: `process` becomes `api_process`, `data://x` becomes `data://api/x`.
 
+    ```python
+    github = StaticProvider([create_issue]).with_transforms(Namespace("github"))
+    [tool.name for tool in await github.list_tools({})]  # -> ['github_create_issue']
+    ```
+
     An empty `namespace` of a tool (or resource, template, prompt) is filled with the prefix, and the name
     as it was is kept in `metadata["original_name"]`, for URIs in `metadata["original_uri"]`, unless an
     importer or an inner namespace already wrote one there. A name that would be longer than 64 characters

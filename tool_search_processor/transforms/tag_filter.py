@@ -13,9 +13,11 @@ from tool_search_processor.transforms.base import GetToolNext, Transform, agrees
 class TagFilter(Transform):
     """Keeps the tools with any (or all) of the tags, and none of the excluded ones; the rest is gone.
 
-        TagFilter({"read"})                            # with this tag
-        TagFilter({"read", "public"}, mode="all")      # with both
-        TagFilter(exclude={"admin"})                   # all but these
+    ```python
+    TagFilter({"read"})                            # with this tag
+    TagFilter({"read", "public"}, mode="all")      # with both
+    TagFilter(exclude={"admin"})                   # all but these
+    ```
 
     Applies to tools only: resources and prompts of MCP servers bear no tags.
     """

@@ -40,7 +40,14 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTransformConfig:
-    """What is to change about one tool; what is not given stays as it is."""
+    """What is to change about one tool; what is not given stays as it is.
+
+    ```python
+    config = ToolTransformConfig(name="file_bug", description="File a bug.", keywords=["ticket"])
+    catalog = Catalog([create_issue], transforms=[ToolTransform({"create_issue": config})])
+    [tool.name for tool in await catalog.list_tools()]  # -> ['file_bug']
+    ```
+    """
 
     name: str | None = None
     """The name that the model sees."""
@@ -95,12 +102,14 @@ class ToolTransformConfig:
 class ToolTransform(Transform):
     """Renames and describes tools and their arguments, presets and hides arguments, takes tools out.
 
-        ToolTransform({
-            "api_verbose_name": ToolTransformConfig(
-                name="short",
-                arguments={"tenant": ArgTransform(default="acme", hide=True)},
-            ),
-        })
+    ```python
+    ToolTransform({
+        "api_verbose_name": ToolTransformConfig(
+            name="short",
+            arguments={"tenant": ArgTransform(default="acme", hide=True)},
+        ),
+    })
+    ```
 
     The rest of a tool and of its schema stays as it is. A call comes in with the names that the model
     sees, is checked against the schema that the model sees, and reaches the tool under its own names.

@@ -57,9 +57,11 @@ class VisibilityRule:
 class Visibility(Transform):
     """Hides or shows what the criteria match; of several rules, the last one that matches wins.
 
-        Visibility(False, tags={"admin"})                        # hide
-        Visibility(True, names={"create_*"}, only=True)          # show these, hide the rest
-        [Visibility(False, tags={"admin"}), Visibility(True, names={"admin_status"})]   # all but one
+    ```python
+    Visibility(False, tags={"admin"})                        # hide
+    Visibility(True, names={"create_*"}, only=True)          # show these, hide the rest
+    [Visibility(False, tags={"admin"}), Visibility(True, names={"admin_status"})]   # all but one
+    ```
 
     Everything is visible until a rule hides it. Rules that stand next to each other in one list of
     transforms are taken together, so a later one can show again what an earlier one hid. What is hidden

@@ -45,6 +45,11 @@ _T = TypeVar("_T")
 class MCPProvider(Provider):
     """Lists and calls the tools of one MCP server, over one connection that is held for its life.
 
+    ```python
+    git = MCPProvider.stdio("uvx", ["mcp-server-git"], name="git", requires_approval=is_destructive)
+    search = ToolSearchProcessor([git, MCPProvider.http("https://mcp.example/mcp", token="...")])
+    ```
+
     Make it with `MCPProvider.stdio`, `.http`, `.in_memory`, or many with `.from_config`. It connects when
     it is first asked, and again after the connection was lost. It may be used from any event loop and any
     thread: connections live in one background loop a process, which also runs servers given by `in_memory`

@@ -13,7 +13,15 @@ from tool_search_processor.tools import Tool, ToolContext
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MCPProgress:
-    """How far a call has come, as its server tells."""
+    """How far a call has come, as its server tells.
+
+    ```python
+    def show(progress: MCPProgress) -> None:
+        print(progress.tool_name, progress.progress, progress.total, progress.message)
+
+    git = MCPProvider.stdio("uvx", ["mcp-server-git"], on_progress=show)
+    ```
+    """
 
     tool_name: str
     """The server's own name for the tool."""
@@ -105,6 +113,11 @@ class Settings:
 
 def is_destructive(tool: Tool) -> bool:
     """Tell whether a tool may destroy something, by the hints that its server gives.
+
+    ```python
+    is_destructive(Tool("list_files", annotations={"readOnlyHint": True}))  # -> False
+    is_destructive(Tool("unknown"))  # -> True
+    ```
 
     As the protocol has it, a tool without hints may: only `readOnlyHint: true` or `destructiveHint: false`
     says otherwise. Hints are a server's own word: trust them as you trust the server.

@@ -19,7 +19,15 @@ _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An operation of an OpenAPI document, as a selection sees it."""
+    """An operation of an OpenAPI document, as a selection sees it.
+
+    ```python
+    def reads(operation: Operation) -> bool:
+        return operation.method == "GET" and not operation.deprecated
+
+    reads(Operation(name="find_books", method="GET", path="/books"))  # -> True
+    ```
+    """
 
     name: str
     """The name of its tool."""

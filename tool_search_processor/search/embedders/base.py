@@ -21,6 +21,17 @@ NAME_END = ": "
 class Embedder(Protocol):
     """Turns texts into vectors; lengths don't matter, indexes make unit vectors of them.
 
+    ```python
+    class Lengths(Embedder):
+        def embed_documents(self, texts):
+            return np.array([[len(text), 1] for text in texts], np.float32)
+
+        def embed_query(self, text):
+            return self.embed_documents([text])[0]
+
+    index = VectorIndex(Lengths())
+    ```
+
     It may also have any of these attributes:
 
     - `model_id` (str): names the model and all that shapes its vectors; needed to keep vectors on disk.
@@ -40,7 +51,16 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallableEmbedder:
-    """Makes an embedder of one function that takes texts and returns vectors."""
+    """Makes an embedder of one function that takes texts and returns vectors.
+
+    ```python
+    def lengths(texts: Sequence[str]) -> list[list[int]]:
+        return [[len(text), 1] for text in texts]
+
+    embedder = CallableEmbedder(function=lengths, model_id="lengths")
+    embedder.embed_query("abc").tolist()  # -> [3.0, 1.0]
+    ```
+    """
 
     function: Callable[[Sequence[str]], Any]
     """From a list of texts to as many vectors: an array, or lists of numbers."""
@@ -58,7 +78,13 @@ class CallableEmbedder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedEmbedder:
-    """An embedder with all that an index wants to know of it."""
+    """An embedder with all that an index wants to know of it.
+
+    ```python
+    described = DescribedEmbedder.of(lambda texts: [[3, 4] for _ in texts])
+    described.cosine_range, described.blocking  # -> ((0.0, 1.0), True)
+    ```
+    """
 
     embedder: Embedder
     model_id: str | None

@@ -26,6 +26,11 @@ class EmbeddingStopped(Exception):  # noqa: N818 - it is no error
 class CachedEmbedder:
     """Gives unit vectors of texts: from memory, from disk, or else from an embedder.
 
+    ```python
+    described = DescribedEmbedder.of(LocalEmbedder("static"))
+    embedder = CachedEmbedder(described, path="vectors.db")
+    ```
+
     It may be used from several threads at once. Vectors on disk are written batch by batch, so that a
     build that was cut short goes on where it stopped.
     """

@@ -21,7 +21,13 @@ _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
 
 class LiteLLMEmbedder:
-    """Embeds with any model that LiteLLM reaches, such as `openai/text-embedding-3-small`."""
+    """Embeds with any model that LiteLLM reaches, such as `openai/text-embedding-3-small`.
+
+    ```python
+    embedder = LiteLLMEmbedder("openai/text-embedding-3-small", dimensions=512)
+    search = ToolSearchProcessor([create_issue], search=VectorIndex(embedder))
+    ```
+    """
 
     blocking = True
 

@@ -53,6 +53,11 @@ class _Model:
 class LocalEmbedder:
     """Embeds with a small model that a package brings along; the model is read at the first text.
 
+    ```python
+    embedder = LocalEmbedder("minilm", threads=2)
+    search = ToolSearchProcessor([create_issue], search=HybridIndex(vector=VectorIndex(embedder)))
+    ```
+
     | model | package | what it is, and its speed on one core |
     |---|---|---|
     | `"minilm+static"` | both | both side by side: better than either, at the speed of minilm |

@@ -34,7 +34,14 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogVersion:
-    """What a writer has published."""
+    """What a writer has published.
+
+    ```python
+    async def published(index: MilvusIndex) -> str:
+        version = await index.version()
+        return "nothing" if version is None else f"{version.size} tools, publication {version.number}"
+    ```
+    """
 
     number: int
     """Rises by one with each publication."""

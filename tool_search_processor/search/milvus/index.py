@@ -36,6 +36,11 @@ _GRPC_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
 class MilvusIndex:
     """Ranks tools in a Milvus engine, embedded or a cluster, with the same code.
 
+    ```python
+    index = MilvusIndex("http://localhost:19530", "tools", mode="hybrid", embedder="multilingual")
+    search = ToolSearchProcessor([create_issue], search=index)
+    ```
+
     When to take it: an index in the process (`search="bm25"` or `"hybrid"`) is the right one up to about a
     million tools; at 10,000 it takes 10 MB in each worker and 0.1 ms a query. Take this one where a catalog
     outgrows a worker's memory, where each worker would have to embed it anew, or where many tenants share

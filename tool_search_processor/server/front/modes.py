@@ -45,6 +45,10 @@ def check_mode(mode: object) -> Mode:
 def on_demand(tool: Any, *keywords: str) -> Tool:
     """Return a tool that `normal` mode does not list: it is found by search, and callable by name.
 
+    ```python
+    server = ToolServer([list_issues, on_demand(create_issue, "bug", "ticket")])
+    ```
+
     Hiding is no access control: whoever knows the name can call it, unless the filter says no.
 
     Args:

@@ -9,7 +9,13 @@ if TYPE_CHECKING:
 
 
 def forward_progress(progress: MCPProgress) -> None:
-    """Pass an upstream server's progress on to this server's client: `MCPProvider(on_progress=...)`."""
+    """Pass an upstream server's progress on to this server's client: `MCPProvider(on_progress=...)`.
+
+    ```python
+    git = MCPProvider.stdio("uvx", ["mcp-server-git"], on_progress=forward_progress)
+    server = ToolServer([git])
+    ```
+    """
     report = progress.context.context.get("report_progress")
     if report is not None:
         report(progress.progress, progress.total, progress.message)

@@ -19,6 +19,15 @@ _KINDS: tuple[Kind, ...] = ("tool", "resource", "resource_template", "prompt")
 class SessionRules:
     """What is switched off for one session and no other; the last rule that matches wins.
 
+    ```python
+    def focus_on(topic: str, run: ToolContext) -> str:
+        rules: SessionRules = run.context["session_rules"]
+        rules.enable(tags={topic}, only=True)
+        return f"Only {topic} is left, for this session."
+
+    server = ToolServer([create_issue, focus_on])
+    ```
+
     Rules hold at once, in lists, searches and calls, and stand above the filter: what they switch off is
     answered as if it were not there. Safe to change from any thread.
     """

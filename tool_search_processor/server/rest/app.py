@@ -61,6 +61,11 @@ def create_app(
 ) -> Starlette:
     """Return an ASGI application that searches a catalog, as Letta's client asks for it.
 
+    ```python
+    app = create_app([create_issue, list_issues], search="bm25", token="...")
+    uvicorn.run(app, port=8000)
+    ```
+
     `POST /v1/tools/search`, `GET /v1/tools`, `GET /v1/tools/{id}`, `GET /health`, `GET /openapi.json`,
     `GET /metrics` (Prometheus), and a page for people at `/`, which without a token is for this machine
     alone.
