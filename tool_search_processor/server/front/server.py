@@ -48,9 +48,11 @@ REGISTERED = "registered"
 class ToolServer:
     """Serves tools to MCP clients: listed, or found by search and run through a proxy.
 
-        server = ToolServer([create_issue, list_issues])          # listed
-        server.register_on_demand_tool(close_issue, "resolve")    # found by search only
-        asyncio.run(server.run_stdio())
+    ```python
+    server = ToolServer([create_issue, list_issues])          # listed
+    server.register_on_demand_tool(close_issue, "resolve")    # found by search only
+    asyncio.run(server.run_stdio())
+    ```
 
     A client sees the two meta-tools, `search_tools` and `call_tool`, where there is something to find.
     In mode `normal` that is what is on demand; in mode `discovery` nothing but the meta-tools is listed,
