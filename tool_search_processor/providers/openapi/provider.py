@@ -39,6 +39,16 @@ _WEB = ("http://", "https://")
 class OpenAPIProvider(Provider):
     """Gives a tool for each operation of an OpenAPI document (2.0, 3.0, 3.1), called with httpx.
 
+    ```python
+    document = {
+        "openapi": "3.1.0",
+        "servers": [{"url": "https://library.example"}],
+        "paths": {"/books": {"get": {"operationId": "find_books", "responses": {}}}},
+    }
+    library = OpenAPIProvider(document, include=["GET *"])  # or the path of a file
+    [tool.name for tool in await library.list_tools({})]  # -> ['find_books']
+    ```
+
     The tool's name is made of the `operationId`, or of method and path; its description is summary and
     description. Its arguments are the operation's parameters, and the properties of its body where none of
     them has a parameter's name: else the argument `body` is the whole body. Of two parameters of one name
