@@ -187,7 +187,6 @@ class Gateway:
             exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other
         )
         app.router.redirect_slashes = False  # a redirect leads to whatever host a request names
-        app.middleware_stack = app.build_middleware_stack()  # now: a limit that can't work is told of here
         return app
 
     async def aclose(self) -> None:
