@@ -142,6 +142,28 @@ async def test_one_client_that_cannot_be_looked_at_does_not_keep_the_others_from
     assert "a client could not be told of a change" in caplog.text
 
 
+async def test_one_client_that_hangs_does_not_keep_the_others_from_hearing():
+    hangs, heard = asyncio.Event(), Heard()
+
+    async def providers_for(context):
+        if context["headers"].get("x-hangs") and hangs.is_set():
+            await asyncio.Event().wait()
+        return []
+
+    server = front(providers_for=providers_for, provider_timeout_seconds=None)
+    async with (
+        serving(server) as url,
+        client_of(url, mode="legacy", headers={"x-hangs": "yes"}) as slow,
+        client_of(url, mode="legacy", message_handler=heard) as client,
+    ):
+        assert await names(slow) == await names(client)
+        hangs.set()
+        for number in range(3):
+            server.register_tool(make(f"new_{number}"))
+            await heard.once()
+            assert f"new_{number}" in await names(client)
+
+
 async def test_changes_after_the_end_are_nobodys():
     server = front()
     async with connected(server):

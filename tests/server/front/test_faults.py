@@ -7,7 +7,7 @@ import logging
 import httpx2
 import pytest
 
-from tests.server.front.support import client_of, found, front, names, proxied, serving, text
+from tests.server.front.support import SECRET, client_of, found, front, names, proxied, serving, text
 from tests.server.front.test_sessions import ACCEPT, INITIALIZE, Wire
 from tool_search_processor import tool
 from tool_search_processor.errors import ConfigurationError
@@ -171,7 +171,8 @@ async def test_a_client_that_leaves_in_a_call_ends_it_and_nothing_is_left(http, 
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
-async def test_a_session_that_is_cut_off_in_a_call_is_ended_by_the_servers_end(http):
+@pytest.mark.parametrize("options", [{}, {"session_secret": SECRET}, {"keep_sessions": False}])
+async def test_a_session_that_is_cut_off_in_a_call_ends_the_call_and_goes_on(http, options):
     began, ended = asyncio.Event(), asyncio.Event()
 
     @tool
@@ -184,14 +185,15 @@ async def test_a_session_that_is_cut_off_in_a_call_is_ended_by_the_servers_end(h
             ended.set()
         return "never"
 
-    async with serving(ToolServer([wait]), grace_seconds=0) as url:
+    async with serving(ToolServer([wait], **options)) as url:
         wire = Wire(http, url)
-        session = await wire.begin()
-        task = asyncio.create_task(wire.ask("tools/call", {"name": "wait"}, mcp_session_id=session))
+        session = {"mcp_session_id": await wire.begin()} if "keep_sessions" not in options else {}
+        task = asyncio.create_task(wire.ask("tools/call", {"name": "wait"}, **session))
         await asyncio.wait_for(began.wait(), 10)
         task.cancel()
         await asyncio.wait({task})
-    assert ended.is_set()
+        await asyncio.wait_for(ended.wait(), 10)
+        assert (await wire.ask("tools/list", **session))[0] == 200
 
 
 async def test_many_clients_at_once_each_get_their_own_answers():

@@ -133,12 +133,19 @@ async def test_the_policy_and_providers_see_user_headers_session_and_mode():
 # -- providers of a request
 
 
-async def test_one_failing_provider_of_a_request_does_not_take_the_others_down(caplog):
+class Gone(BaseException):
+    """What no program waits for."""
+
+
+@pytest.mark.parametrize("how", [OSError("gone"), Gone(), SystemExit(3), asyncio.CancelledError(), "hangs"])
+async def test_one_failing_provider_of_a_request_does_not_take_the_others_down(how, caplog):
     class Dead:
         name = "dead"
 
         async def list_tools(self, context):
-            raise OSError("gone")
+            if how == "hangs":
+                await asyncio.Event().wait()
+            raise how
 
     def providers_for(context):
         return [
@@ -147,7 +154,9 @@ async def test_one_failing_provider_of_a_request_does_not_take_the_others_down(c
             [make("loose")][0],
         ]
 
-    async with connected(front(providers_for=providers_for)) as client:
+    timeout = 0.02 if how == "hangs" else 30
+    server = front(providers_for=providers_for, provider_timeout_seconds=timeout)
+    async with connected(server) as client:
         assert await names(client) == ["create_issue", "listed_one", "loose", *META]
         assert "hidden_one" in await found(client, query="hidden one")
         assert text(await proxied(client, "hidden_one")) == '{"ran":"hidden_one"}'

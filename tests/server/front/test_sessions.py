@@ -126,11 +126,12 @@ async def test_without_sessions_there_is_no_id_and_no_stream(http):
                 assert (await http.request(method, url, headers=ACCEPT)).status_code == 405
 
 
-async def test_a_session_is_its_users_own(http):
+@pytest.mark.parametrize("options", [{}, {"session_secret": SECRET}])
+async def test_a_session_is_its_users_own(http, options):
     def users(token):
         return {"a": {"sub": "ada"}, "a2": {"sub": "ada"}, "b": {"sub": "bob"}}.get(token)
 
-    async with serving(front(authenticate=users)) as url:
+    async with serving(front(authenticate=users, **options)) as url:
         wire = Wire(http, url)
         session = await wire.begin(authorization="Bearer a")
         assert (await wire.listed(session, authorization="Bearer a2"))[0] == 200
@@ -154,12 +155,17 @@ async def test_any_worker_serves_a_signed_session_until_its_time_is_up(http):
             assert await names(client) == NORMAL
 
 
-def test_a_signed_id_cannot_be_changed():
+ADA = {"name": "ada"}
+
+
+def test_a_signed_id_cannot_be_changed_or_passed_on():
     clock = ManualClock(1_000_000)
     ids = SignedIds(SECRET.encode(), ttl_seconds=60, clock=clock)
-    session = ids.issue("discovery")
-    assert ids.read(session) == "discovery"
-    assert ids.issue("discovery") != session
+    session = ids.issue("discovery", user=ADA)
+    assert ids.read(session, user=dict(ADA)) == "discovery"
+    assert ids.issue("discovery", user=ADA) != session
+    for user in (None, "ada", {"name": "bob"}, str(ADA)):
+        assert ids.read(session, user=user) is None
     body, _, signature = session.partition(".")
     for forged in (
         body,
@@ -169,7 +175,7 @@ def test_a_signed_id_cannot_be_changed():
         f"{session}x",
         f".{signature}",
     ):
-        assert ids.read(forged) is None
+        assert ids.read(forged, user=ADA) is None
     for content in (
         b"no json",
         b"[]",
@@ -178,8 +184,8 @@ def test_a_signed_id_cannot_be_changed():
         b'{"mode":"normal","began":"x"}',
     ):
         body = base64.urlsafe_b64encode(content).rstrip(b"=").decode()
-        assert ids.read(f"{body}.{ids._signature(body)}") is None
-    assert ids.read(f"A.{ids._signature('A')}") is None
+        assert ids.read(f"{body}.{ids._signature(body, ADA)}", user=ADA) is None
+    assert ids.read(f"A.{ids._signature('A', ADA)}", user=ADA) is None
 
 
 def session(name, **fields):

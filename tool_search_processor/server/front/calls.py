@@ -16,6 +16,7 @@ from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
 from tool_search_processor.results import encode_result, error_text
 from tool_search_processor.server.front import definitions, searching
+from tool_search_processor.server.front.paging import PAGE_SIZE
 from tool_search_processor.server.front.results import of_target, text_result, tool_result
 from tool_search_processor.server.front.views import ToolView
 from tool_search_processor.tools import Tool, ToolContext
@@ -47,7 +48,10 @@ class FrontCalls:
         with self.view.admission() as admission:
             tools = await self.view.list_tools(admission)
             has_findable = await self.view.has_findable(admission)
-        return [*tools, *self.meta_tools()] if has_findable else tools
+        if not has_findable:
+            return tools
+        # On the first page, for clients that ask for no other.
+        return [*tools, *self.meta_tools()] if len(tools) < PAGE_SIZE - 1 else [*self.meta_tools(), *tools]
 
     async def answer(
         self, name: str, arguments: Mapping[str, Any] | None, context: ToolContext

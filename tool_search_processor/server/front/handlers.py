@@ -20,6 +20,7 @@ from tool_search_processor.results import error_text
 from tool_search_processor.server.front import components
 from tool_search_processor.server.front.calls import FrontCalls
 from tool_search_processor.server.front.hub import Hub, mark_of
+from tool_search_processor.server.front.paging import page_of
 from tool_search_processor.server.front.reports import CallReports
 from tool_search_processor.server.front.requests import REQUEST_KEY, FrontRequest
 from tool_search_processor.server.front.results import wire_tool
@@ -63,14 +64,14 @@ class FrontHandlers:
     async def list_tools(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """List the tools of a request, all in one page."""
-        _check_cursor(params)
+        """List the tools of a request."""
         request = request_of(ctx)
         tools = await FrontCalls(await self._view(request)).list_tools()
         if _is_kept(request):
             hub: Hub = ctx.lifespan_context
             hub.listed(request, ctx.session.send_tool_list_changed, mark=mark_of(tools))
-        return types.ListToolsResult(tools=[*map(wire_tool, tools)])
+        page, cursor = page_of(tools, params)
+        return types.ListToolsResult(tools=[*map(wire_tool, page)], next_cursor=cursor)
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Run a tool; its context also holds `report_progress`, `log`, and the SDK's own context, `mcp`."""
@@ -84,7 +85,9 @@ class FrontHandlers:
             context=MappingProxyType({**request.context, **ways}),
         )
         try:
-            return await FrontCalls(await self._view(request)).answer(params.name, params.arguments, context)
+            view = await self._view(request)
+            answer = FrontCalls(view).answer(params.name, params.arguments, context)
+            return await _while_awaited(request, answer)
         finally:
             await reports.finish()
 
@@ -92,21 +95,22 @@ class FrontHandlers:
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the resources that a session's rules leave on."""
-        _check_cursor(params)
         request = request_of(ctx)
         listed = await self._catalog.list_resources(request.context)
         shown = components.shown(listed, request.session.rules, kind="resource")
-        return types.ListResourcesResult(resources=[*map(components.wire_resource, shown)])
+        page, cursor = page_of(shown, params)
+        return types.ListResourcesResult(resources=[*map(components.wire_resource, page)], next_cursor=cursor)
 
     async def list_resource_templates(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the resource templates that a session's rules leave on."""
-        _check_cursor(params)
         request = request_of(ctx)
         listed = await self._catalog.list_resource_templates(request.context)
         shown = components.shown(listed, request.session.rules, kind="resource_template")
-        return types.ListResourceTemplatesResult(resource_templates=[*map(components.wire_template, shown)])
+        page, cursor = page_of(shown, params)
+        templates = [*map(components.wire_template, page)]
+        return types.ListResourceTemplatesResult(resource_templates=templates, next_cursor=cursor)
 
     async def read_resource(
         self, ctx: Ctx, params: types.ReadResourceRequestParams
@@ -116,17 +120,17 @@ class FrontHandlers:
         found = await self._resource(request, params.uri)
         if found is None:
             raise MCPError(_RESOURCE_NOT_FOUND, "Resource not found", {"uri": params.uri})
-        return await _or_error(components.read(found, params.uri))
+        return await _while_awaited(request, _or_error(components.read(found, params.uri)))
 
     async def list_prompts(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         """List the prompts that a session's rules leave on."""
-        _check_cursor(params)
         request = request_of(ctx)
         listed = await self._catalog.list_prompts(request.context)
         shown = components.shown(listed, request.session.rules, kind="prompt")
-        return types.ListPromptsResult(prompts=[*map(components.wire_prompt, shown)])
+        page, cursor = page_of(shown, params)
+        return types.ListPromptsResult(prompts=[*map(components.wire_prompt, page)], next_cursor=cursor)
 
     async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Fill a prompt in."""
@@ -134,7 +138,7 @@ class FrontHandlers:
         prompt: Prompt | None = await self._catalog.get_prompt(params.name, request.context)
         if prompt is None or not request.session.rules.admits(prompt, kind="prompt"):
             raise MCPError(types.INVALID_PARAMS, clean_text(f"Unknown prompt: {params.name[:80]!r}"))
-        return await _or_error(components.render(prompt, params.arguments or {}))
+        return await _while_awaited(request, _or_error(components.render(prompt, params.arguments or {})))
 
     async def _resource(self, request: FrontRequest, uri: str) -> Resource | ResourceTemplate | None:
         rules = request.session.rules
@@ -218,6 +222,8 @@ async def _or_error(answer: Awaitable[_ResultT]) -> _ResultT:
         raise MCPError(types.INTERNAL_ERROR, error_text(exc)) from exc
 
 
-def _check_cursor(params: types.PaginatedRequestParams | None) -> None:
-    if params is not None and params.cursor is not None:
-        raise MCPError(types.INVALID_PARAMS, "Unknown cursor: this list comes in one page")
+async def _while_awaited(request: FrontRequest, answer: Awaitable[_ResultT]) -> _ResultT:
+    """Return an answer; what nobody waits for any more is cancelled."""
+    with request.presence.awaited():
+        return await answer
+    raise MCPError(types.INTERNAL_ERROR, "The client has left")

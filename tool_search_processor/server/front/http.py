@@ -65,7 +65,7 @@ class Sessions:
         begun = self.begin(request)
         if self.table is not None:
             return self.table.get(session_id, user=begun.user)
-        mode = self.signed.read(session_id) if self.signed is not None else None
+        mode = self.signed.read(session_id, user=begun.user) if self.signed is not None else None
         return Session(mode=mode, rules=begun.rules, id=session_id, user=begun.user) if mode else None
 
     def keep(self, session: Session, session_id: str) -> None:
@@ -121,7 +121,7 @@ class SessionEndpoint:
                 return
             receive = replay(body, receive)
             if _is_initialize(body):
-                given = session.id = self._sessions.signed.issue(session.mode)
+                given = session.id = self._sessions.signed.issue(session.mode, user=session.user)
 
         async def send_and_keep(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < _ERROR:
@@ -183,8 +183,11 @@ class SessionEndpoint:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _serve(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
-        request.scope[REQUEST_KEY] = of_http(request, session)
-        await self._manager.handle_request(request.scope, receive, send)
+        served = request.scope[REQUEST_KEY] = of_http(request, session)
+        try:
+            await self._manager.handle_request(request.scope, receive, send)
+        finally:
+            served.presence.end()
 
 
 def http_app(
@@ -205,7 +208,11 @@ def http_app(
         closing: Once it is set, streams that have no end are ended.
         session_ttl_seconds: How long a session may be idle.
         limits: What `Protection` takes.
+
+    Raises:
+        ConfigurationError: For a limit that can't work.
     """
+    Protection(_gone, **limits)  # complains now; the one that serves is made when the app starts
     manager = StreamableHTTPSessionManager(
         server,
         stateless=sessions.table is None,

@@ -38,6 +38,9 @@ class _Watched:
     request: FrontRequest
     tell: Callable[[], Awaitable[None]]
     mark: str
+    is_due: bool = False
+    look: asyncio.Task[None] | None = None
+    """Under way; a client that is slow to be looked at or told keeps nobody else waiting."""
 
 
 class Hub:
@@ -67,9 +70,10 @@ class Hub:
             yield
         finally:
             self.close()
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            tasks = {task, *(each.look for each in self._watched.values() if each.look is not None)}
+            for each in tasks:
+                each.cancel()
+            await asyncio.wait(tasks)
 
     def changed(self) -> None:
         """Have every client's list looked at again, soon; from any thread."""
@@ -83,11 +87,12 @@ class Hub:
 
     def listed(self, request: FrontRequest, tell: Callable[[], Awaitable[None]], *, mark: str) -> None:
         """Tell a session of changes to what it is being listed."""
+        self._drop(request.session)
         self._watched[request.session] = _Watched(request, tell, mark)
 
     def forget(self, session: Session) -> None:
         """Stop watching a session that has ended."""
-        self._watched.pop(session, None)
+        self._drop(session)
 
     async def listen(
         self,
@@ -112,7 +117,7 @@ class Hub:
             return await stream(ctx, params)
         finally:
             self._streams.discard(stream)
-            self._watched.pop(stream, None)
+            self._drop(stream)
 
     def close(self) -> None:
         """End the streams of changes, so that nothing waits for them."""
@@ -130,17 +135,29 @@ class Hub:
                 continue
             seen = version
             self._changed.clear()
-            for watched in tuple(self._watched.values()):
-                try:
-                    await self._look(watched)
-                except Exception:  # a provider or a hook failed: the other clients are told all the same
-                    logger.warning("a client could not be told of a change", exc_info=True)
+            for watched in self._watched.values():
+                watched.is_due = True
+                if watched.look is None:
+                    watched.look = asyncio.create_task(self._keep_up(watched))
 
-    async def _look(self, watched: _Watched) -> None:
-        mark = await self._mark(watched.request)
-        if mark != watched.mark:
-            watched.mark = mark
-            await watched.tell()
+    async def _keep_up(self, watched: _Watched) -> None:
+        """Look at a client's list, and once more where it was to be looked at meanwhile."""
+        try:
+            while watched.is_due:
+                watched.is_due = False
+                mark = await self._mark(watched.request)
+                if mark != watched.mark:
+                    watched.mark = mark
+                    await watched.tell()
+        except Exception:  # a provider or a hook failed
+            logger.warning("a client could not be told of a change", exc_info=True)
+        finally:
+            watched.look = None
+
+    def _drop(self, client: object) -> None:
+        watched = self._watched.pop(client, None)
+        if watched is not None and watched.look is not None:
+            watched.look.cancel()
 
 
 def mark_of(tools: Iterable[Tool]) -> str:

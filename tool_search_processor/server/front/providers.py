@@ -5,19 +5,28 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, TypeVar
 
+from tool_search_processor.catalog.reading import within
 from tool_search_processor.catalog.sources import as_providers
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.base import Context, Provider, components_of, provider_name
+from tool_search_processor.providers.base import (
+    Context,
+    Provider,
+    ToolProvider,
+    components_of,
+    provider_name,
+)
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Kind
 
 logger = logging.getLogger(__name__)
+
+_ValueT = TypeVar("_ValueT")
 
 ProvidersFor = Callable[[Context], Any | Awaitable[Any]]
 
@@ -26,9 +35,15 @@ class RequestProviders(Provider):
     """Asks a function which providers a request has; one that fails doesn't take the others down."""
 
     name = "providers_for"
+    limits_itself = True
+    """Each provider has its own time: one that hangs must not take away what the others have listed."""
 
-    def __init__(self, function: ProvidersFor) -> None:
-        """Take the function: `(context) -> providers`, sync or async.
+    def __init__(self, function: ProvidersFor, *, timeout_seconds: float | None) -> None:
+        """Take the function.
+
+        Args:
+            function: `(context) -> providers`, sync or async.
+            timeout_seconds: How long it may take, and then each provider; None waits for ever.
 
         Raises:
             ConfigurationError: When it can't be called.
@@ -38,6 +53,7 @@ class RequestProviders(Provider):
                 f"providers_for is a function (context) -> providers, found {function!r:.80}"
             )
         self._function = function
+        self._timeout_seconds = timeout_seconds
         self._make = FunctionTools()
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
@@ -58,18 +74,40 @@ class RequestProviders(Provider):
         return await self._all(context, "prompt")
 
     async def _all(self, context: Context, kind: Kind) -> list[Any]:
+        named = await within(_caught(self._named(context)), self._timeout_seconds)
+        if isinstance(named, BaseException):
+            raise named
+        lists = await asyncio.gather(*(self._list(each, context, kind) for each in named))
+        return [component for listed in lists for component in listed]
+
+    async def _named(self, context: Context) -> Sequence[ToolProvider]:
         named = self._function(context)
-        providers = as_providers(await named if inspect.isawaitable(named) else named)
-        lists = await asyncio.gather(
-            *(components_of(each, context, kind=kind, make=self._make) for each in providers),
-            return_exceptions=True,
+        return as_providers(await named if inspect.isawaitable(named) else named)
+
+    async def _list(self, provider: ToolProvider, context: Context, kind: Kind) -> Sequence[Any]:
+        try:
+            work = _caught(components_of(provider, context, kind=kind, make=self._make))
+            listed = await within(work, self._timeout_seconds)
+        except TimeoutError as exc:
+            listed = exc
+        if not isinstance(listed, BaseException):
+            return tuple(listed)
+        logger.warning(
+            "the provider %r failed to list for a request", provider_name(provider), exc_info=listed
         )
-        found: list[Any] = []
-        for provider, listed in zip(providers, lists, strict=True):
-            if isinstance(listed, BaseException):
-                logger.warning(
-                    "the provider %r failed to list for a request", provider_name(provider), exc_info=listed
-                )
-            else:
-                found += listed
-        return found
+        return ()
+
+
+async def _caught(work: Coroutine[Any, Any, _ValueT]) -> _ValueT | BaseException:
+    """Return what foreign work gives or raises: raised in a task, SystemExit would end the event loop."""
+    try:
+        return await work
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except asyncio.CancelledError as exc:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return exc
+    except BaseException as exc:  # noqa: BLE001 - it is reported
+        return exc

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from anyio import CancelScope
 
 from tool_search_processor.server.front.sessions import Session
 from tool_search_processor.server.protection import joined_headers
@@ -20,6 +23,33 @@ REQUEST_KEY = "tool_search_processor.request"
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
+class Presence:
+    """Whether the client of a request is still there to be answered; what it waits for ends with it."""
+
+    def __init__(self) -> None:
+        """Begin with a client that is there."""
+        self._scopes: set[CancelScope] = set()
+        self._is_over = False
+
+    @contextmanager
+    def awaited(self) -> Iterator[None]:
+        """Cancel what is in the block once the client has gone."""
+        with CancelScope() as scope:
+            self._scopes.add(scope)
+            try:
+                if self._is_over:
+                    scope.cancel()
+                yield
+            finally:
+                self._scopes.discard(scope)
+
+    def end(self) -> None:
+        """Tell that the client has its answer, or has gone without."""
+        self._is_over = True
+        for scope in tuple(self._scopes):
+            scope.cancel()
+
+
 @dataclass(frozen=True, kw_only=True)
 class FrontRequest:
     """One request."""
@@ -27,6 +57,7 @@ class FrontRequest:
     session: Session
     user: object = None
     headers: Mapping[str, str] = field(default_factory=lambda: _NO_HEADERS)
+    presence: Presence = field(default_factory=Presence)
 
     @cached_property
     def context(self) -> Mapping[str, Any]:

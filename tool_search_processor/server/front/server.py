@@ -109,7 +109,8 @@ class ToolServer:
             keep_sessions: Whether HTTP clients get a session; without one, each request is read by itself.
             session_ttl_seconds: How long a session may be idle.
             session_secret: Signs session ids, which then carry their mode: any worker with the same secret
-                can serve them, none keeps anything, and they end `session_ttl_seconds` after they began.
+                can serve them, none keeps anything, and they end `session_ttl_seconds` after they began. A
+                user's `repr` has to be the same in all of them.
             instructions: What clients are told the server is for; by default, that tools can be searched.
             clock: Returns the time in seconds, by which sessions end.
 
@@ -149,7 +150,7 @@ class ToolServer:
         if instructions is None and is_searched:
             instructions = meta_tools.instruction_text(self.options.names)
         if providers_for is not None:
-            sources.append(RequestProviders(providers_for))
+            sources.append(RequestProviders(providers_for, timeout_seconds=provider_timeout_seconds))
         self.catalog = Catalog(
             sources,
             search=search,
@@ -249,6 +250,8 @@ class ToolServer:
         **limits: Any,
     ) -> None:
         """Serve HTTP clients until SIGINT or SIGTERM, let calls end, and close the providers.
+
+        A client whose connection breaks off in a call ends that call: there is no way to give it the result.
 
         Args:
             host: The address to bind to. One that other machines can reach needs `authenticate`.

@@ -94,18 +94,22 @@ class SessionTable:
 
     def _drop_idle(self) -> None:
         now = self._clock()
-        for session in list(self._sessions.values()):
+        idle: list[Session] = []
+        for session in self._sessions.values():
             if session.in_flight:
                 continue
             if now - session.last_seen < self._ttl_seconds:
                 break
+            idle.append(session)
+        for session in idle:
             self.close(session)
 
 
 class SignedIds:
     """Session ids that carry their mode, signed: any worker that knows the secret can serve them.
 
-    Nothing is kept, so such a session can't be idle: it ends a fixed time after it began.
+    The signature holds for one user, who is told from others by `repr`. Nothing is kept, so such a session
+    can't be idle: it ends a fixed time after it began.
     """
 
     def __init__(
@@ -130,16 +134,16 @@ class SignedIds:
         self._ttl_seconds = ttl_seconds
         self._clock = clock
 
-    def issue(self, mode: Mode) -> str:
-        """Return a new id."""
+    def issue(self, mode: Mode, *, user: object) -> str:
+        """Return a new id of a user's."""
         content = {"mode": mode, "began": int(self._clock()), "id": secrets.token_hex(8)}
         body = _encoded(json.dumps(content, separators=(",", ":")).encode())
-        return f"{body}.{self._signature(body)}"
+        return f"{body}.{self._signature(body, user)}"
 
-    def read(self, session_id: str) -> Mode | None:
-        """Return the mode of an id; None where the signature is wrong or its time is up."""
+    def read(self, session_id: str, *, user: object) -> Mode | None:
+        """Return the mode of an id; None where it was signed for another, or changed, or its time is up."""
         body, _, signature = session_id[:_LONGEST_ID].partition(".")
-        if not hmac.compare_digest(signature.encode(), self._signature(body).encode()):
+        if not hmac.compare_digest(signature.encode(), self._signature(body, user).encode()):
             return None
         try:
             content = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
@@ -149,8 +153,8 @@ class SignedIds:
         is_over = self._clock() - began >= self._ttl_seconds
         return mode if mode in MODES and not is_over else None
 
-    def _signature(self, body: str) -> str:
-        return _encoded(hmac.digest(self._secret, body.encode(), "sha256"))
+    def _signature(self, body: str, user: object) -> str:
+        return _encoded(hmac.digest(self._secret, f"{body}.{user!r}".encode("utf-8", "replace"), "sha256"))
 
 
 def _encoded(data: bytes) -> str:
