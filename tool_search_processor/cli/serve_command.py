@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     gateway = make_gateway(options)
     started = partial(_tell_upstreams, gateway)
     if address is None:
-        asyncio.run(_serve_stdio(gateway, started))
+        asyncio.run(serve_stdio(gateway, started))
         return 0
     host, port = address
     limits: dict[str, Any] = {name: getattr(options, name) for name in _LIMITS}
@@ -120,8 +121,8 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]") or HOST, int(port)
 
 
-async def _serve_stdio(gateway: Gateway, started: partial[None]) -> None:
-    """Serve until the client leaves or a signal comes."""
+async def serve_stdio(gateway: Gateway, started: Callable[[], object]) -> None:
+    """Serve the client that started this process until it leaves; a signal ends the process."""
     stop = asyncio.Event()
     with contextlib.suppress(NotImplementedError):  # Windows: there, a signal ends the process by itself
         for number in (signal.SIGINT, signal.SIGTERM):

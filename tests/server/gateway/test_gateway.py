@@ -1,5 +1,6 @@
 """A gateway over real servers and real HTTP: everything is found and passed on, whatever happens to one."""
 
+import asyncio
 import json
 
 import httpx2
@@ -99,6 +100,30 @@ async def test_progress_of_an_upstream_reaches_the_client():
         arguments = {"name": "small_steps", "arguments": {}}
         await client.call_tool("call_tool", arguments, progress_callback=keep)
     assert reports == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
+
+
+async def test_a_client_that_leaves_in_a_call_cancels_it_upstream(http):
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": "t",
+    }
+    params = {"name": "small_hang", "arguments": {}, "_meta": meta}
+    headers = {
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/call",
+        "mcp-name": "small_hang",
+    }
+    async with running(gateway()) as url, client_of(url) as client:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        async with http.stream("POST", url, json=message, headers=headers) as answer:
+            async for line in answer.aiter_lines():
+                if "notifications/progress" in line:
+                    break
+        async with asyncio.timeout(20):
+            while text(await proxied(client, "small_cancelled")) != '["hang"]':
+                pass
 
 
 async def test_one_that_is_dead_and_one_that_hangs_hold_nobody_up(http, tmp_path, caplog):

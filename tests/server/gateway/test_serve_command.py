@@ -15,7 +15,7 @@ import pytest
 
 from tests.server.gateway.support import PETS, config, small
 from tool_search_processor.cli import main
-from tool_search_processor.cli.serve_command import make_gateway, read_token
+from tool_search_processor.cli.serve_command import make_gateway, read_token, serve_stdio
 from tool_search_processor.cli.serve_options import add_options
 from tool_search_processor.errors import ConfigurationError
 
@@ -77,6 +77,22 @@ def test_it_serves_until_it_is_told_to_stop(pets, tmp_path, capsys, monkeypatch)
     assert status == 421
     said = capsys.readouterr().err
     assert "tool-search: 18 tools of 2 upstreams; down: dead\n" in said
+
+
+async def test_a_gateway_at_standard_input_ends_when_its_client_leaves():
+    class Left:
+        async def run_stdio(self, *, started):
+            started()
+
+    class Failed:
+        async def run_stdio(self, *, started):
+            raise OSError("no standard input")
+
+    came = []
+    await serve_stdio(Left(), lambda: came.append("started"))
+    assert came == ["started"]
+    with pytest.raises(OSError, match="no standard input"):
+        await serve_stdio(Failed(), lambda: None)
 
 
 def test_files_are_opened_as_far_as_the_system_lets_it(pets):
