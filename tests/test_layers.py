@@ -4,6 +4,7 @@ Every import counts: those inside functions, and those for the type checker alon
 """
 
 import ast
+import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -100,6 +101,11 @@ def test_every_module_stands_in_a_row():
 
 def test_no_entry_stands_in_two_rows():
     assert len(ROW_OF) == sum(map(len, ROWS.values()))
+
+
+def test_the_package_tells_of_every_row():
+    told = set(re.findall(r"\w+", tool_search_processor.__doc__))
+    assert [row for row, entries in ROWS.items() if not told.intersection(entries) and row < max(ROWS)] == []
 
 
 def test_modules_import_from_rows_above_and_never_in_a_circle():

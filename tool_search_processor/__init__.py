@@ -1,19 +1,51 @@
 """Tool search for agents: a model finds and loads tools on demand instead of being sent all of them.
 
-    from tool_search_processor import Agent, TokenLimiter, ToolSearchProcessor, tool
+```python
+from tool_search_processor import Agent, TokenLimiter, ToolSearchProcessor, tool
 
-    search = ToolSearchProcessor(tools=[...], filter=lambda request: ...)
-    agent = Agent(name="...", model="...", input_processors=[search, TokenLimiter(127_000)])
+search = ToolSearchProcessor(tools=[...], filter=lambda request: ...)
+agent = Agent(name="...", model="...", input_processors=[search, TokenLimiter(127_000)])
+```
 
 How a step goes:
 
-    conversation ─▶ InputStep ─▶ processor ─▶ processor ─▶ model
-                                    │
-        catalog (providers ▶ transforms ▶ unique names ▶ index)
-           ▲ search_tools: rank ▶ filter "search" ▶ cut
-           ▲ load_tool:    name ▶ filter "load"   ▶ store (per thread, with a time to live)
-           ▼ next step:    store ▶ filter "active" ▶ listed after everything that was listed before
+    providers: functions, MCP servers, OpenAPI documents, yours; each with transforms of its own
+        │  read side by side, within limits of time, and again only when a change mark has moved
+        ▼
+    catalog: unique names ▶ drift (changed foreign tools held) ▶ transforms ▶ unique names ▶ index
+        │
+        │  search_tools   rank ▶ filter "search" ▶ cut
+        │  load_tool      name ▶ filter "load" ▶ store (per thread, with a time to live)
+        │  next step      store ▶ filter "active" ▶ listed after all that was listed before
+        │  a call         filter "active" again ▶ arguments checked ▶ run ▶ result cut
+        ▼
+    messages ▶ InputStep ▶ ToolSearchProcessor ▶ yours ▶ TokenLimiter ▶ model ▶ its calls ▶ messages
+
+`Agent` turns this loop on LiteLLM, `ToolSession` is for a loop of your own. `ToolServer` (MCP), `create_app`
+(REST) and `Gateway` (both, over many upstreams) serve a catalog to clients without the loop: they list two
+meta-tools, and ask the filter at search, listing and call.
+
+Where things stand; a module imports only from rows above its own, or left of it in its row:
+
+    errors, telemetry                           what is raised; spans
+    tools, components, plain, per_loop, …       a tool and its schema; resources and prompts; cleaned texts
+    steps, messages, call_requests, results     one model call: its input, its history, its calls' answers
+    transforms, search, tokens                  list to list; documents to hits; what texts cost
+    meta_tools, filters, guarded                what a model reads and writes; who may, asked at each call
+    providers, stores                           where tools come from; where loaded names are kept
+    catalog                                     many providers, one set of tools and its index
+    processor, session, token_limiter           the steps of a run; calls, approvals; what must fit
+    agent                                       the loop
+    testing, evaluation                         a scripted model; proof that a search finds what it should
+    server, cli                                 MCP, REST, the gateway, the page; `tool-search`
+
+Texts and names that a model sees stand in `meta_tools`. Most of what is public is imported from here; a part
+with many names, or one that needs an extra, from its own package: `agent` (events), `catalog` (status),
+`search.*` (indexes, embedders), `transforms`, `evaluation`, `testing`, `server.*`.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from tool_search_processor._version import __version__
 from tool_search_processor.agent import Agent
@@ -25,11 +57,14 @@ from tool_search_processor.errors import (
     DuplicateToolError,
     InvalidPatternError,
     InvalidToolError,
+    ProviderError,
     ReservedToolNameError,
     ResumeError,
+    RunningLoopError,
     StoreError,
     TokenLimitError,
     ToolArgumentsError,
+    ToolCallError,
     ToolNotCallableError,
     ToolSearchError,
     ToolUnavailableError,
@@ -43,34 +78,56 @@ from tool_search_processor.steps import InputProcessor, InputStep, ToolResolver,
 from tool_search_processor.stores import LoadedToolStore, MemoryStore
 from tool_search_processor.token_limiter import TokenLimiter
 from tool_search_processor.tools import Tool, ToolContext, tool
-from tool_search_processor.transforms import Transform
+from tool_search_processor.transforms import (
+    ArgTransform,
+    Namespace,
+    TagFilter,
+    ToolTransform,
+    ToolTransformConfig,
+    Transform,
+    Visibility,
+)
+
+if TYPE_CHECKING:
+    from tool_search_processor.providers import MCPProvider, OpenAPIProvider
+    from tool_search_processor.stores import HistoryStore, RedisStore
 
 __all__ = [
     "AbortRun",
     "Agent",
+    "ArgTransform",
     "CallableProvider",
     "Catalog",
     "ConfigurationError",
     "Document",
     "DuplicateToolError",
     "FilterRequest",
+    "HistoryStore",
     "Hit",
     "InputProcessor",
     "InputStep",
     "InvalidPatternError",
     "InvalidToolError",
     "LoadedToolStore",
+    "MCPProvider",
     "MemoryStore",
+    "Namespace",
+    "OpenAPIProvider",
+    "ProviderError",
+    "RedisStore",
     "ReservedToolNameError",
     "ResumeError",
     "RunResult",
+    "RunningLoopError",
     "SearchIndex",
     "StaticProvider",
     "StoreError",
+    "TagFilter",
     "TokenLimitError",
     "TokenLimiter",
     "Tool",
     "ToolArgumentsError",
+    "ToolCallError",
     "ToolContext",
     "ToolNotCallableError",
     "ToolProvider",
@@ -78,10 +135,27 @@ __all__ = [
     "ToolSearchError",
     "ToolSearchProcessor",
     "ToolSession",
+    "ToolTransform",
+    "ToolTransformConfig",
     "ToolUnavailableError",
     "Transform",
+    "Visibility",
     "__version__",
     "cached_filter",
     "run_processors",
     "tool",
 ]
+
+_ON_DEMAND = {
+    "HistoryStore": "stores",
+    "MCPProvider": "providers",
+    "OpenAPIProvider": "providers",
+    "RedisStore": "stores",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the larger stores and providers when they are asked for: most programs use few of them."""
+    if name in _ON_DEMAND:
+        return getattr(import_module(f"{__name__}.{_ON_DEMAND[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -128,7 +128,15 @@ class ToolNotCallableError(ToolSearchError, TypeError):
 
 
 class ToolCallError(ToolSearchError, RuntimeError):
-    """A server refused a tool's call, failed, or could not be reached; the text is fit for the model."""
+    """A server refused a tool's call, failed, or could not be reached; the text is fit for the model.
+
+    ```python
+    async def weather(city: str, stations: Mapping[str, str]) -> str:
+        if city not in stations:
+            raise ToolCallError(f"There is no station in {city}: try a larger city near it.")
+        return stations[city]
+    ```
+    """
 
 
 class InvalidPatternError(ToolSearchError, ValueError):
@@ -172,11 +180,26 @@ class StoreError(ToolSearchError, RuntimeError):
 
 
 class ProviderError(ToolSearchError, RuntimeError):
-    """A source of tools that cannot be reached, or that gave no answer; no mistake of the program."""
+    """A source of tools that cannot be reached, or that gave no answer; no mistake of the program.
+
+    ```python
+    server = MCPProvider.stdio("no-such-program", name="broken")
+    await server.list_tools({})  # raises ProviderError
+    await Catalog([server, create_issue]).list_tools()  # one that is down takes nothing from the others
+    ```
+    """
 
 
 class RunningLoopError(ToolSearchError, RuntimeError):
-    """A synchronous method was called inside a running event loop."""
+    """A synchronous method was called inside a running event loop.
+
+    ```python
+    async def ask(question: str) -> RunResult:
+        return agent.run_sync(question)
+
+    await ask("Hello")  # raises RunningLoopError
+    ```
+    """
 
 
 class AbortRun(ToolSearchError):  # noqa: N818 - not a failure: the run ends with finish_reason "aborted"
