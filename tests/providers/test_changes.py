@@ -28,6 +28,8 @@ TOOL = Tool("t", "Reads.", SCHEMA, annotations={"readOnlyHint": True}, metadata=
         ({"metadata": {"title": "Another"}}, ("title",)),
         ({"description": "", "tags": ()}, ("description", "tags")),
         ({"metadata": {"title": "T", "_meta": {"time": 3}}}, ()),
+        ({"metadata": {"title": "T", "server": "https://other.example"}}, ("route",)),
+        ({"metadata": {"title": "T", "path": "/other"}}, ("route",)),
         ({"namespace": "n", "keywords": ("k",), "pinned": True, "name": "u"}, ()),
         ({"parameters": {"properties": dict(reversed(SCHEMA["properties"].items())), "type": "object"}}, ()),
     ],

@@ -21,7 +21,7 @@ class ToolChange:
     name: str
     provider: str
     parts: tuple[str, ...]
-    """What changed: "description", "parameters", "output_schema", "annotations", "tags", "title"."""
+    """What changed: "description", "parameters", "output_schema", "annotations", "tags", "title", "route"."""
     old_fingerprint: str
     new_fingerprint: str
     blocked: bool
@@ -52,7 +52,8 @@ def hold(tool: Tool, change: ToolChange, accept: Callable[[str | None], None]) -
 def definition_fingerprint(tool: Tool) -> str:
     """Return hashes of the parts of a tool's definition, one after the other.
 
-    The name is no part, nor is what the program adds: namespace, keywords, metadata but for the title.
+    The name is no part, nor is what the program adds: namespace, keywords, metadata but for the title
+    and, of an operation of an API, where it is called.
     """
     return "".join(_hash(value) for value in _parts(tool).values())
 
@@ -78,6 +79,8 @@ def _parts(tool: Tool) -> Mapping[str, Any]:
         "annotations": tool.annotations,
         "tags": sorted(tool.tags),
         "title": tool.metadata.get("title"),
+        # of an operation of an API: whoever gets its calls
+        "route": [tool.metadata.get(key) for key in ("method", "path", "server")],
     }
 
 

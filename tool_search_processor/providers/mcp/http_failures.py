@@ -14,15 +14,13 @@ from mcp_types import INTERNAL_ERROR
 
 from tool_search_processor.providers.mcp.failures import CUT_OFF, SESSION_GONE, UNREACHED, UNREADABLE
 from tool_search_processor.providers.mcp.lines import MAX_MESSAGE_BYTES
+from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError, read_bounded
 
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
 
 _SESSION_HEADER = "mcp-session-id"
 """With it, status 404 means that the server has forgotten the session (specification of 2025-11-25)."""
 
-_ENCODINGS = {"accept-encoding": "gzip, deflate"}
-"""A piece of 64 kB is at most 64 MB unpacked; brotli and Zstandard know no such bound."""
-_PLAIN = frozenset({"", "identity", "gzip", "deflate"})
 _STREAM_SECONDS = 1.0
 
 
@@ -55,7 +53,7 @@ class ContainingClient(httpx2.AsyncClient):
         """
         super().__init__(**options)
         self._read_seconds = read_seconds
-        self.headers.update(_ENCODINGS)
+        self.headers["accept-encoding"] = ACCEPT_ENCODING
         self._clock = clock
         self._sleep = sleep
         self._next_stream = 0.0
@@ -67,9 +65,8 @@ class ContainingClient(httpx2.AsyncClient):
         try:
             response = await super().send(request, **options)
         except Exception as exc:  # noqa: BLE001 - a socket, or a hook that signs requests
-            self.last_failure = _words(exc)
             is_cut_off = isinstance(exc, httpx2.TransportError) and not isinstance(exc, _NEVER_SENT)
-            return self._answer(request, CUT_OFF if is_cut_off else UNREACHED)
+            return self._failed(request, _words(exc), CUT_OFF if is_cut_off else UNREACHED)
         if response.status_code >= HTTPStatus.BAD_REQUEST:
             self.last_failure = _status_text(response.status_code)
         if (code := _refusal_of(request, response)) is not None:
@@ -87,27 +84,30 @@ class ContainingClient(httpx2.AsyncClient):
 
     async def _whole(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         """Return a response whose content is there, if it is no stream of events."""
-        if response.headers.get("content-encoding", "").strip().lower() not in _PLAIN:
-            self.last_failure = "it packs its answers in a way that was not asked for"
-            await response.aclose()
-            return self._answer(request, UNREADABLE)
-        if response.is_stream_consumed or _is_stream(response):
+        encoding = response.headers.get("content-encoding", "")
+        if response.is_stream_consumed or (_is_stream(response) and "," not in encoding):
             return response
         try:
             async with asyncio.timeout(self._read_seconds):
-                content = await _content(response)
+                content, is_whole = await read_bounded(
+                    response.aiter_raw(), encoding=encoding, max_bytes=MAX_MESSAGE_BYTES
+                )
+        except UnpackError as exc:
+            return self._failed(request, str(exc), UNREADABLE)
         except (httpx2.RequestError, TimeoutError) as exc:
-            self.last_failure = _words(exc)
-            return self._answer(request, UNREADABLE if isinstance(exc, httpx2.DecodingError) else CUT_OFF)
+            return self._failed(request, _words(exc), CUT_OFF)
         finally:
             await response.aclose()
-        if content is None:
-            self.last_failure = f"its answer is larger than {MAX_MESSAGE_BYTES:,} bytes"
-            return self._answer(request, UNREADABLE)
+        if not is_whole:
+            return self._failed(request, f"its answer is larger than {MAX_MESSAGE_BYTES:,} bytes", UNREADABLE)
         headers = [pair for pair in response.headers.multi_items() if pair[0] not in _OF_THE_WIRE]
         whole = httpx2.Response(response.status_code, headers=headers, content=content, request=request)
         whole.next_request = response.next_request  # where a redirect leads
         return whole
+
+    def _failed(self, request: httpx2.Request, words: str, code: int) -> httpx2.Response:
+        self.last_failure = words
+        return self._answer(request, code)
 
     def _answer(self, request: httpx2.Request, code: int) -> httpx2.Response:
         error = {"code": code, "message": self.last_failure}
@@ -141,14 +141,3 @@ def _media_type(response: httpx2.Response) -> str:
 
 def _is_stream(response: httpx2.Response) -> bool:
     return _media_type(response).startswith("text/event-stream")
-
-
-async def _content(response: httpx2.Response) -> bytes | None:
-    """Return the content; None where it is larger than what is read."""
-    parts, size = [], 0
-    async for part in response.aiter_bytes():
-        parts.append(part)
-        size += len(part)
-        if size > MAX_MESSAGE_BYTES:
-            return None
-    return b"".join(parts)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.providers.openapi import swagger
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.operations import OperationNode
@@ -48,6 +49,7 @@ _FLAT = frozenset(
     }
 )  # fmt: skip
 """What may be said of a body whose properties become arguments: nothing that holds between them."""
+_MOST_PARAMETERS = 1_000
 _FILE_TEXT = "A text, or a data: URL for other content."
 
 
@@ -92,6 +94,9 @@ def read_signature(document: Document, reader: SchemaReader, node: OperationNode
     They are in the order path, query, header, cookie, body. The properties of a body become arguments of
     their own where the body is an object with named properties only and none of these is named like a
     parameter; otherwise the argument `body` is the whole of it.
+
+    Raises:
+        InvalidToolError: If there are more parameters than anybody could mean.
     """
     signature = Signature()
     parameters = _parameters(document, node)
@@ -101,6 +106,8 @@ def read_signature(document: Document, reader: SchemaReader, node: OperationNode
     in_path = list(dict.fromkeys(_VARIABLE.findall(node.operation.path)))
     known = {str(one["name"]) for one, _ in parameters if one.get("in") == "path"}
     undeclared = [name for name in in_path if name not in known]
+    if len(parameters) > _MOST_PARAMETERS:
+        raise InvalidToolError(f"it has {len(parameters):,} parameters: the most is {_MOST_PARAMETERS:,}")
     parameters += [({"name": n, "in": "path", "schema": {"type": "string"}}, node.base) for n in undeclared]
     for place in _PLACES:
         for parameter, base in parameters:

@@ -15,6 +15,7 @@ from tool_search_processor.providers.openapi.requests import Outgoing, build_req
 from tool_search_processor.providers.openapi.responses import Limits, read_answer
 from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.providers.openapi.security import Credentials, Proof, check_value
+from tool_search_processor.providers.unpacking import ACCEPT_ENCODING
 from tool_search_processor.tools import ToolContext
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class Caller:
                 own = {} if isinstance(given, httpx.Auth) else given
                 request = self._request(client, outgoing, server=server, proof=proof, own=own)
                 auth = given if isinstance(given, httpx.Auth) else httpx.USE_CLIENT_DEFAULT
-                response = await _send(client, request, auth=auth, label=route.label)
+                response = await send(client, request, auth=auth, label=route.label)
                 try:
                     return await read_answer(response, limits=self._limits, label=route.label)
                 finally:
@@ -177,7 +178,7 @@ class Caller:
         """Return the request with what proves who asks: that stands over what a model writes."""
         from_user = {*client.headers} - _CARRIED_OVER
         headers = {name: value for name, value in outgoing.headers.items() if name not in from_user}
-        headers |= {**self._headers, **proof.headers, **own}
+        headers |= {**self._headers, **proof.headers, **own, "accept-encoding": ACCEPT_ENCODING}
         cookies = [*outgoing.cookies, *proof.cookies]
         if cookies:
             headers["cookie"] = "; ".join(filter(None, (headers.get("cookie"), *cookies)))
@@ -208,10 +209,14 @@ async def _given(auth: Auth | None, context: ToolContext) -> httpx.Auth | dict[s
     return {name.lower(): check_value(value, f"the header {name!r}") for name, value in (given or {}).items()}
 
 
-async def _send(
-    client: httpx.AsyncClient, request: httpx.Request, *, auth: Any, label: str
-) -> httpx.Response:
-    """Return the answer, not read yet; redirects are followed."""
+async def send(client: httpx.AsyncClient, request: httpx.Request, *, auth: Any, label: str) -> httpx.Response:
+    """Return the answer, not read yet; redirects are followed, but not into the own network.
+
+    Another host gets neither credentials nor cookies, and no request that does more than read.
+
+    Raises:
+        ToolCallError: If a redirect is not followed, or there are too many.
+    """
     for _ in range(_MAX_REDIRECTS + 1):
         response = await client.send(request, auth=auth, follow_redirects=False, stream=True)
         following = response.next_request
@@ -234,7 +239,7 @@ def _check_elsewhere(request: httpx.Request, following: httpx.Request, *, label:
     """Refuse to carry a request's content to another host, and to be led into the own network."""
     if following.method not in _READING:
         raise ToolCallError(f"{label} was redirected to another host, which only a reading call follows.")
-    if _is_inside(following.url.host) and not _is_inside(request.url.host):
+    if _depth(following.url.host) > _depth(request.url.host):
         raise ToolCallError(
             f"{label} was redirected to an address of this machine's own network: not followed."
         )
@@ -250,17 +255,25 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port or _WEB_PORTS.get(url.scheme)
 
 
-def _is_inside(host: str) -> bool:
-    """Tell whether a host is an address that the internet does not route, or this machine."""
+def _depth(host: str) -> int:
+    """Return how far inside a host is: 0 the internet, 1 the own network, 2 this machine, 3 its link.
+
+    At the link a cloud's machines get their credentials (169.254.169.254).
+    """
     host = host.rstrip(".")
     try:
-        return not ip_address(host).is_global
+        address = ip_address(host)
     except ValueError:
-        pass
-    try:
-        return not ip_address(socket.inet_aton(host)).is_global  # 127.1 and 2130706433 are addresses, too
-    except OSError:
-        return host == "localhost" or host.endswith(".localhost")
+        try:
+            address = ip_address(socket.inet_aton(host))  # 127.1 and 2130706433 are addresses, too
+        except OSError:
+            return 2 if host == "localhost" or host.endswith(".localhost") else 0
+    address = getattr(address, "ipv4_mapped", None) or address
+    if address.is_link_local:
+        return 3
+    if address.is_loopback or address.is_unspecified:
+        return 2
+    return 0 if address.is_global else 1
 
 
 def _reason(error: Exception) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from tool_search_processor.errors import ConfigurationError, ToolCallError
 from tool_search_processor.providers.base import Context, Provider
-from tool_search_processor.providers.openapi.calls import Caller, Clients
+from tool_search_processor.providers.openapi.calls import Caller, Clients, send
 from tool_search_processor.providers.openapi.definitions import Definition, read_definitions
 from tool_search_processor.providers.openapi.documents import Document, read_file
 from tool_search_processor.providers.openapi.operations import (
@@ -21,10 +21,11 @@ from tool_search_processor.providers.openapi.operations import (
     list_operations,
     select,
 )
-from tool_search_processor.providers.openapi.responses import Limits
+from tool_search_processor.providers.openapi.responses import Limits, read_content
 from tool_search_processor.providers.openapi.security import Credentials, Secret, check_value
 from tool_search_processor.providers.openapi.servers import check_variables
 from tool_search_processor.providers.openapi.texts import parse_text
+from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.transforms.schema_scope import mapping_of
 
@@ -204,23 +205,25 @@ class OpenAPIProvider(Provider):
         label = _label(url)
         client = await self._clients.get()
         try:
-            async with (
-                asyncio.timeout(self._timeout_seconds),
-                client.stream("GET", url, follow_redirects=True) as answer,
-            ):
-                if not answer.is_success:
-                    raise ToolCallError(f"{label} was answered with HTTP {answer.status_code}")
-                content = bytearray()
-                async for part in answer.aiter_bytes():
-                    content += part
-                    if len(content) > self._max_document_bytes:
-                        raise ConfigurationError(
-                            f"{label} is larger than {self._max_document_bytes:,} bytes: "
-                            "raise max_document_bytes if it may be"
-                        )
-                return content.decode("utf-8", "replace"), str(answer.url)
+            async with asyncio.timeout(self._timeout_seconds):
+                request = client.build_request("GET", url, headers={"accept-encoding": ACCEPT_ENCODING})
+                answer = await send(client, request, auth=httpx.USE_CLIENT_DEFAULT, label=label)
+                try:
+                    if not answer.is_success:
+                        raise ToolCallError(f"{label} was answered with HTTP {answer.status_code}")
+                    content, is_whole = await read_content(answer, self._max_document_bytes)
+                finally:
+                    await answer.aclose()
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as exc:
             raise ToolCallError(f"{label} can't be fetched: {type(exc).__name__}") from exc
+        except UnpackError as exc:
+            raise ToolCallError(f"{label} can't be read: {exc}") from exc
+        if not is_whole:
+            raise ConfigurationError(
+                f"{label} is larger than {self._max_document_bytes:,} bytes: "
+                "raise max_document_bytes if it may be"
+            )
+        return content.decode("utf-8", "replace"), str(answer.url)
 
     def _install(self, document: Document) -> None:
         """Make the tools of a document those of this provider."""
@@ -253,7 +256,9 @@ class OpenAPIProvider(Provider):
                 route, operation_arguments, server=server, credentials=credentials, context=context
             )
 
-        return definition.tool.replace(execute=execute, namespace=self._namespace)
+        # where it is called at is what it is: a document that names another host has changed its tools
+        metadata = {**definition.tool.metadata, "server": _label(server)}
+        return definition.tool.replace(execute=execute, namespace=self._namespace, metadata=metadata)
 
 
 def _check_base_url(base_url: str | None) -> None:

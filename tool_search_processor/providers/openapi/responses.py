@@ -11,6 +11,7 @@ from http.client import responses as PHRASES  # noqa: N812 - a constant of anoth
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.errors import ToolCallError
+from tool_search_processor.providers.unpacking import UnpackError, read_bounded
 
 if TYPE_CHECKING:
     import httpx
@@ -19,7 +20,11 @@ _MAX_ERROR_CHARS = 2_000
 _SHOWN_HEADERS = ("content-type", "content-length", "last-modified", "etag", "link", "location")
 _MEDIA_TYPE = re.compile(r"[\w.+-]{1,80}/[\w.+-]{1,80}", re.ASCII)
 _TEXTUAL = re.compile(r"text/|.*(?:xml|yaml|javascript|x-www-form-urlencoded|json)")
-_UNSEEN = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
+_UNSEEN = re.compile(r"<(?:(script|style|head)\b|!--)", re.IGNORECASE)
+_UNSEEN_ENDS = {
+    "": re.compile("-->"),
+    **{tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in ("script", "style", "head")},
+}
 _TAG = re.compile(r"<[^<>]*>")
 
 
@@ -42,9 +47,13 @@ async def read_answer(response: httpx.Response, *, limits: Limits, label: str) -
         label: What messages call the request.
 
     Raises:
-        ToolCallError: If the status is not one of success; says it, and what the answer says.
+        ToolCallError: If the status is not one of success; says it, and what the answer says. Or if the
+            answer can't be unpacked.
     """
-    content, is_whole = await _read(response, limits.max_bytes)
+    try:
+        content, is_whole = await read_content(response, limits.max_bytes)
+    except UnpackError as exc:
+        raise ToolCallError(f"The answer of {label} can't be read: {exc}.") from exc
     if not response.is_success and response.status_code != NOT_MODIFIED:
         raise ToolCallError(_error_text(response, content, label))
     status = _status_text(response.status_code)
@@ -63,15 +72,16 @@ async def read_answer(response: httpx.Response, *, limits: Limits, label: str) -
     return _cut(text, limits.max_chars, is_whole=is_whole)
 
 
-async def _read(response: httpx.Response, max_bytes: int) -> tuple[bytes, bool]:
-    """Return the content up to the limit, and whether that is all."""
-    parts, size = [], 0
-    async for part in response.aiter_bytes():
-        parts.append(part)
-        size += len(part)
-        if size > max_bytes:
-            return b"".join(parts)[:max_bytes], False
-    return b"".join(parts), True
+async def read_content(response: httpx.Response, max_bytes: int) -> tuple[bytes, bool]:
+    """Return the content up to the limit, and whether that is all.
+
+    Raises:
+        UnpackError: If it is packed in another way than was asked for, or broken.
+    """
+    if response.is_stream_consumed:  # by a hook of the user's client
+        return response.content[:max_bytes], len(response.content) <= max_bytes
+    encoding = response.headers.get("content-encoding", "")
+    return await read_bounded(response.aiter_raw(), encoding=encoding, max_bytes=max_bytes)
 
 
 def _data(text: str, max_chars: int) -> Any:
@@ -108,10 +118,27 @@ def _text(response: httpx.Response, content: bytes, kind: str) -> str | None:
 
 def _readable(markup: str) -> str:
     """Return the words of a page of HTML."""
-    lines = (
-        " ".join(line.split()) for line in html.unescape(_TAG.sub(" ", _UNSEEN.sub(" ", markup))).split("\n")
-    )
+    lines = (" ".join(line.split()) for line in html.unescape(_TAG.sub(" ", _seen(markup))).split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+def _seen(markup: str) -> str:
+    """Return a page without what a browser doesn't show.
+
+    Not one regular expression: each beginning without an end would have it read to the end of the page.
+    """
+    parts, at, endless = [], 0, set()
+    for begin in _UNSEEN.finditer(markup):
+        tag = (begin[1] or "").lower()
+        if begin.start() < at or tag in endless:
+            continue
+        end = _UNSEEN_ENDS[tag].search(markup, begin.end())
+        if end is None:
+            endless.add(tag)
+            continue
+        parts.append(markup[at : begin.start()])
+        at = end.end()
+    return " ".join((*parts, markup[at:]))
 
 
 def _error_text(response: httpx.Response, content: bytes, label: str) -> str:
