@@ -22,7 +22,6 @@ import numpy as np
 import pytest
 
 from tool_search_processor import Agent, ToolSearchProcessor, tool
-from tool_search_processor.server.upstreams import read_upstreams
 from tool_search_processor.testing import ScriptedModel
 
 PUBLIC = {
@@ -46,6 +45,7 @@ PUBLIC = {
     "tool_search_processor.server.mcp": None,
     "tool_search_processor.server.rest": None,
     "tool_search_processor.server.gateway": ["Gateway"],
+    "tool_search_processor.server.upstreams": ["read_upstreams"],
 }  # fmt: skip
 """Where users import from; None stands for the names in `__all__`."""
 
@@ -114,7 +114,6 @@ def shown(tmp_path, monkeypatch):
         "messages": [{"role": "user", "content": "File a bug"}],
         "np": np,
         "print": lambda *values: None,
-        "read_upstreams": read_upstreams,
         "search": search,
         "uvicorn": SimpleNamespace(run=lambda app, port: None),
     }

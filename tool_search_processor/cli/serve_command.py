@@ -153,20 +153,22 @@ def _allow_open_files(number: int) -> None:
 
 def _log_to_stderr(*, verbose: bool) -> None:
     handler = logging.StreamHandler(sys.stderr)  # standard output is the client's
-    handler.setFormatter(_LineFormatter(verbose=verbose))
+    handler.setFormatter(LineFormatter(verbose=verbose))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     if verbose:
         logging.getLogger("tool_search_processor").setLevel(logging.DEBUG)
 
 
-class _LineFormatter(logging.Formatter):
+class LineFormatter(logging.Formatter):
     """Writes a record as one line; tracebacks only where they were asked for."""
 
     def __init__(self, *, verbose: bool) -> None:
+        """Take whether tracebacks are wanted."""
         super().__init__()
         self._verbose = verbose
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the line; where more was asked for, the record and its traceback."""
         if self._verbose:
             return super().format(record)
         return f"tool-search: {printable(record.getMessage())}"

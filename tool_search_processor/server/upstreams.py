@@ -44,6 +44,11 @@ def read_upstreams(
 ) -> list[Provider]:
     """Return a provider for each server and each API, with its name before its tools'.
 
+    ```python
+    upstreams = read_upstreams("servers.json", openapi=["pets=https://example.com/pets.json"])
+    [upstream.name for upstream in upstreams]  # -> ['git', 'pets']
+    ```
+
     Args:
         config: `{"mcpServers": {name: {…}}, "openapi": {name: {…}}}`, or the path of a file that holds it;
             either key may be absent. For servers see `MCPProvider.from_config`. An API has `document` (a

@@ -3,6 +3,7 @@
 import argparse
 import io
 import json
+import logging
 import os
 import resource
 import signal
@@ -15,7 +16,7 @@ import pytest
 
 from tests.server.gateway.support import PETS, config, small
 from tool_search_processor.cli import main
-from tool_search_processor.cli.serve_command import make_gateway, read_token, serve_stdio
+from tool_search_processor.cli.serve_command import LineFormatter, make_gateway, read_token, serve_stdio
 from tool_search_processor.cli.serve_options import add_options
 from tool_search_processor.errors import ConfigurationError
 
@@ -133,6 +134,14 @@ def test_what_cannot_work_is_refused_in_one_line(pets, arguments, problem, capsy
     assert out == ""
     assert problem in err
     assert err.count("\n") == 1
+
+
+def test_the_log_is_one_line_a_record_unless_more_is_asked_for():
+    record = logging.makeLogRecord(
+        {"msg": "%s is down", "args": ("a\nb",), "exc_info": (OSError, OSError("x"), None)}
+    )
+    assert LineFormatter(verbose=False).format(record) == "tool-search: a b is down"
+    assert LineFormatter(verbose=True).format(record) == "a\nb is down\nOSError: x"
 
 
 def test_a_token_comes_from_a_file_or_a_variable(tmp_path, monkeypatch):
