@@ -110,8 +110,13 @@ def visible_text(text: str) -> str:
 
 
 def items_of(value: Any) -> Sequence[Any]:
-    """Return the items of a list; none of anything else that a server sends in its place."""
+    """Return the items of a list; none of anything else that a server or a document has in its place."""
     return value if isinstance(value, list | tuple) else ()
+
+
+def mapping_of(value: Any) -> Mapping[str, Any]:
+    """Return a mapping; an empty one for anything else that a server or a document has in its place."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def text_of(content: Any) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.tools.schemas import Schema, resolve_pointer
 from tool_search_processor.transforms.schema_refs import is_pointer
 
@@ -304,16 +305,6 @@ class _Scope:
         if (rest.keys() & inlined.keys()) <= _BESIDE_REFERENCE:
             return {**inlined, **rest}
         return {**rest, "allOf": [inlined, *rest.get("allOf", ())]}
-
-
-def mapping_of(value: object) -> Mapping[str, Any]:
-    """Return the value where it is a mapping, else an empty one: a foreign schema may hold anything."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def items_of(value: object) -> Sequence[Any]:
-    """Return the value where it is a list, else an empty one: `required: true` was draft 3."""
-    return value if isinstance(value, list | tuple) else ()
 
 
 def _admits(declared: object, value: object) -> bool | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi import swagger
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.operations import OperationNode
@@ -21,7 +22,6 @@ from tool_search_processor.providers.openapi.routes import (
 )
 from tool_search_processor.providers.openapi.schemas import Converted, SchemaReader
 from tool_search_processor.tools.schemas import Schema
-from tool_search_processor.transforms.schema_scope import items_of, mapping_of
 
 Node = Mapping[str, Any]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
+from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi import swagger
 from tool_search_processor.providers.openapi.arguments import is_json, read_signature
 from tool_search_processor.providers.openapi.documents import Document
@@ -17,7 +18,6 @@ from tool_search_processor.providers.openapi.schemas import Converted, SchemaRea
 from tool_search_processor.providers.openapi.servers import server_url
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import foreign_schema, foreign_tags, foreign_text
-from tool_search_processor.transforms.schema_scope import items_of, mapping_of
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.plain import items_of
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.tools.names import hashed_tool_name, make_tool_name
-from tool_search_processor.transforms.schema_scope import items_of
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tool_search_processor.errors import ConfigurationError, ToolCallError
+from tool_search_processor.plain import mapping_of
 from tool_search_processor.providers.base import Context, Provider
 from tool_search_processor.providers.openapi.calls import Caller, Clients, send
 from tool_search_processor.providers.openapi.definitions import Definition, read_definitions
@@ -27,7 +28,6 @@ from tool_search_processor.providers.openapi.servers import check_variables
 from tool_search_processor.providers.openapi.texts import parse_text
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError
 from tool_search_processor.tools import Tool, ToolContext
-from tool_search_processor.transforms.schema_scope import mapping_of
 
 if TYPE_CHECKING:
     import httpx

@@ -11,11 +11,11 @@ from typing import Any
 from urllib.parse import quote
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.plain import mapping_of
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.providers.openapi.swagger import to_security_schemes
 from tool_search_processor.tools import ToolContext
-from tool_search_processor.transforms.schema_scope import mapping_of
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 

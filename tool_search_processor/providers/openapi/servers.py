@@ -8,10 +8,10 @@ from typing import Any
 from urllib.parse import urljoin
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.operations import OperationNode
 from tool_search_processor.providers.openapi.swagger import to_servers
-from tool_search_processor.transforms.schema_scope import items_of, mapping_of
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 _WEB = ("http://", "https://")
