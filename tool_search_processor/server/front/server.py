@@ -144,8 +144,11 @@ class ToolServer:
         self._token = authenticate
         self._registered = StaticProvider(name=REGISTERED)
         sources: list[object] = [*_as_list(tools), self._registered]
-        is_searched = mode == "discovery" or any(
-            isinstance(source, Tool) and is_on_demand(source) for source in sources
+        # Under a filter whatever there is, or else the text would tell that something is hidden.
+        is_searched = (
+            mode == "discovery"
+            or filter is not None
+            or any(isinstance(source, Tool) and is_on_demand(source) for source in sources)
         )
         if instructions is None and is_searched:
             instructions = meta_tools.instruction_text(self.options.names)
