@@ -9,10 +9,13 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+try:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+except ImportError as exc:
+    raise ImportError('a Gateway needs Starlette: pip install "tool-search-processor[server]"') from exc
 
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import CatalogStatus, ProviderStatus

@@ -263,8 +263,10 @@ def test_bad_options_raise_at_once(options):
         create_app(TOOLS, **{"search": "bm25", **options})
 
 
-def test_without_the_extra_the_import_says_what_to_install():
-    code = "import sys; sys.modules['starlette'] = None; import tool_search_processor.server.rest"
+@pytest.mark.parametrize("package", ["starlette", "prometheus_client"])
+@pytest.mark.parametrize("module", ["rest", "gateway"])
+def test_without_the_extra_the_import_says_what_to_install(module, package):
+    code = f"import sys; sys.modules['{package}'] = None; import tool_search_processor.server.{module}"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.stderr.endswith('pip install "tool-search-processor[server]"\n')
 
