@@ -522,6 +522,13 @@ def test_a_set_is_paired_with_one_of_like_size(run, tmp_path):
     assert paired["abstention_auc"] == alone[("one", "bm25")]["abstention_auc"]
 
 
+@pytest.mark.parametrize("search", [[], ["--search", "bm25"]])
+@pytest.mark.parametrize("option", ["--embedder", "--vectors"])
+def test_an_option_that_shapes_no_search_asked_for_is_refused(run, tools, option, search):
+    result = run("search", "ticket", "--tools", tools, "--json", option, "static", *search)
+    refused(result, "add --search vector or --search hybrid")
+
+
 # -- page
 
 

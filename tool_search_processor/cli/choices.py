@@ -44,8 +44,14 @@ def index_maker(name: str, options: argparse.Namespace) -> Callable[[], AnyIndex
     """Return what makes empty indexes of a strategy.
 
     Raises:
-        ConfigurationError: If there is no such strategy, module or attribute.
+        ConfigurationError: If there is no such strategy, module or attribute, or an option shapes none of
+            the strategies that were asked for.
     """
+    chosen = options.search if isinstance(options.search, list) else [options.search]
+    if (options.embedder or options.vectors) and not set(chosen) & set(_WITH_VECTORS):
+        raise ConfigurationError(
+            "--embedder and --vectors shape a search by meaning: add --search vector or --search hybrid"
+        )
     if ":" in name:
         return index_factory(_imported(name))
     if name in _WITH_VECTORS and (options.embedder or options.vectors):
