@@ -23,7 +23,8 @@ result of its tool call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 
 class ToolSearchError(Exception):
@@ -157,6 +158,9 @@ class TokenLimitError(ToolSearchError, ValueError):
     await TokenLimiter(100, counter=len).process_input_step(step)  # raises TokenLimitError
     ```
     """
+
+    parts: Mapping[str, int] = MappingProxyType({})
+    """What has to be sent, and its tokens."""
 
 
 class ResumeError(ToolSearchError, ValueError):

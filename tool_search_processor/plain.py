@@ -7,7 +7,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
@@ -31,6 +31,11 @@ _IDLE = re.compile(
 def field_of(value: Any, name: str) -> Any:
     """Return a key of a mapping or an attribute of an object; None where there is none."""
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a number, which True and False are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def plain(value: Any) -> Any:

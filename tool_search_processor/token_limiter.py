@@ -178,7 +178,7 @@ class TokenLimiter:
             f"what must be sent needs {needed:,} tokens, the limit is {self.limit:,}: {listed}. "
             "Raise the limit, offer fewer tools, or shorten the largest part"
         )
-        error.parts = parts  # type: ignore[attr-defined]  # data for handlers
+        error.parts = parts
         raise error
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.plain import is_number
 
 ValueT = TypeVar("ValueT")
 
@@ -40,8 +41,7 @@ class Limits:
             ("provider_timeout_seconds", self.timeout_seconds),
             ("max_stale_seconds", self.max_stale_seconds),
         ):
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if value is not None and not (is_number and value > 0):
+            if value is not None and not (is_number(value) and value > 0):
                 raise ConfigurationError(f"{option} is above 0 or None, found {value!r}")
         if not callable(self.clock):
             raise ConfigurationError(f"clock is a function that tells seconds, found {self.clock!r:.80}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.filters import Filter
 from tool_search_processor.meta_tools import MAX_RESULTS, MetaToolNames, ResultDetail
+from tool_search_processor.plain import is_number
 from tool_search_processor.stores.base import LoadedToolStore
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.tools.names import is_tool_name
@@ -51,14 +52,14 @@ class Options:
         _whole("catalog_token_limit", self.catalog_token_limit, least=1)
         if self.max_loaded is not None:
             _whole("max_loaded", self.max_loaded, least=1)
-        if not _is_number(self.min_score) or not 0 <= self.min_score <= 1:
+        if not is_number(self.min_score) or not 0 <= self.min_score <= 1:
             raise ConfigurationError(f"min_score is from 0 to 1, found {self.min_score!r}")
         if self.filter is not None and not callable(self.filter):
             raise ConfigurationError(
                 f"filter is a function (request) -> bool, found {self.filter!r:.80}: pass the function itself"
             )
         timeout = self.filter_timeout_seconds
-        if timeout is not None and not (_is_number(timeout) and timeout > 0):
+        if timeout is not None and not (is_number(timeout) and timeout > 0):
             raise ConfigurationError(f"filter_timeout_seconds is above 0 or None, found {timeout!r}")
         self._check_names()
 
@@ -137,7 +138,3 @@ def _whole(option: str, value: object, *, least: int, most: int | None = None) -
     ):
         bound = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ConfigurationError(f"{option} is a whole number {bound}, found {value!r}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tool_search_processor.plain import is_number
 from tool_search_processor.search.base import Document
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.schemas import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS, resolve_pointer
@@ -89,7 +90,7 @@ class _SchemaReader:
 
     def _values(self, values: list[Any]) -> None:
         for value in values:
-            if isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool)):
+            if isinstance(value, str) or is_number(value):
                 self.texts[str(value)] = None
 
     def _reference(self, pointer: object) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tool_search_processor.call_requests import read_call
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
-from tool_search_processor.plain import field_of
+from tool_search_processor.plain import field_of, is_number
 from tool_search_processor.providers.functions import to_tool
 from tool_search_processor.steps import InputProcessor, ToolResolver
 from tool_search_processor.tools import Tool
@@ -80,11 +80,11 @@ def check_limits(*, tool_timeout_seconds: float | None, max_result_characters: i
         ConfigurationError: Says what was found.
     """
     timeout, most = tool_timeout_seconds, max_result_characters
-    if timeout is not None and not (_is_number(timeout) and timeout > 0):
+    if timeout is not None and not (is_number(timeout) and timeout > 0):
         raise ConfigurationError(
             f"tool_timeout_seconds is more than 0, or None for no limit; found {timeout!r:.80}"
         )
-    if most is not None and not (_is_number(most) and isinstance(most, int) and most >= 1):
+    if most is not None and not (is_number(most) and isinstance(most, int) and most >= 1):
         raise ConfigurationError(
             f"max_result_characters is a whole number, at least 1, or None for no limit; found {most!r:.80}"
         )
@@ -100,10 +100,6 @@ def check_approvals(approvals: object) -> None:
         raise ConfigurationError(
             f"approvals is a mapping of call ids to True, False or a reason; found {approvals!r:.80}"
         )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def check_reply(value: object) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from cachetools import Cache, LRUCache, TTLCache
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.plain import is_number
 from tool_search_processor.stores.base import AddResult, LoadScope
 
 _Key = tuple[str, str]
@@ -47,11 +48,11 @@ class MemoryStore:
         Raises:
             ConfigurationError: When `ttl_seconds` or `max_threads` is not positive.
         """
-        if ttl_seconds is not None and not (_is_number(ttl_seconds) and ttl_seconds > 0):
+        if ttl_seconds is not None and not (is_number(ttl_seconds) and ttl_seconds > 0):
             raise ConfigurationError(
                 f"ttl_seconds must be a number above 0, found {ttl_seconds!r}: use None to keep for ever"
             )
-        if not (_is_number(max_threads) and max_threads >= 1):
+        if not (is_number(max_threads) and max_threads >= 1):
             raise ConfigurationError(f"max_threads must be at least 1, found {max_threads!r}")
         if not callable(clock):
             raise ConfigurationError(f"clock is a function that returns seconds, found {clock!r:.80}")
@@ -145,10 +146,6 @@ class MemoryStore:
     def _use(self) -> int:
         self._uses += 1
         return self._uses
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _key(scope: LoadScope) -> _Key:

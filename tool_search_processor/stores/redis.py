@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tool_search_processor.errors import ConfigurationError, StoreError
+from tool_search_processor.plain import is_number
 from tool_search_processor.stores.base import AddResult, LoadScope
 from tool_search_processor.stores.redis_clients import RedisClients
 from tool_search_processor.stores.redis_scripts import (
@@ -263,6 +264,5 @@ def _milliseconds(seconds: float) -> int:
 
 
 def _check_seconds(option: str, value: object, *, hint: str = "") -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and 0 < value < float("inf")):  # type: ignore[operator]  # a number
+    if not (is_number(value) and 0 < value < float("inf")):
         raise ConfigurationError(f"{option} must be a number above 0, found {value!r}{hint}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.tools.schemas import Schema, resolve_pointer
 from tool_search_processor.transforms.schema_refs import is_pointer, relocate_refs
 from tool_search_processor.transforms.schema_scope import (
@@ -12,8 +13,6 @@ from tool_search_processor.transforms.schema_scope import (
     LISTS,
     REMOVED,
     Overlay,
-    items_of,
-    mapping_of,
     rewrite_scope,
 )
 
