@@ -1,10 +1,11 @@
-"""What goes over one connection, seen in passing: whose answer it is, and how much the server asks."""
+"""What goes over one connection, seen in passing: whose answer it is, and whether the server reads."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.providers.mcp.failures import UNREACHED, UNREADABLE
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 _MOST_OPEN = 10_000
 """Requests that are remembered; one whose caller gave up is never answered, maybe."""
-_MOST_ASKED = 100
-"""Requests of the server that wait for our answer; then nothing more is read until some have gone out."""
+_MOST_WAITING = 100
+"""Answers that the server has not taken yet; then nothing more is read from it until it takes one."""
 _WAIT_SECONDS = 30.0
 
 # JSON-RPC's members have no order: the number stands before the result, or behind it.
@@ -32,7 +33,7 @@ class Traffic:
     """Follows the messages of one connection.
 
     The SDK starts a task for each request of the server. One that asks without reading the answers would
-    fill the memory with them, so no more is read from it than it reads.
+    fill the memory with them, so nothing is read from a server that does not read.
     """
 
     def __init__(self, screen: Screen, *, version: Callable[[], str]) -> None:
@@ -45,33 +46,37 @@ class Traffic:
         self._screen = screen
         self._version = version
         self._methods: dict[str, str] = {}
-        self._asked = 0
+        self._waiting = 0
         self._has_room = asyncio.Event()
         self._has_room.set()
         self.fault = ""
         """Why nothing more is read from the server; empty while it is."""
 
-    def sending(self, message: Any) -> None:
-        """Note a request before it goes to the server: its answer may come before its sender goes on."""
+    @contextlib.contextmanager
+    def sending(self, message: Any) -> Iterator[None]:
+        """Follow a message until the server has taken it, which is as long as the block lasts."""
         number = getattr(message, "id", None)
-        if number is not None and hasattr(message, "method"):
-            if len(self._methods) >= _MOST_OPEN:
-                del self._methods[next(iter(self._methods))]
-            self._methods[str(number)] = message.method
-
-    def sent(self, message: Any) -> None:
-        """Note an answer that the server has taken."""
-        if not hasattr(message, "method"):
-            self._asked -= 1
+        if hasattr(message, "method"):
+            if number is not None:
+                self._note(str(number), message.method)
+            yield
+            return
+        self._waiting += 1
+        if self._waiting >= _MOST_WAITING:
+            self._has_room.clear()
+        try:
+            yield
+        finally:
+            self._waiting -= 1
             self._has_room.set()
 
     async def has_room(self) -> bool:
-        """Wait until more can be read from the server; False if it takes none of the answers that wait."""
+        """Wait until more can be read from the server; False if it takes none of the answers meanwhile."""
         try:
             async with asyncio.timeout(None if self._has_room.is_set() else _WAIT_SECONDS):
                 await self._has_room.wait()
         except TimeoutError:
-            self.fault = f"it asks, and has taken none of {self._asked:,} answers for {_WAIT_SECONDS:g} s"
+            self.fault = f"it asks, and has taken none of {self._waiting:,} answers for {_WAIT_SECONDS:g} s"
             return False
         return True
 
@@ -83,20 +88,19 @@ class Traffic:
             error = self._unreadable(item)
             return item if error is None else SessionMessage(error)
         message = item.message
-        number = getattr(message, "id", None)
-        if number is None:
+        if hasattr(message, "method") or message.id is None:
             return item
+        method = self._methods.pop(str(message.id), "")
         if hasattr(message, "error"):
             _retold(message.error)
-        if hasattr(message, "method"):
-            self._asked += 1
-            if self._asked >= _MOST_ASKED:
-                self._has_room.clear()
-            return item
-        method = self._methods.pop(str(number), None)
-        if method is not None and hasattr(message, "result"):
+        else:
             message.result = self._screen.screened(method, message.result, version=self._version)
         return item
+
+    def _note(self, number: str, method: str) -> None:
+        if len(self._methods) >= _MOST_OPEN:
+            del self._methods[next(iter(self._methods))]
+        self._methods[number] = method
 
     def _unreadable(self, error: Exception) -> JSONRPCError | None:
         """Return the failure of the request that was answered so; None where none can be told."""

@@ -80,6 +80,5 @@ class _ReadingHalf(_Half):
 class _WritingHalf(_Half):
     async def send(self, item: Any) -> None:
         """Send a message."""
-        self._traffic.sending(item.message)
-        await self._stream.send(item)
-        self._traffic.sent(item.message)
+        with self._traffic.sending(item.message):
+            await self._stream.send(item)

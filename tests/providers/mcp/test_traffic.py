@@ -1,0 +1,112 @@
+"""Messages of one connection, one by one."""
+
+import asyncio
+import contextlib
+
+import pytest
+from mcp.shared.message import SessionMessage
+from mcp_types.jsonrpc import jsonrpc_message_adapter
+from pydantic import ValidationError
+
+from tool_search_processor.providers.mcp import traffic
+from tool_search_processor.providers.mcp.failures import UNREACHED, UNREADABLE
+from tool_search_processor.providers.mcp.screening import Screen
+from tool_search_processor.providers.mcp.traffic import Traffic
+
+
+def read(**parts):
+    return jsonrpc_message_adapter.validate_python({"jsonrpc": "2.0", **parts}, by_name=False)
+
+
+def traffic_of(*methods):
+    """Return the traffic of a connection over which these requests went, numbered from 1."""
+    made = Traffic(Screen("s"), version=lambda: "2025-11-25")
+    for number, method in enumerate(methods, 1):
+        with made.sending(read(id=number, method=method)):
+            pass
+    return made
+
+
+def unreadable(line):
+    with pytest.raises(ValidationError) as failure:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    return failure.value
+
+
+def received(made, **parts):
+    return made.received(SessionMessage(read(**parts))).message
+
+
+@pytest.mark.parametrize("number", [1, "1"])
+def test_an_answer_is_screened_for_its_request(number):
+    made = traffic_of("tools/list")
+    good = {"name": "a", "inputSchema": {"type": "object"}}
+    assert received(made, id=number, result={"tools": [good, {}]}).result == {"tools": [good]}
+    assert received(made, id=number, result={"tools": [good, {}]}).result == {"tools": [good, {}]}
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ('{"jsonrpc":"2.0","id":1,"result":{"a":\0}}', "1"),
+        ('{ "id" : "1" , "result": {\0', "1"),
+        ('{"result":{"a":"\0"},"jsonrpc":"2.0","id":1}', "1"),
+        ('{"jsonrpc":"2.0","id":1,"result":"a text"}', "1"),
+        ('{"jsonrpc":"2.0","id":2,"result":"of nobody"}', None),
+        ('{"jsonrpc":"2.0","result":"of nobody"}', None),
+        ("Traceback (most recent call last):", None),
+        ("[1]", None),
+    ],
+)
+def test_what_cannot_be_read_fails_the_request_that_it_answers(line, number):
+    item = unreadable(line)
+    found = traffic_of("tools/call").received(item)
+    if number is None:
+        assert found is item
+    else:
+        assert (found.message.id, found.message.error.code) == (number, UNREADABLE)
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("Failed to parse JSON response: 1 validation error", UNREADABLE),
+        ("Redirect to http://x not followed", UNREACHED),
+        ("No.", -1),
+    ],
+)
+def test_failures_that_the_sdk_found_get_their_kind(message, code):
+    error = received(traffic_of("tools/call"), id=1, error={"code": -1, "message": message}).error
+    assert error.code == code
+
+
+def test_other_failures_pass():
+    error = OSError("broken")
+    assert traffic_of().received(error) is error
+
+
+def test_requests_that_are_never_answered_are_forgotten(monkeypatch):
+    monkeypatch.setattr(traffic, "_MOST_OPEN", 2)
+    made = traffic_of("tools/list", "tools/list", "tools/list")
+    assert received(made, id=1, result={"tools": [{}]}).result == {"tools": [{}]}
+    assert received(made, id=3, result={"tools": [{}]}).result == {"tools": []}
+
+
+async def test_nothing_is_read_while_too_many_answers_wait(monkeypatch):
+    monkeypatch.setattr(traffic, "_MOST_WAITING", 2)
+    made, answer = traffic_of(), read(id=1, result={})
+    assert await made.has_room()
+    with made.sending(answer):
+        assert await made.has_room()
+        with made.sending(answer):
+            waiting = asyncio.create_task(made.has_room())
+            await asyncio.sleep(0)
+            assert not waiting.done()
+        assert await waiting
+        with contextlib.suppress(OSError), made.sending(answer):
+            raise OSError("a write that fails leaves no answer behind")
+        assert await made.has_room()
+    monkeypatch.setattr(traffic, "_WAIT_SECONDS", 0.0)
+    with made.sending(answer), made.sending(answer):
+        assert not await made.has_room()
+    assert made.fault == "it asks, and has taken none of 2 answers for 0 s"
