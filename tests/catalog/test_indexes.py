@@ -194,7 +194,7 @@ async def test_the_same_selection_is_the_same_object_to_the_index():
     index = RecordingIndex()
     pool = IndexPool(index)
     for _ in range(2):
-        await pool.search("file", shared=SHARED, tags=frozenset({"fs"}), own=[Tool("read_file")])
+        await pool.search("file", shared=SHARED, tags=frozenset({"fs"}), own=ToolSet([Tool("read_file")]))
     one, two = (within for kind, within, *_ in index.log if kind == "search")
     assert one is two
     assert one == {"write_file"}
@@ -207,7 +207,7 @@ async def test_a_few_own_tools_are_scored_beside_the_shared_index():
     index = RecordingIndex()
     pool = IndexPool(index)
     for user in ("ada", "bob", "ada"):
-        own = [Tool(f"read_{user}", description="Read a file", tags={"own"}), Tool("other")]
+        own = ToolSet([Tool(f"read_{user}", description="Read a file", tags={"own"}), Tool("other")])
         found = names(await pool.search("read", shared=SHARED, own=own))
         assert set(found) == {"read_file", f"read_{user}"}
         assert names(await pool.search("read", shared=SHARED, own=own, tags=frozenset({"own"}))) == [
@@ -222,7 +222,7 @@ async def test_a_few_own_tools_are_scored_beside_the_shared_index():
 @pytest.mark.parametrize("number", [1, MAX_EXTRA + 1])
 async def test_an_own_tool_hides_a_shared_one_of_the_same_name(number):
     pool = IndexPool("bm25")
-    own = [Tool("send_mail", description="Deliver a parcel"), *many("noise", number - 1)]
+    own = ToolSet([Tool("send_mail", description="Deliver a parcel"), *many("noise", number - 1)])
     assert names(await pool.search("parcel", shared=SHARED, own=own)) == ["send_mail"]
     assert names(await pool.search("send mail", shared=SHARED, own=own)).count("send_mail") == 1
     assert await pool.count("send mail", shared=SHARED, own=own) == 1
@@ -233,9 +233,9 @@ async def test_an_own_tool_hides_a_shared_one_of_the_same_name(number):
 async def test_up_to_256_own_tools_use_the_shared_index_and_more_get_their_own():
     factory = Factory()
     pool = IndexPool(factory)
-    await pool.search("x", shared=SHARED, own=many("x", MAX_EXTRA))
+    await pool.search("x", shared=SHARED, own=ToolSet(many("x", MAX_EXTRA)))
     assert [index.updates for index in factory.made] == [[3]]
-    await pool.search("x", shared=SHARED, own=many("x", MAX_EXTRA + 1))
+    await pool.search("x", shared=SHARED, own=ToolSet(many("x", MAX_EXTRA + 1)))
     assert [index.updates for index in factory.made] == [[3], [3 + MAX_EXTRA + 1]]
 
 
@@ -244,7 +244,7 @@ async def test_two_callers_with_large_views_do_not_rebuild_each_others_index():
     pool = IndexPool(factory)
     for _ in range(3):
         for user in ("ada", "bob"):
-            own = many(user)
+            own = ToolSet(many(user))
             assert names(await pool.search(f"{user}_7", shared=SHARED, own=own))[0] == f"{user}_7"
             assert names(await pool.search("read file", shared=SHARED, own=own, limit=1)) == ["read_file"]
     assert [index.updates for index in factory.made] == [[MAX_EXTRA + 4], [MAX_EXTRA + 4]]
@@ -255,28 +255,43 @@ async def test_own_indexes_are_kept_by_content():
     pool = IndexPool(factory)
     own = many("x")
     changed = [own[0].replace(description="something about zebras"), *own[1:]]
-    await pool.search("x", shared=SHARED, own=own)
-    assert names(await pool.search("zebras", shared=SHARED, own=changed)) == ["x_0"]
-    assert await pool.search("zebras", shared=SHARED, own=many("x")) == []
+    await pool.search("x", shared=SHARED, own=ToolSet(own))
+    assert names(await pool.search("zebras", shared=SHARED, own=ToolSet(changed))) == ["x_0"]
+    assert await pool.search("zebras", shared=SHARED, own=ToolSet(many("x"))) == []
     assert len(factory.made) == 2
+
+
+async def test_what_is_shared_is_gone_through_once_for_equal_own_tools():
+    class Counted(ToolSet):
+        passes = 0
+
+        def __iter__(self):
+            self.passes += 1
+            return super().__iter__()
+
+    shared = Counted(SHARED)
+    pool = IndexPool("bm25")
+    for _ in range(3):
+        assert names(await pool.search("x_7", shared=shared, own=ToolSet(many("x"))))[0] == "x_7"
+    assert shared.passes == 1
 
 
 async def test_own_indexes_are_bounded():
     factory = Factory()
     pool = IndexPool(factory)
     for user in range(17):
-        await pool.search("x", shared=SHARED, own=many(f"u{user}"))
+        await pool.search("x", shared=SHARED, own=ToolSet(many(f"u{user}")))
     assert len(pool._own) == 16
-    await pool.search("x", shared=SHARED, own=many("u16"))
+    await pool.search("x", shared=SHARED, own=ToolSet(many("u16")))
     assert len(factory.made) == 17
-    await pool.search("x", shared=SHARED, own=many("u0"))
+    await pool.search("x", shared=SHARED, own=ToolSet(many("u0")))
     assert len(factory.made) == 18
 
 
 async def test_an_instance_holds_the_shared_tools_alone():
     index = RecordingIndex()
     pool = IndexPool(index)
-    own = many("x", 2 * MAX_EXTRA)
+    own = ToolSet(many("x", 2 * MAX_EXTRA))
     assert names(await pool.search("x_300", shared=SHARED, own=own))[0] == "x_300"
     assert index.updates == [3]
 
@@ -290,7 +305,7 @@ async def test_an_instance_holds_the_shared_tools_alone():
 async def test_every_kind_of_index_searches_and_counts_alike(make):
     for strategy in (make(), make):
         pool = IndexPool(strategy)
-        own = [Tool("rename_file", description="Rename a file")]
+        own = ToolSet([Tool("rename_file", description="Rename a file")])
         assert set(names(await pool.search("file", shared=SHARED, own=own))) == {
             "read_file",
             "write_file",

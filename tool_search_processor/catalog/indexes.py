@@ -12,7 +12,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from tool_search_processor.catalog.toolsets import ToolSet, bears_any
+from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, bears_any
 from tool_search_processor.search.base import CountingIndex, Document, Hit
 from tool_search_processor.search.strategies import (
     AnyIndex,
@@ -21,7 +21,6 @@ from tool_search_processor.search.strategies import (
     is_index,
     needs_an_extra,
 )
-from tool_search_processor.tools import Tool
 
 MAX_EXTRA = 256
 """The most tools of a request's own that are scored beside the shared index rather than indexed."""
@@ -43,7 +42,7 @@ class IndexPool:
         # An instance that was handed over can't be made twice: it holds the shared tools alone.
         self._can_make_more = isinstance(strategy, str | type) or not is_index(strategy)
         self._shared: _Holder | None = None
-        self._own: LRUCache[str, _Holder] = LRUCache(_OWN_INDEXES)
+        self._own: LRUCache[tuple[str, str], _Holder] = LRUCache(_OWN_INDEXES)
         self._lock = threading.Lock()
         if needs_an_extra(strategy):
             self._shared_holder()
@@ -58,7 +57,7 @@ class IndexPool:
         query: str,
         *,
         shared: ToolSet,
-        own: Sequence[Tool] = (),
+        own: ToolSet = NO_TOOLS,
         limit: int | None = None,
         tags: frozenset[str] = frozenset(),
         without: frozenset[str] = frozenset(),
@@ -81,7 +80,7 @@ class IndexPool:
         query: str,
         *,
         shared: ToolSet,
-        own: Sequence[Tool] = (),
+        own: ToolSet = NO_TOOLS,
         min_score: float = 0.0,
         tags: frozenset[str] = frozenset(),
         without: frozenset[str] = frozenset(),
@@ -98,12 +97,10 @@ class IndexPool:
         await self._shared_holder().hold(shared)
 
     async def _locate(
-        self, shared: ToolSet, own: Sequence[Tool], tags: frozenset[str], without: frozenset[str]
+        self, shared: ToolSet, own: ToolSet, tags: frozenset[str], without: frozenset[str]
     ) -> tuple[_Holder, frozenset[str] | None, Sequence[Document]]:
         if len(own) > MAX_EXTRA and self._can_make_more:
-            names = {tool.name for tool in own}
-            united = ToolSet([*(tool for tool in shared if tool.name not in names), *own])
-            holder, united = await self._own_holder(united)
+            holder, united = await self._own_holder(shared, own)
             return holder, united.select(tags=tags, without=without), ()
         holder = self._shared_holder()
         await holder.hold(shared)
@@ -119,15 +116,18 @@ class IndexPool:
                 self._shared = _Holder(self._factory())
             return self._shared
 
-    async def _own_holder(self, tools: ToolSet) -> tuple[_Holder, ToolSet]:
-        """Return the index of this content, and the set of equal content that it was made from."""
+    async def _own_holder(self, shared: ToolSet, own: ToolSet) -> tuple[_Holder, ToolSet]:
+        """Return the index of both, and the set of equal content that it was made from."""
+        key = (shared.fingerprint, own.fingerprint)
         with self._lock:
-            holder = self._own.get(tools.fingerprint)
+            holder = self._own.get(key)
             if holder is None:
-                holder = self._own[tools.fingerprint] = _Holder(self._factory())
-        if holder.held is None:
-            await holder.hold(tools)
-        return holder, holder.held or tools
+                holder = self._own[key] = _Holder(self._factory())
+        united = holder.held
+        if united is None:
+            united = ToolSet([*(tool for tool in shared if tool.name not in own.by_name), *own])
+            await holder.hold(united)
+        return holder, holder.held or united
 
 
 class _Holder:

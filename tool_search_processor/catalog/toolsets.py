@@ -130,6 +130,9 @@ class ToolSet:
         return [_normalized(tool.name) for tool in self.tools]
 
 
+NO_TOOLS = ToolSet()
+
+
 def bears_any(tool: Tool, tags: Collection[str]) -> bool:
     """Tell whether a tool bears any of the tags; no tags at all ask nothing."""
     return not tags or not tool.tags.isdisjoint(tags)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tool_search_processor.catalog.clashes import NameRegister, RefusedTool
 from tool_search_processor.catalog.drift import Drift
 from tool_search_processor.catalog.sources import Source
-from tool_search_processor.catalog.toolsets import ToolSet
+from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import (
@@ -24,7 +24,6 @@ logger = logging.getLogger(__name__)
 
 Listing = tuple[Source[Tool], Sequence[Tool]]
 
-_NOTHING = ToolSet()
 _MAX_WARNED = 1000
 
 
@@ -32,7 +31,7 @@ _MAX_WARNED = 1000
 class United:
     """One consistent set of tools, and how it came about."""
 
-    tools: ToolSet = _NOTHING
+    tools: ToolSet = NO_TOOLS
     lists: tuple[Sequence[Tool], ...] | None = None
     """What it was made of, for the tools that all requests share."""
     stages: Sequence[Mapping[str, Tool]] = ()

@@ -127,7 +127,7 @@ class CatalogView:
     ) -> list[Hit]:
         """Rank the tools for a query; see `IndexPool.search`."""
         return await self._indexes.search(
-            query, shared=self.shared, own=self.own.tools, limit=limit, tags=tags, without=without
+            query, shared=self.shared, own=self.own, limit=limit, tags=tags, without=without
         )
 
     async def count(
@@ -140,7 +140,7 @@ class CatalogView:
     ) -> int:
         """Return how many tools match with at least `min_score`."""
         return await self._indexes.count(
-            query, shared=self.shared, own=self.own.tools, min_score=min_score, tags=tags, without=without
+            query, shared=self.shared, own=self.own, min_score=min_score, tags=tags, without=without
         )
 
     def _shared_only(self, tools: Iterable[Tool]) -> Sequence[Tool] | Iterator[Tool]:
