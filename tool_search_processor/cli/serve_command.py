@@ -84,12 +84,19 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
     return Gateway(
         upstreams,
         mode=options.mode,
-        search=index_maker(options.search, options)() if options.search else "bm25",
+        search=_strategy(options),
         token=read_token(options),
         on_change=options.on_change,
         upstream_timeout_seconds=options.upstream_timeout,
         top_k=options.top_k,
     )
+
+
+def _strategy(options: argparse.Namespace) -> Any:
+    """Return the strategy's name where that says all, since the front knows names; else an index."""
+    name = options.search or "bm25"
+    is_made = ":" in name or options.embedder or options.vectors
+    return index_maker(name, options)() if is_made else name
 
 
 def read_token(options: argparse.Namespace) -> str | None:

@@ -93,7 +93,7 @@ class Gateway:
             filter=filter,
             on_change=on_change,
             provider_timeout_seconds=upstream_timeout_seconds,
-            **options,
+            **{"search_when_empty": True, **options},
         )
         self.catalog = self.server.catalog
         self.search = ModeSearch(self.catalog, search)

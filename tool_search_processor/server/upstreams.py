@@ -30,8 +30,8 @@ class ApiEntry(BaseModel):
     base_url: str | None = None
     include: list[str] | None = None
     exclude: list[str] = []
-    headers: dict[str, str] = Field({}, repr=False)  # what is secret
-    credentials: dict[str, str] = Field({}, repr=False)
+    headers: dict[str, str] = Field(default={}, repr=False)  # what is secret
+    credentials: dict[str, str] = Field(default={}, repr=False)
     server_variables: dict[str, str] = {}
     disabled: bool = False
 

@@ -204,3 +204,11 @@ def test_a_missing_sdk_is_told_in_one_sentence():
     assert done.stderr.splitlines()[-1] == (
         'ImportError: ToolServer needs the MCP SDK: pip install "tool-search-processor[server]"'
     )
+
+
+@pytest.mark.parametrize(("mode", "listed"), [("discovery", ["search_tools", "call_tool"]), ("normal", [])])
+async def test_the_meta_tools_may_be_listed_before_there_is_anything_to_find(mode, listed):
+    async with connected(ToolServer(mode=mode, search_when_empty=True)) as client:
+        assert await names(client) == listed
+    async with connected(ToolServer(mode=mode)) as client:
+        assert await names(client) == []

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import os
+import sys
 
 import httpx2
 import pytest
 from mcp import MCPError
 
-from tests.providers.mcp.asking import HttpServer, ended, until
+from tests.providers.mcp.asking import SMALL, HttpServer, ended, until
 from tests.providers.openapi.web import reply, serve
 from tests.server.front.support import client_of, found, names, proxied, search, text
 from tests.server.front.test_changes import Heard
@@ -137,6 +139,27 @@ async def test_one_that_is_dead_and_one_that_hangs_hold_nobody_up(http, tmp_path
     assert "could not be started" in health["upstreams"][0]["error"]
     assert "0.5 s" in health["upstreams"][1]["error"]
     assert "the provider 'dead' failed to list its tools" in caplog.text
+
+
+async def test_one_that_comes_late_is_found_as_soon_as_it_is_there(tmp_path):
+    os.mkfifo(tmp_path / "go")
+    late = (
+        "import runpy, sys; open(sys.argv.pop(1)).read(); runpy.run_path(sys.argv.pop(1), None, '__main__')"
+    )
+    servers = {"late": {"command": sys.executable, "args": ["-c", late, str(tmp_path / "go"), SMALL]}}
+    heard = Heard()
+    async with (
+        running(gateway(servers, upstream_timeout_seconds=0.1)) as url,
+        client_of(url, mode="legacy", message_handler=heard) as client,
+        client_of(f"{url}?tool_mode=normal") as other,
+    ):
+        assert await names(client) == ["search_tools", "call_tool"]
+        assert await names(other) == []
+        assert (await search(client, query="echo"))["total"] == 0
+        (tmp_path / "go").write_text("")
+        await heard.once()
+        assert (await found(client, query="echo"))[0] == "late_echo"
+        assert "late_echo" in await names(other)
 
 
 async def test_an_upstream_that_is_killed_in_a_call_is_an_answer_and_is_started_again():

@@ -111,6 +111,11 @@ async def test_options_reach_the_gateway(pets):
     made = make_gateway(parsed("--openapi", pets, "--search", "fuzzy", "--top-k", "7", "--mode", "normal"))
     assert (made.server.options.top_k, made.server.options.mode) == (7, "normal")
     assert (await made.catalog.search("pets_lis"))[0].name == "pets_listPets"
+    assert make_gateway(parsed("--openapi", pets, "--search", "regex")).server.options.takes_pattern
+    made = make_gateway(
+        parsed("--openapi", pets, "--search", "tool_search_processor.search.regex:RegexIndex")
+    )
+    assert [hit.name for hit in await made.catalog.search("sell|list")] == ["pets_listPets", "pets_sellPet"]
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ class FrontCalls:
         """Return what this request is listed; meta-tools only where there is something to find."""
         with self.view.admission() as admission:
             tools = await self.view.list_tools(admission)
-            has_findable = await self.view.has_findable(admission)
-        if not has_findable:
+            is_searched = self.view.is_always_searched or await self.view.has_findable(admission)
+        if not is_searched:
             return tools
         # On the first page, for clients that ask for no other.
         return [*tools, *self.meta_tools()] if len(tools) < PAGE_SIZE - 1 else [*self.meta_tools(), *tools]

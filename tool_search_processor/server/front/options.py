@@ -30,6 +30,7 @@ class FrontOptions:
     top_k: int
     result_format: ResultFormat
     takes_pattern: bool
+    search_when_empty: bool
 
     def __post_init__(self) -> None:
         """Refuse what can't work.

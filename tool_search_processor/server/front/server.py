@@ -71,6 +71,7 @@ class ToolServer:
         search: Strategy = "bm25",
         top_k: int = 5,
         result_format: ResultFormat = "json",
+        search_when_empty: bool = False,
         filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
         filter_timeout_seconds: float | None = None,
         providers_for: ProvidersFor | None = None,
@@ -97,6 +98,8 @@ class ToolServer:
             search: How tools are searched; see `Catalog`.
             top_k: Results of a search unless it says otherwise, from 1 to 100.
             result_format: The text of a search's answer: all of it as JSON, or short as Markdown.
+            search_when_empty: Whether `discovery` lists the meta-tools even while there is nothing to find:
+                for providers that may come later, and clients that list once.
             filter: Who may find (phase `search`), be listed (`active`) and call (`load` and `active`) which
                 tool. Its `request.context` holds `user`, `headers`, `session_id`, `mode` and
                 `session_rules`; what it raises denies.
@@ -127,6 +130,7 @@ class ToolServer:
             top_k=top_k,
             result_format=result_format,
             takes_pattern=search == "regex",
+            search_when_empty=search_when_empty,
         )
         if not session_ttl_seconds > 0:
             raise ConfigurationError(f"session_ttl_seconds is above 0, found {session_ttl_seconds!r}")

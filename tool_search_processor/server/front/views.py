@@ -57,6 +57,11 @@ class ToolView:
         """Names that a search leaves out, since they are listed anyway."""
         return frozenset() if self.request.session.mode == "discovery" else self.listed_names.of(self.catalog)
 
+    @property
+    def is_always_searched(self) -> bool:
+        """Whether the meta-tools are listed whatever there is to find."""
+        return self.options.search_when_empty and self.request.session.mode == "discovery"
+
     @cached_property
     def is_open(self) -> bool:
         """Whether this request may know of everything there is."""
