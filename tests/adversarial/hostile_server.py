@@ -150,8 +150,10 @@ def storm(request, message, count=2_000):
 
 
 counted = []
+late = []
 CALLS = {
     "redefine": redefine,
+    "late": late.append,
     "lists": lambda request: send(id=request, result=text(str(len(counted)))),
     "strange_blocks": lambda request: send(id=request, result={"content": STRANGE_BLOCKS}),
     "no_content": lambda request: send(id=request, result={}),
@@ -245,6 +247,8 @@ def answer(attack, message):
         case "tools/call" if params["name"] in CALLS:
             CALLS[params["name"]](request)
         case "tools/call":
+            while late:
+                send(id=late.pop(), result=text("too late"))
             send(id=request, result=text(str(params.get("arguments", {}).get("text"))))
         case _ if method in FIXED:
             send(id=request, result=FIXED[method])

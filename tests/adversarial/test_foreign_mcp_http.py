@@ -147,6 +147,15 @@ async def test_an_answer_that_is_none_costs_that_call(answer, words):
         assert sum(b'"initialize"' in request.body for request in web.requests) == 1
 
 
+async def test_a_long_answer_comes_as_an_event_too():
+    long = events(data(lambda request: said(request, "x" * 3_000_000)))
+    async with (
+        serve(attacked(long)) as web,
+        MCPProvider.http(f"{web.url}/mcp", max_result_characters=None) as provider,
+    ):
+        assert len(await (await tools_of(provider))["echo"].call({"how": "long"})) == 3_000_000
+
+
 async def test_a_call_that_fails_in_the_middle_ends_no_other():
     begun, ended = asyncio.Event(), asyncio.Event()
 

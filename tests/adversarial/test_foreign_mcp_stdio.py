@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.providers.mcp.asking import tools_of, until
-from tool_search_processor import Agent, Catalog, ToolSearchProcessor
+from tool_search_processor import Agent, Catalog, ToolContext, ToolSearchProcessor
 from tool_search_processor.errors import DuplicateToolError, ToolArgumentsError, ToolCallError
 from tool_search_processor.providers import MCPProvider, StaticProvider
 from tool_search_processor.providers.mcp import lines, traffic
@@ -70,6 +70,10 @@ async def test_strange_tools_are_made_safe_or_left_out(provide, caplog):
         "echo", "search_tools", "load_tool", "twice", "a_b__31mc", "abc_fdp_exe", "line_break", "long",
         "hidden", "deep", "circle", "bomb", "abroad", "slow", "slow_output",
     ]  # fmt: skip
+    told = [message for message in caplog.messages if "is left out" in message]
+    assert len(told) == 3
+    assert list(await tools_of(provider)) == list(tools)
+    assert [message for message in caplog.messages if "is left out" in message] == told
     assert len(tools["long"].description) == 10_000
     assert tools["hidden"].description == "Seen. Read me."
     for name in ("circle", "bomb", "abroad"):
@@ -187,6 +191,14 @@ async def test_answers_that_cannot_be_read_are_told_at_once(name, words, provide
     assert await answers(provider)
 
 
+async def test_an_answer_that_comes_too_late_is_nobody_s(provide):
+    provider = provide(call_timeout_seconds=1.0)
+    with pytest.raises(ToolCallError, match=r"late took longer than 1 seconds"):
+        await (await tools_of(provider))["late"].call({})
+    assert await answers(provider)
+    assert await answers(provider)
+
+
 async def test_a_schema_of_results_cannot_stall_the_connections(provide):
     tools = await tools_of(provide("strange tools"))
     with pytest.raises(ToolCallError, match=r"slow_output was run, but .* is not what it gave: .* pattern"):
@@ -199,6 +211,18 @@ async def test_reports_of_progress_are_told_up_to_a_bound(provide):
     assert await (await tools_of(provider))["progress_storm"].call({}) == "done"
     assert 0 < len(reports) <= 2_000
     assert await answers(provider)
+
+
+async def test_reports_that_a_hook_has_no_time_for_are_dropped(provide):
+    reports = []
+    tell = provide(on_progress=reports.append)._caller._progress_hook("echo", ToolContext())
+    for number in range(3_000):
+        tell(number, None, None)
+    await asyncio.sleep(0)
+    assert [report.progress for report in reports] == list(range(1_000))
+    tell(7, None, None)
+    await asyncio.sleep(0)
+    assert reports[-1].progress == 7
 
 
 async def test_a_server_that_asks_without_reading_is_given_up(provide, monkeypatch, caplog):

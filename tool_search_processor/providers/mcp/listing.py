@@ -88,22 +88,26 @@ class ToolImporter:
         """
         self._make = make
         self._server = server
-        self._known: dict[str, tuple[Any, Tool]] = {}
+        self._known: dict[str, tuple[Any, Tool | None]] = {}
 
     def tools(self, definitions: Sequence[Any]) -> tuple[Tool, ...]:
-        """Return the tools, in the server's order; one that can be none is left out, with a warning."""
+        """Return the tools, in the server's order; one that can be none is left out, with one warning."""
         known = {definition.name: self._known.get(definition.name) for definition in definitions}
-        fresh: dict[str, tuple[Any, Tool]] = {}
+        fresh: dict[str, tuple[Any, Tool | None]] = {}
         tools = []
         for definition in definitions:
             pair = known[definition.name]
             if pair is None or pair[0] != definition:
-                try:
-                    pair = (definition, self._make(definition))
-                except InvalidToolError as exc:
-                    logger.warning("a tool of the MCP server %r is left out: %s", self._server, exc)
-                    continue
+                pair = (definition, self._made(definition))
             fresh[definition.name] = pair
-            tools.append(pair[1])
+            if pair[1] is not None:
+                tools.append(pair[1])
         self._known = fresh
         return tuple(tools)
+
+    def _made(self, definition: Any) -> Tool | None:
+        try:
+            return self._make(definition)
+        except InvalidToolError as exc:
+            logger.warning("a tool of the MCP server %r is left out: %s", self._server, exc)
+            return None

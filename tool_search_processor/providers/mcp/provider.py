@@ -60,6 +60,9 @@ class MCPProvider(Provider):
     name in `metadata["original_name"]` where that is no valid one. What fails is an answer to the model:
     the server's own error, a time that ran out, a connection that broke. A call is sent again only where it
     is certain that the server did not run it.
+
+    A server is not trusted: a tool that is none is left out with a warning, and a message is read up to
+    32 MB, a list up to 64 MB. Nothing more is read from one that asks and takes no answers.
     """
 
     foreign = True
@@ -94,7 +97,8 @@ class MCPProvider(Provider):
             list_timeout_seconds: The longest time for a whole list, all pages.
             call_timeout_seconds: The longest time for one call; None waits for ever.
             progress_extends_timeout: Whether a report of progress gives a call that time anew.
-            on_progress: Takes each report; called in the event loop of the caller, so it must be quick.
+            on_progress: Takes each report; called in the event loop of the caller, so it must be quick. Of
+                more than a thousand reports of one call that wait for it, the later are dropped.
             max_tools: The most tools (or resources, or prompts) that are taken, with a warning for more.
             max_result_characters: What is longer is cut, and says so; None for any length.
             requires_approval: Whether a person has to agree before a tool runs: for all, or a function of
