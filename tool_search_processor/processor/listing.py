@@ -11,8 +11,9 @@ from tool_search_processor.filters import Admission
 from tool_search_processor.guarded import GuardedTool
 from tool_search_processor.messages import last_user_text
 from tool_search_processor.meta_tools import catalog_line, catalog_text, instruction_text, inventory_text
+from tool_search_processor.processor.calls import StepCalls
 from tool_search_processor.processor.discovery import fetch_all
-from tool_search_processor.processor.meta_calls import StepCalls
+from tool_search_processor.processor.searching import best_names
 from tool_search_processor.tokens import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.wording import near_name
@@ -54,13 +55,14 @@ async def preload_tools(calls: StepCalls, admission: Admission) -> None:
     messages = calls.step.messages
     text = last_user_text(messages)
     turn = (sum(message.get("role") == "user" for message in messages), text)
-    run = calls.loads.run(calls.step)
+    run = calls.run
     if not text or run.turn == turn:
         return
     run.turn = turn
     # What the thread has loaded comes first in the list, so it has to be seen first.
     await calls.loads.names(calls.step)
-    await calls.loads.add(calls.step, await calls.best(text, calls.options.preload, admission))
+    names = await best_names(calls, text, limit=calls.options.preload, admission=admission)
+    await calls.loads.add(calls.step, names)
 
 
 async def list_loaded(calls: StepCalls, admission: Admission) -> list[GuardedTool]:

@@ -12,9 +12,12 @@ from tool_search_processor.meta_tools import MAX_RESULTS, MetaToolNames, ResultD
 from tool_search_processor.plain import is_number
 from tool_search_processor.stores.base import LoadedToolStore
 from tool_search_processor.stores.memory import MemoryStore
+from tool_search_processor.tokens import TextCounter, estimate_tokens
 from tool_search_processor.tools.names import is_tool_name
 
 TTL_SECONDS = 3600.0
+PROCESSOR_ID = "tool-search"
+SEARCH_TOOL_NAME = "search_tools"
 _MODES = ("load", "auto_load", "call")
 _DETAILS = ("brief", "signature", "schema")
 
@@ -91,6 +94,18 @@ def as_names(names: str | Iterable[str], *, what: str = "names") -> tuple[str, .
     return tuple(dict.fromkeys(found))
 
 
+def processor_id(given: str, *, search_tool_name: str) -> str:
+    """Return a processor's id; the default one gets the search tool's name added where that was changed.
+
+    Raises:
+        ConfigurationError: For something else than a text that is not empty.
+    """
+    if not isinstance(given, str) or not given:
+        raise ConfigurationError(f"id is a text that is not empty, found {given!r}")
+    renamed = given == PROCESSOR_ID and search_tool_name != SEARCH_TOOL_NAME
+    return f"{given}:{search_tool_name}" if renamed else given
+
+
 def check_search(query: str, limit: int | None) -> None:
     """Raise where a program's search is for no text, or for no number of hits.
 
@@ -122,6 +137,17 @@ def checked_store(
     if not isinstance(store, LoadedToolStore):
         raise ConfigurationError(f"store needs the methods of LoadedToolStore, found {store!r:.80}")
     return store
+
+
+def checked_counter(counter: TextCounter | None) -> TextCounter:
+    """Return the counter that was given, or an estimate from characters.
+
+    Raises:
+        ConfigurationError: When it can't be called.
+    """
+    if counter is not None and not callable(counter):
+        raise ConfigurationError(f"counter is a function (text) -> tokens, found {counter!r:.80}")
+    return counter or estimate_tokens
 
 
 def _one_of(option: str, value: object, allowed: tuple[str, ...]) -> None:

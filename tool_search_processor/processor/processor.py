@@ -19,6 +19,7 @@ from tool_search_processor.meta_tools import (
     unload_answer,
     unloaded_text,
 )
+from tool_search_processor.processor.calls import StepCalls
 from tool_search_processor.processor.discovery import rank
 from tool_search_processor.processor.listing import (
     instructions,
@@ -29,26 +30,27 @@ from tool_search_processor.processor.listing import (
     replay,
     warn_of_unknown,
 )
+from tool_search_processor.processor.load_calls import load_names
 from tool_search_processor.processor.loading import LoadedTools
-from tool_search_processor.processor.meta_calls import StepCalls
 from tool_search_processor.processor.options import (
+    PROCESSOR_ID,
+    SEARCH_TOOL_NAME,
     TTL_SECONDS,
     Options,
     as_names,
     check_search,
+    checked_counter,
     checked_store,
+    processor_id,
 )
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.base import LoadedToolStore
-from tool_search_processor.tokens import DefinitionCounter, TextCounter, estimate_tokens
+from tool_search_processor.tokens import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Transform
-
-_ID = "tool-search"
-_SEARCH_TOOL_NAME = "search_tools"
 
 
 class ToolSearchProcessor:
@@ -87,11 +89,11 @@ class ToolSearchProcessor:
         allow_unload: bool = False,
         passthrough_tokens: int = 0,
         counter: TextCounter | None = None,
-        search_tool_name: str = _SEARCH_TOOL_NAME,
+        search_tool_name: str = SEARCH_TOOL_NAME,
         load_tool_name: str = "load_tool",
         call_tool_name: str = "call_tool",
         unload_tool_name: str = "unload_tool",
-        id: str = _ID,  # noqa: A002 - the name that the protocol fixes
+        id: str = PROCESSOR_ID,  # noqa: A002 - the name that the protocol fixes
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Build a processor; whatever can be checked without waiting is checked here.
@@ -167,12 +169,7 @@ class ToolSearchProcessor:
             passthrough_tokens=passthrough_tokens,
             takes_pattern=search == "regex" or bool(getattr(search, "takes_pattern", False)),
         )
-        if not isinstance(id, str) or not id:
-            raise ConfigurationError(f"id is a text that is not empty, found {id!r}")
-        if counter is not None and not callable(counter):
-            raise ConfigurationError(f"counter is a function (text) -> tokens, found {counter!r:.80}")
-        renamed = id == _ID and search_tool_name != _SEARCH_TOOL_NAME
-        self.id = f"{id}:{search_tool_name}" if renamed else id
+        self.id = processor_id(id, search_tool_name=search_tool_name)
         self.reserved_names = frozenset(names.present)
         # A catalog that is given keeps its options and its providers' state, and status() tells of them.
         cataloged = tools.adapted if isinstance(tools, Catalog) else partial(Catalog, tools)
@@ -181,7 +178,7 @@ class ToolSearchProcessor:
             warn_of_unknown(self._options.pinned, self.catalog.known_names)
         self._store = checked_store(store, ttl_seconds, clock)
         self._loads = LoadedTools(processor_id=self.id, store=self._store, names=names, max_loaded=max_loaded)
-        self._counter = counter or estimate_tokens
+        self._counter = checked_counter(counter)
         self._definitions = DefinitionCounter(self._counter)
         # The shared tools' generation and what they cost: one value, so that threads never mix two.
         self._cost = (0, 0)
@@ -297,7 +294,7 @@ class ToolSearchProcessor:
         await self._loads.names(calls.step)
         with calls.admission() as admission:
             await calls.list_pinned(admission)
-            return await calls.load_names(as_names(names), admission)
+            return await load_names(calls, as_names(names), admission=admission)
 
     async def unload(self, names: str | Sequence[str], *, thread_id: str) -> dict[str, Any]:
         """Unload tools of a thread.

@@ -1,0 +1,137 @@
+"""What a step's calls run: the meta-tools, the tools it lists, and those that it does not list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from tool_search_processor import meta_tools, telemetry
+from tool_search_processor.errors import ToolArgumentsError, ToolUnavailableError
+from tool_search_processor.filters import Admission
+from tool_search_processor.guarded import GuardedTool, guard
+from tool_search_processor.meta_tools import MetaTool
+from tool_search_processor.processor.discovery import find_by_name
+from tool_search_processor.processor.frames import StepFrame
+from tool_search_processor.processor.load_calls import answer_load, answer_unload
+from tool_search_processor.processor.searching import answer_search
+from tool_search_processor.tools import Tool, ToolContext
+
+
+class StepCalls(StepFrame):
+    """Answers the calls that a model makes after one step, with what that step could see."""
+
+    async def list_pinned(self, admission: Admission) -> list[GuardedTool]:
+        """Return the pinned tools to list, less those that the step's own tools hide."""
+        visible = (tool for tool in self.pinned if tool.name not in self.listed)
+        pinned = [self.guard(tool) for tool in await admission.admit(visible, "active")]
+        self.listed.update((tool.name, tool) for tool in pinned)
+        return pinned
+
+    def tools(self, inventory: str) -> list[MetaTool]:
+        """Return the meta-tools, bound to this step."""
+        names = self.names
+        found: dict[str, MetaTool] = {
+            names.search: meta_tools.search_tool(
+                names,
+                inventory=inventory,
+                takes_pattern=self.options.takes_pattern,
+                default_limit=self.options.top_k,
+                handler=partial(answer_search, self),
+            )
+        }
+        if names.load in names.present:
+            found[names.load] = meta_tools.load_tool(names, handler=partial(answer_load, self))
+        if names.call in names.present:
+            found[names.call] = meta_tools.call_tool(names, handler=self.call, proxy=self.proxied)
+        if names.allow_unload:
+            found[names.unload] = meta_tools.unload_tool(names, handler=partial(answer_unload, self))
+        return [found[name] for name in names.present]
+
+    async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
+        """Answer a call of the call tool."""
+        name, given = meta_tools.read_call(arguments)
+        if self._is_meta_tool(name):
+            return f"Error: {meta_tools.meta_tool_refused_text(name, names=self.names)}"
+        tool = await self._callable(name)
+        if tool is None:
+            return f"Error: {await self.missing_text(name)}"
+        return await tool.call(given, context)
+
+    async def proxied(
+        self, arguments: Mapping[str, Any], _: ToolContext
+    ) -> tuple[Tool, Mapping[str, Any]] | None:
+        """Return the tool and the arguments that a call of the call tool really runs."""
+        name, given = meta_tools.read_call(arguments)
+        tool = None if self._is_meta_tool(name) else await self._callable(name)
+        return None if tool is None else (tool, given)
+
+    async def unlisted(self, name: str) -> GuardedTool | None:
+        """Return a tool that the step does not list, if phases `load` and `active` admit it."""
+        tool = await self.view.fetch(name)
+        if tool is None:
+            return None
+        with self.admission() as admission:
+            return self._unlisted(tool) if await admission.admits(tool, "load", "active") else None
+
+    def guard(self, tool: Tool) -> GuardedTool:
+        """Return a listed tool's copy, whose every call asks phase `active` again."""
+        return guard(tool, self._run)
+
+    def _is_meta_tool(self, name: str) -> bool:
+        # Another searcher's too: a proxy behind a proxy would hide whose approval is needed.
+        return name in self.names.present or isinstance(self.listed.get(name), MetaTool)
+
+    async def _callable(self, name: str) -> Tool | None:
+        if name in self.listed:
+            return self.listed[name]
+        with self.admission() as admission:
+            tool = await find_by_name(self.view, name, admission=admission)
+            if tool is None or not await admission.admits(tool, "active"):
+                return None
+        return self._unlisted(tool)
+
+    def _unlisted(self, tool: Tool) -> GuardedTool:
+        return guard(tool, self._run_unlisted, explain=partial(self._explain, tool))
+
+    async def _run(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
+        """Run a listed tool, if the policy of this moment allows it."""
+        await self._check_active(tool)
+        await self.loads.called(self.step, tool.name)
+        return await self._call(tool, arguments, context)
+
+    async def _run_unlisted(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
+        """Run a tool whose parameters the model may not have seen, and list it from now on."""
+        await self._take_in(tool)
+        try:
+            return await self._call(tool, arguments, context)
+        except ToolArgumentsError as exc:
+            return self._explained(tool, exc)
+
+    async def _call(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
+        with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
+            return await tool.call(arguments, context or self._context())
+
+    async def _explain(self, tool: Tool, problem: ToolArgumentsError) -> dict[str, Any]:
+        """Answer a call that is not run, since its arguments don't fit, as if it had been tried."""
+        await self._take_in(tool)
+        return self._explained(tool, problem)
+
+    async def _take_in(self, tool: Tool) -> None:
+        await self._check_active(tool)
+        if self.names.mode != "call":
+            await self.loads.add(self.step, (tool.name,))
+        await self.loads.called(self.step, tool.name)
+
+    def _explained(self, tool: Tool, problem: ToolArgumentsError) -> dict[str, Any]:
+        loaded = tool.name in self.run.seen
+        return meta_tools.invalid_arguments_answer(tool, problem=str(problem), loaded=loaded)
+
+    async def _check_active(self, tool: Tool) -> None:
+        with self.admission() as admission:
+            if await admission.admits(tool, "active"):
+                return
+        raise ToolUnavailableError(await self.missing_text(tool.name))
+
+    def _context(self) -> ToolContext:
+        return ToolContext(thread_id=self.step.thread_id, run_id=self.step.run_id, context=self.step.context)

@@ -1,0 +1,79 @@
+"""Answers to calls of the load tool and of the unload tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tool_search_processor import meta_tools, telemetry
+from tool_search_processor.filters import Admission
+from tool_search_processor.processor.discovery import find_named
+from tool_search_processor.processor.frames import StepFrame
+from tool_search_processor.tools import ToolContext
+
+
+async def answer_load(frame: StepFrame, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
+    """Answer a call of the load tool."""
+    names = meta_tools.read_names(arguments)
+    if not names:
+        return meta_tools.load_answer(message=meta_tools.NO_NAMES)
+    most = meta_tools.MAX_NAMES
+    asked = {telemetry.REQUESTED: len(names)}
+    with frame.admission() as admission, telemetry.span("tool_search.load", asked) as span:
+        answer = await load_names(frame, names[:most], admission=admission)
+        span.set({telemetry.LOADED: len(answer["loaded"])})
+    left = meta_tools.left_text(len(names) - most, limit=most)
+    return {**answer, "message": f"{answer['message']}{left}"}
+
+
+async def load_names(frame: StepFrame, names: Sequence[str], *, admission: Admission) -> dict[str, Any]:
+    """Load tools by the names that somebody gave, and tell what came of it."""
+    found = await find_named(
+        frame.view,
+        names,
+        admission=admission,
+        listed={*frame.listed, *frame.names.present},
+        without=frame.absent,
+    )
+    outcome = await frame.loads.add(frame.step, found.wanted)
+    if outcome.loaded:
+        frame.run.guard.used()
+    already = (*found.listed, *outcome.already_loaded)
+    evicted = await frame.usable(outcome.evicted)
+    return meta_tools.load_answer(
+        loaded=outcome.loaded,
+        already_loaded=already,
+        not_found=[
+            {"name": meta_tools.clip(name), "suggestions": alike} for name, alike in found.missing.items()
+        ],
+        message=meta_tools.loaded_text(
+            loaded=outcome.loaded,
+            already=already,
+            missing=tuple(found.missing),
+            full=outcome.refused,
+            limit=frame.options.max_loaded or 0,
+            evicted=evicted,
+            unavailable=outcome.unavailable,
+        ),
+        receipt=frame.loads.receipt(outcome, found.wanted, evicted=evicted),
+    )
+
+
+async def answer_unload(frame: StepFrame, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
+    """Answer a call of the unload tool."""
+    names = meta_tools.read_names(arguments)
+    if not names:
+        return meta_tools.unload_answer(message=meta_tools.NO_NAMES)
+    most = meta_tools.MAX_NAMES
+    given = names[:most]
+    unloaded = await frame.loads.remove(frame.step, await frame.usable(given))
+    missing = [name for name in given if name not in unloaded]
+    text = meta_tools.unloaded_text(unloaded=unloaded, missing=missing)
+    return meta_tools.unload_answer(
+        unloaded=unloaded,
+        not_loaded=[meta_tools.clip(name) for name in missing],
+        message=f"{text}{meta_tools.left_text(len(names) - most, limit=most)}",
+        receipt=meta_tools.receipt(unloaded, kind="unloaded")
+        if unloaded and frame.loads.writes_receipts
+        else None,
+    )
