@@ -232,7 +232,6 @@ async def test_rest_page_and_figures_are_on_the_same_port_over_the_same_index(ht
             "detail": "there is no tool with the id 'no'"
         }
         assert (await http.get(f"{base}/nowhere")).status_code == 404
-        assert (await http.get(f"{base}/mcp/")).status_code == 404
     assert made.search.find.__self__._whole is made.catalog.indexes
 
 
