@@ -257,7 +257,9 @@ async def test_providers_see_the_request():
             assert names(found)[0] == f"of_{tenant}"
 
 
-@pytest.mark.parametrize("options", [{"filter": "all"}, {"token": ""}, {"search": "none"}])
+@pytest.mark.parametrize(
+    "options", [{"filter": "all"}, {"token": ""}, {"search": "none"}, {"max_body_bytes": 0}]
+)
 def test_bad_options_raise_at_once(options):
     with pytest.raises(ConfigurationError):
         create_app(TOOLS, **{"search": "bm25", **options})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -106,7 +106,7 @@ class SessionEndpoint:
         elif session_id is None:
             await self._begin(request, receive, send)
         elif (session := self._sessions.resume(request, session_id)) is None:
-            await _gone(scope, receive, send)
+            await _refusal(404, "Session not found")(scope, receive, send)
         elif self._sessions.table is None:
             await self._serve(session, request, receive, send)
         else:
@@ -120,7 +120,7 @@ class SessionEndpoint:
             if body is None:
                 return
             receive = replay(body, receive)
-            if _is_initialize(body):
+            if _decoded(body).get("method") == "initialize":
                 given = session.id = self._sessions.signed.issue(session.mode, user=session.user)
 
         async def send_and_keep(message: Message) -> None:
@@ -152,8 +152,29 @@ class SessionEndpoint:
         with table.serving(session):
             if request.method == "GET":
                 await self._stream(session, request, receive, send_and_close)
+            elif request.method == "POST":
+                await self._post(session, request, receive, send_and_close)
             else:
                 await self._serve(session, request, receive, send_and_close)
+
+    async def _post(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
+        """Hand a message on, unless it bears the id of a request under way: one of both got no answer."""
+        body = await read_body(receive, limit=self._manager.max_request_body_size)
+        if body is None:
+            return
+        message = _decoded(body)
+        request_id = message.get("id") if "method" in message else None
+        if request_id is None:
+            await self._serve(session, request, replay(body, receive), send)
+        elif (key := str(request_id)) in session.request_ids:
+            response = _refusal(400, "The id of a request that is still under way", request_id=request_id)
+            await response(request.scope, receive, send)
+        else:
+            session.request_ids.add(key)
+            try:
+                await self._serve(session, request, replay(body, receive), send)
+            finally:
+                session.request_ids.discard(key)
 
     async def _stream(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
         """Serve a stream without an end until the client leaves, or the server is told to stop."""
@@ -212,7 +233,6 @@ def http_app(
     Raises:
         ConfigurationError: For a limit that can't work.
     """
-    Protection(_gone, **limits)  # complains now; the one that serves is made when the app starts
     manager = StreamableHTTPSessionManager(
         server,
         stateless=sessions.table is None,
@@ -220,28 +240,36 @@ def http_app(
         **({"max_request_body_size": limits["max_body_bytes"]} if "max_body_bytes" in limits else {}),
     )
     endpoint: ASGIApp = SessionEndpoint(manager, sessions, closing=closing)
+    Protection(endpoint, **limits)  # complains now; the one that serves is made when the app starts
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with manager.run():
             yield
 
-    return Starlette(
-        routes=[Route(path, endpoint=endpoint, methods=["GET", "POST", "DELETE"])],
+    app = Starlette(
+        # Both, and no redirect, which would lead to whatever host a request names.
+        routes=[
+            Route(each, endpoint=endpoint, methods=["GET", "POST", "DELETE"])
+            for each in dict.fromkeys((path, f"{path.rstrip('/')}/"))
+        ],
         middleware=[Middleware(Protection, **limits)],
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False
+    return app
 
 
-def _is_initialize(body: bytes) -> bool:
+def _decoded(body: bytes) -> Mapping[str, Any]:
+    """Return the message in a body; an empty one for what is none, which the SDK refuses."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(message, dict) and message.get("method") == "initialize"
+        return {}
+    return message if isinstance(message, dict) else {}
 
 
-async def _gone(scope: Scope, receive: Receive, send: Send) -> None:
-    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Session not found"}}
-    response = Response(json.dumps(error), status_code=404, media_type="application/json")
-    await response(scope, receive, send)
+def _refusal(status: int, problem: str, *, request_id: object = None) -> Response:
+    """Return an error of the protocol."""
+    error = {"jsonrpc": "2.0", "id": request_id, "error": {"code": -32600, "message": problem}}
+    return Response(json.dumps(error), status_code=status, media_type="application/json")

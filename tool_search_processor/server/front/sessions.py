@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.front.modes import MODES, Mode
@@ -31,6 +31,8 @@ class Session:
     user: object = None
     log_level: str | None = None
     """The least severe level that its client wants of its log; None wants all."""
+    request_ids: set[str] = field(default_factory=set)
+    """Of the requests that are under way."""
     in_flight: int = 0
     last_seen: float = 0.0
 

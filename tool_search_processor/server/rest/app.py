@@ -112,6 +112,7 @@ def create_app(
         lifespan=lifespan,
         exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other
     )
+    Protection(app, **limits)  # complains now; the one that serves is made when the app starts
     app.router.redirect_slashes = False  # a redirect leads to whatever host a request names
     return app
 
