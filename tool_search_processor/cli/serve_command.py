@@ -89,6 +89,9 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
         on_change=options.on_change,
         upstream_timeout_seconds=options.upstream_timeout,
         top_k=options.top_k,
+        result_format=options.result_format,
+        search_tool_name=options.search_tool_name,
+        call_tool_name=options.call_tool_name,
     )
 
 

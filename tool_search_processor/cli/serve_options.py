@@ -93,8 +93,9 @@ def _add_ways(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--token-env",
         metavar="NAME",
-        help="the variable with the token that HTTP clients have to send, as `Authorization: Bearer …`; "
-        f"needed where other machines can reach it (default {TOKEN_VARIABLE}, where that is set)",
+        help="the variable with the token that HTTP clients have to send, as `Authorization: Bearer …`, "
+        f"and browsers as a password; needed where other machines can reach it (default {TOKEN_VARIABLE}, "
+        "where that is set)",
     )
     group.add_argument("--token-file", metavar="FILE", help="a file that holds the token, instead")
     group.add_argument(
@@ -123,6 +124,14 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
     )
     add_search_options(group, several=False)
     group.add_argument("--top-k", metavar="N", type=int, default=5, help="results of a search (default 5)")
+    group.add_argument(
+        "--result-format",
+        choices=("json", "markdown"),
+        default="json",
+        help="the text of a search's answer: all of it (default), or a third as long",
+    )
+    for option, default in (("--search-tool-name", "search_tools"), ("--call-tool-name", "call_tool")):
+        group.add_argument(option, metavar="NAME", default=default, help=f"instead of {default}")
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:

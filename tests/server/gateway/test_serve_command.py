@@ -108,8 +108,12 @@ def test_files_are_opened_as_far_as_the_system_lets_it(pets):
 
 
 async def test_options_reach_the_gateway(pets):
-    made = make_gateway(parsed("--openapi", pets, "--search", "fuzzy", "--top-k", "7", "--mode", "normal"))
-    assert (made.server.options.top_k, made.server.options.mode) == (7, "normal")
+    names = ["--search-tool-name", "tool_search", "--call-tool-name", "execute_tool"]
+    shape = ["--search", "fuzzy", "--top-k", "7", "--mode", "normal", "--result-format", "markdown"]
+    made = make_gateway(parsed("--openapi", pets, *names, *shape))
+    options = made.server.options
+    assert (options.top_k, options.mode, options.result_format) == (7, "normal", "markdown")
+    assert (options.names.search, options.names.call) == ("tool_search", "execute_tool")
     assert (await made.catalog.search("pets_lis"))[0].name == "pets_listPets"
     assert make_gateway(parsed("--openapi", pets, "--search", "regex")).server.options.takes_pattern
     made = make_gateway(
@@ -124,6 +128,7 @@ async def test_options_reach_the_gateway(pets):
         (["--top-k", "0"], "top_k is a whole number from 1 to 100"),
         (["--upstream-timeout", "0"], "--upstream-timeout is above 0, found 0"),
         (["--call-timeout", "-1"], "--call-timeout is above 0, found -1"),
+        (["--call-tool-name", "search_tools"], "need different names, found 'search_tools' twice"),
         (["--token-env", "NOT_SET"], "--token-env NOT_SET: this variable isn't set"),
         (["--token-file", "nowhere"], "nowhere"),
         (["--http", "0", "--max-body-bytes", "0"], "--max-body-bytes is above 0, found 0"),
