@@ -242,6 +242,8 @@ def answer(attack, message):
         case "tools/list":
             counted.append(request)
             send(id=request, result=listed(attack, params.get("cursor")))
+            if attack == "restless":
+                send(method="notifications/tools/list_changed")
         case "tools/call" if params["name"] == "progress_storm":
             progress_storm(request, params)
         case "tools/call" if params["name"] in CALLS:

@@ -147,6 +147,31 @@ async def test_an_answer_that_is_none_costs_that_call(answer, words):
         assert sum(b'"initialize"' in request.body for request in web.requests) == 1
 
 
+async def test_a_bad_tool_costs_that_tool_in_the_newest_protocol_too(caplog):
+    base = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
+    schema = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A\r\nEvil: 1"}}}
+    results = {
+        "server/discover": {
+            **base,
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "h", "version": "1"},
+        },
+        "tools/list": {**base, "tools": [ECHO, {"name": "bad"}, {"name": "evil", "inputSchema": schema}]},
+        "tools/call": {"resultType": "complete", "content": [{"type": "hologram"}]},
+    }
+
+    async def answer(request, writer):
+        body = message(request, result=results[json.loads(request.body)["method"]])
+        await reply(writer, body, content_type="application/json")
+
+    async with serve(answer) as web, MCPProvider.http(f"{web.url}/mcp", name="foe") as provider:
+        tools = await tools_of(provider)
+        assert list(tools) == ["echo"]
+        assert await tools["echo"].call({}) == "[hologram: content that can't be read, not shown]"
+    assert "a tool of the MCP server 'foe' is left out: 'bad': inputSchema: Field required" in caplog.messages
+
+
 async def test_a_long_answer_comes_as_an_event_too():
     long = events(data(lambda request: said(request, "x" * 3_000_000)))
     async with (

@@ -108,6 +108,14 @@ async def test_a_storm_of_changes_is_one_change(provide):
     assert await lists.call({}) == "2"
 
 
+async def test_a_list_that_changes_with_each_reading_is_read_once_for_each_who_asks(provide):
+    catalog = Catalog([provide("restless")])
+    lists = await catalog.get_tool("lists")
+    for _ in range(5):
+        await catalog.list_tools()
+    assert int(await lists.call({})) <= 6
+
+
 @pytest.mark.parametrize(
     ("attack", "names", "warning"),
     [
