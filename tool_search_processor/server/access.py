@@ -39,7 +39,7 @@ class Access:
         """
         if token is not None and not (isinstance(token, str) and token.strip()) and not callable(token):
             raise ConfigurationError(
-                "token is a text that isn't blank, or a function from a token to its user; "
+                "a token is a text that isn't blank, or a function from a token to its user; "
                 f"found {token!r:.80}"
             )
         if isinstance(token, str) and not _fits_a_header(token):
