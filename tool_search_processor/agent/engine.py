@@ -22,9 +22,10 @@ from tool_search_processor.agent.runs import (
 from tool_search_processor.agent.runstate import RunState, model_request
 from tool_search_processor.call_requests import tool_calls_of
 from tool_search_processor.errors import AbortRun
-from tool_search_processor.session.calls import CallRunner, PreparedCall, refusal_text, stop_tasks
+from tool_search_processor.session.calls import PreparedCall, refusal_text
 from tool_search_processor.session.checks import resolvers
 from tool_search_processor.session.claims import claim_calls, claimers
+from tool_search_processor.session.runner import CallRunner, stop_tasks
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tokens import DefinitionCounter
 from tool_search_processor.tools import Tool

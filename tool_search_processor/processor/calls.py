@@ -13,8 +13,8 @@ from tool_search_processor.guarded import GuardedTool, guard
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.processor.discovery import find_by_name
 from tool_search_processor.processor.frames import StepFrame
-from tool_search_processor.processor.load_calls import answer_load, answer_unload
-from tool_search_processor.processor.searching import answer_search
+from tool_search_processor.processor.load_answers import answer_load, answer_unload
+from tool_search_processor.processor.search_answers import answer_search
 from tool_search_processor.tools import Tool, ToolContext
 
 

@@ -13,7 +13,7 @@ from tool_search_processor.messages import last_user_text
 from tool_search_processor.meta_tools import catalog_line, catalog_text, instruction_text, inventory_text
 from tool_search_processor.processor.calls import StepCalls
 from tool_search_processor.processor.discovery import fetch_all
-from tool_search_processor.processor.searching import best_names
+from tool_search_processor.processor.search_answers import best_names
 from tool_search_processor.tokens import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.wording import near_name

@@ -30,7 +30,7 @@ from tool_search_processor.processor.listing import (
     replay,
     warn_of_unknown,
 )
-from tool_search_processor.processor.load_calls import load_names
+from tool_search_processor.processor.load_answers import load_names
 from tool_search_processor.processor.loading import LoadedTools
 from tool_search_processor.processor.options import (
     PROCESSOR_ID,

@@ -11,7 +11,6 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.messages import to_openai_messages
 from tool_search_processor.results import RESULT_CHARACTERS
 from tool_search_processor.session.calls import (
-    CallRunner,
     PendingCall,
     PreparedCall,
     ToolOutcome,
@@ -26,6 +25,7 @@ from tool_search_processor.session.checks import (
     resolvers,
 )
 from tool_search_processor.session.claims import claim_calls, claimers, content_name
+from tool_search_processor.session.runner import CallRunner
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool
 

@@ -1,0 +1,418 @@
+"""Calls are looked up, run at the same time, and answered in words whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+
+import pytest
+
+from tool_search_processor import ToolSearchProcessor, ToolSession
+from tool_search_processor.call_requests import CallRequest
+from tool_search_processor.errors import ToolUnavailableError
+from tool_search_processor.session.calls import PendingCall, arguments_hash
+from tool_search_processor.session.runner import MAX_CALLS, CallRunner
+from tool_search_processor.steps import InputStep
+from tool_search_processor.stores import HistoryStore
+from tool_search_processor.tools import Tool, ToolContext
+
+
+def request(name, arguments=None, *, call_id="c1"):
+    return CallRequest(id=call_id, name=name, arguments=arguments)
+
+
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def context_of(context: ToolContext) -> dict:
+    """Say what is known."""
+    return {
+        "thread": context.thread_id,
+        "run": context.run_id,
+        "call": context.tool_call_id,
+        "plan": context.context["plan"],
+    }
+
+
+async def boom() -> None:
+    """Fail."""
+    raise OSError("no disk")
+
+
+async def cancelled_inside() -> None:
+    """Fail as a cancelled part of a tool does."""
+    raise asyncio.CancelledError
+
+
+class Proxy(Tool):
+    """Runs another tool, as a call_tool does."""
+
+    async def target(self, arguments, context=None):
+        if arguments["name"] == "denied":
+            raise ToolUnavailableError("there is no such tool")
+        return Tool.from_function(add, requires_approval=arguments["name"] == "guarded"), {"a": 5}
+
+
+class Resolver:
+    def __init__(self, tools=(), *, name="resolver", text=None, error=None):
+        self.id = name
+        self.reserved_names = frozenset()
+        self.tools = {tool.name: tool for tool in tools}
+        self.error = error
+        if text is not None:
+            self.missing_tool_text = text
+
+    async def process_input_step(self, step):
+        return step
+
+    async def resolve_call(self, step, name):
+        if self.error:
+            raise self.error
+        return self.tools.get(name)
+
+    async def definition_tokens(self, step):
+        return 0
+
+    async def end_run(self, step):
+        return None
+
+
+def step_of(*tools):
+    listed = [tool if isinstance(tool, Tool) else Tool.from_function(tool) for tool in tools]
+    return InputStep(messages=(), tools=listed, context={"plan": "pro"}, thread_id="t", run_id="r")
+
+
+async def outcomes(step, *requests, processors=(), **options):
+    runner = CallRunner(processors, **options)
+    return await runner.run(step, await runner.prepare(step, requests))
+
+
+async def outcome(step, *requests, **options):
+    (only,) = await outcomes(step, *requests, **options)
+    return only
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "text"),
+    [
+        ("add", '{"a": 1, "b": 2}', "3"),
+        ("add", {"a": 1}, "2"),
+        (" add ", {"a": 1}, "2"),
+        ("functions.add", {"a": 1}, "2"),
+        ("add", '"{\\"a\\": 1}"', "2"),
+    ],
+)
+async def test_listed_tools_run(name, arguments, text):
+    result = await outcome(step_of(add), request(name, arguments))
+    assert (result.text, result.is_error) == (text, False)
+
+
+async def test_results_come_in_the_order_of_the_calls():
+    started, release = asyncio.Event(), asyncio.Event()
+
+    async def first() -> str:
+        """Wait for the second."""
+        started.set()
+        await release.wait()
+        return "first"
+
+    async def second() -> str:
+        """Release the first."""
+        await started.wait()
+        release.set()
+        return "second"
+
+    step = step_of(first, second)
+    results = await outcomes(step, request("first", call_id="a"), request("second", call_id="b"))
+    assert [(item.call_id, item.text) for item in results] == [("a", "first"), ("b", "second")]
+
+
+async def test_one_at_a_time_when_asked():
+    running, most = 0, 0
+
+    async def count() -> int:
+        """Count how many run."""
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+        return most
+
+    calls = [request("count", call_id=str(n)) for n in range(3)]
+    await outcomes(step_of(count), *calls, concurrent=False)
+    assert most == 1
+    await outcomes(step_of(count), *calls)
+    assert most == 3
+
+
+async def test_a_tool_knows_its_run():
+    result = await outcome(step_of(context_of), request("context_of", call_id="c7"))
+    assert result.text == '{"thread":"t","run":"r","call":"c7","plan":"pro"}'
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "text"),
+    [
+        ("add", '{"a": ', "not valid JSON"),
+        ("add", "[1]", "one JSON object; found a list"),
+        ("add", "3", "found a number"),
+        ("add", "true", "found true or false"),
+        ("add", '"\\"x\\""', "found a text"),
+        ("add", '{"a": "x"}', "a"),
+        ("add", None, "a"),
+        ("boom", "", "Error: OSError: no disk"),
+        ("cancelled_inside", "[]", "Error: cancelled_inside was cancelled before it answered."),
+        ("ad", "{}", "Error: there is no tool named 'ad'. Did you mean add?"),
+        ("", "{}", "Error: there is no tool named ''."),
+        ("x" * 100, "{}", f"there is no tool named '{'x' * 64}'"),
+    ],
+)
+async def test_what_goes_wrong_is_a_sentence(name, arguments, text):
+    result = await outcome(step_of(add, boom, cancelled_inside), request(name, arguments))
+    assert text in result.text
+    assert result.text.startswith("Error: ")
+    assert result.is_error
+
+
+async def test_a_failure_is_logged_and_a_mistake_is_not(caplog):
+    step = step_of(add, boom)
+    with caplog.at_level(logging.INFO):
+        await outcomes(step, request("boom"), request("add", '{"a": "x"}'))
+    assert [(record.levelname, record.exc_info is not None) for record in caplog.records] == [
+        ("WARNING", True)
+    ]
+
+
+async def test_a_tool_that_takes_too_long_is_stopped():
+    stopped = []
+
+    async def forever() -> None:
+        """Never answer."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.append(True)
+
+    result = await outcome(step_of(forever), request("forever"), timeout_seconds=0.01)
+    assert result.text == "Error: forever took longer than 0.01 seconds and was stopped."
+    assert stopped == [True]
+
+
+async def test_a_tools_own_timeout_is_its_failure():
+    async def slow() -> None:
+        """Fail as a client's timeout does."""
+        raise TimeoutError("connect")
+
+    result = await outcome(step_of(slow), request("slow"), timeout_seconds=10)
+    assert result.text == "Error: TimeoutError: connect"
+
+
+async def test_cancelling_cancels_every_call():
+    both, ended = asyncio.Barrier(3), []
+
+    async def wait(n: int) -> None:
+        """Wait for ever."""
+        try:
+            await both.wait()
+            await asyncio.Event().wait()
+        finally:
+            ended.append(n)
+
+    step = step_of(wait)
+    task = asyncio.create_task(outcomes(step, request("wait", {"n": 1}), request("wait", {"n": 2})))
+    await both.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert sorted(ended) == [1, 2]
+
+
+async def test_resolvers_are_asked_in_order():
+    first = Resolver(name="first")
+    second = Resolver([Tool.from_function(add)], name="second")
+    third = Resolver([Tool(name="add")], name="third")
+    result = await outcome(step_of(), request("add", {"a": 1}), processors=[first, second, third])
+    assert result.text == "2"
+
+
+async def test_a_listed_tool_goes_before_a_resolvers():
+    resolver = Resolver([Tool(name="add")])
+    result = await outcome(step_of(add), request("add", {"a": 1}), processors=[resolver])
+    assert result.text == "2"
+
+
+def _plain_text(step, name):
+    return f"no {name}: call search_tools"
+
+
+async def _async_text(step, name):
+    return _plain_text(step, name)
+
+
+@pytest.mark.parametrize("text", [_plain_text, _async_text])
+async def test_the_resolver_words_what_is_missing(text):
+    silent = Resolver(text=lambda step, name: None, name="silent")
+    result = await outcome(step_of(), request("zip"), processors=[silent, Resolver(text=text)])
+    assert result.text == "no zip: call search_tools"
+
+
+async def test_a_resolver_that_fails_is_an_answer():
+    result = await outcome(step_of(), request("zip"), processors=[Resolver(error=OSError("down"))])
+    assert result.text == "Error: OSError: down"
+
+
+async def test_a_proxys_target_is_what_runs():
+    result = await outcome(step_of(Proxy(name="call_tool")), request("call_tool", {"name": "add"}))
+    assert (result.name, result.text) == ("call_tool", "6")
+
+
+async def test_a_target_that_is_refused_is_an_answer():
+    result = await outcome(step_of(Proxy(name="call_tool")), request("call_tool", {"name": "denied"}))
+    assert result.text == "Error: there is no such tool"
+
+
+async def test_approval_is_the_targets():
+    step = step_of(Proxy(name="call_tool"))
+    (call,) = await CallRunner(()).prepare(step, [request("call_tool", {"name": "guarded"})])
+    assert call.needs_approval
+    pending = call.pending()
+    assert pending == PendingCall(
+        call_id="c1", name="add", arguments={"a": 5}, arguments_hash=arguments_hash("add", {"a": 5})
+    )
+    assert PendingCall.from_dict(pending.to_dict()) == pending
+
+
+async def test_nobody_approves_arguments_that_cannot_run():
+    tool = Tool.from_function(add, requires_approval=True)
+    listed = await outcome(step_of(tool), request("add", {"a": "x"}))
+    assert listed.is_error
+    assert "parameters of add" not in listed.text
+    unlisted = await outcome(step_of(), request("add", {}), processors=[Resolver([tool])])
+    assert 'The parameters of add: {"' in unlisted.text
+
+
+async def test_a_misspelled_listed_tool_is_suggested_beside_what_the_searchers_say():
+    searchers = [
+        ToolSearchProcessor([Tool("send_mail")]),
+        ToolSearchProcessor([Tool("fetch_page")], search_tool_name="find", load_tool_name="get"),
+    ]
+    async with ToolSession(*searchers, tools=[Tool("current_user")]) as session:
+        call = {"id": "1", "type": "function", "function": {"name": "curent_user", "arguments": "{}"}}
+        (answer,) = await session.execute([call])
+    assert answer["content"] == (
+        "Error: There is no tool 'curent_user' to call. Find tools with search_tools.\n"
+        "Error: There is no tool 'curent_user' to call. Find tools with find. Did you mean current_user?"
+    )
+
+
+async def test_a_step_that_lists_everything_names_no_search():
+    async with ToolSearchProcessor([Tool("send_mail")], passthrough_tokens=1000).session() as session:
+        call = {"id": "1", "type": "function", "function": {"name": "send_male", "arguments": "{}"}}
+        (answer,) = await session.execute([call])
+    assert answer["content"] == "Error: There is no tool 'send_male' to call. Did you mean send_mail?"
+
+
+class Unwritable(str):
+    __slots__ = ()
+
+    def isascii(self):
+        raise RuntimeError("no")
+
+
+def broken_iterator():
+    yield 1
+    raise ValueError("half way")
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [(Unwritable("x"), "Error: RuntimeError: no"), (broken_iterator(), "Error: ValueError: half way")],
+    ids=["text", "iterator"],
+)
+async def test_a_result_that_cannot_be_written_is_an_error(result, text):
+    tool = Tool("odd", execute=lambda: result)
+    (outcome,) = await run_calls(tool)
+    assert (outcome.text, outcome.is_error) == (text, True)
+
+
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit, asyncio.CancelledError])
+@pytest.mark.parametrize("kind", ["sync", "async"])
+async def test_whatever_a_tool_raises_is_an_answer(error, kind):
+    def fail():
+        raise error
+
+    async def fail_later():
+        raise error
+
+    tool = Tool("odd", execute=fail if kind == "sync" else fail_later)
+    (outcome,) = await run_calls(tool)
+    assert outcome.is_error
+
+
+async def run_calls(*tools):
+    runner, step = CallRunner(()), InputStep(messages=(), tools=tools)
+    requests = [CallRequest(id=f"c{n}", name=tool.name, arguments="{}") for n, tool in enumerate(tools)]
+    return await runner.run(step, await runner.prepare(step, requests))
+
+
+async def test_of_one_reply_a_fixed_number_of_calls_is_run():
+    ran = []
+    tool = Tool(name="count", execute=lambda **given: ran.append(given["number"]))
+    requests = [request("count", {"number": n}, call_id=f"c{n}") for n in range(MAX_CALLS + 2)]
+    runner = CallRunner(())
+    outcomes = await runner.run(step_of(tool), await runner.prepare(step_of(tool), requests))
+    assert [outcome.call_id for outcome in outcomes] == [item.id for item in requests]
+    assert sorted(ran) == list(range(MAX_CALLS))
+    assert [outcome.is_error for outcome in outcomes] == [False] * MAX_CALLS + [True] * 2
+    assert outcomes[-1].text == (
+        "Error: this call was not run: 128 calls of one reply are the most. Make it again later."
+    )
+
+
+@pytest.mark.parametrize("limit", [10, None])
+async def test_a_result_is_cut_to_the_most_characters(limit):
+    async def fail() -> None:
+        raise ToolUnavailableError("y" * 1_010)
+
+    tools = [Tool(name="long", execute=lambda: "x" * 1_010), Tool.from_function(fail)]
+    runner = CallRunner((), max_result_characters=limit)
+    calls = await runner.prepare(step_of(*tools), [request("long"), request("fail")])
+    one, two = await runner.run(step_of(*tools), calls)
+    left = "\n… (cut: 1,000 more characters were left out. Ask for less at a time.)"
+    assert one.text == ("x" * 1_010 if limit is None else "x" * 10 + left)
+    assert two.text.startswith("Error: yyy")
+    assert ("left out" in two.text) is (limit is not None)
+
+
+async def test_what_a_meta_tool_answers_is_never_cut_since_it_may_bear_a_receipt():
+    processor = ToolSearchProcessor([Tool(name="a")], store=HistoryStore())
+    async with ToolSession(processor, max_result_characters=10) as session:
+        await session.tools([])
+        call = {"id": "1", "function": {"name": "load_tool", "arguments": '{"tool_names": ["a"]}'}}
+        (answer,) = await session.execute([call])
+    assert json.loads(answer["content"])["receipt"]["names"] == ["a"]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+async def test_a_look_up_that_is_cancelled_ends_the_others(order):
+    never, ended = asyncio.Event(), []
+
+    class Resolving(Resolver):
+        async def resolve_call(self, step, name):
+            if name == "cancelled":
+                await asyncio.sleep(0)
+                raise asyncio.CancelledError
+            try:
+                await never.wait()
+            finally:
+                ended.append(name)
+
+    requests = [request("waiting", call_id="c1"), request("cancelled", call_id="c2")][::order]
+    with pytest.raises(asyncio.CancelledError):
+        await CallRunner([Resolving([])]).prepare(step_of(), requests)
+    assert ended == ["waiting"]
+    assert asyncio.all_tasks() == {asyncio.current_task()}
