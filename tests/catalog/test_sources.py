@@ -1,4 +1,4 @@
-"""One provider of a catalog: what counts as one, what is kept of it, and how a failing one is served."""
+"""One provider of a catalog: what is kept of it, and how a failing one is served."""
 
 import asyncio
 import logging
@@ -6,9 +6,9 @@ import logging
 import pytest
 
 from tool_search_processor.catalog import Catalog
-from tool_search_processor.catalog.sources import Source, as_providers, is_provider
-from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ProviderError
-from tool_search_processor.providers import CallableProvider, StaticProvider
+from tool_search_processor.catalog.sources import Source
+from tool_search_processor.errors import ConfigurationError, ProviderError
+from tool_search_processor.providers import CallableProvider
 from tool_search_processor.tools import Tool
 
 
@@ -45,33 +45,7 @@ def names(tools):
     return [tool.name for tool in tools]
 
 
-# -- what a user passes
-
-
-async def listed(providers):
-    return [names(await provider.list_tools({})) for provider in providers]
-
-
-async def test_neighbouring_tools_and_functions_are_one_provider():
-    between = Flaky(Tool("x"))
-    providers = as_providers([Tool("b"), a_function, between, Tool("a")])
-    assert await listed(providers) == [["b", "a_function"], ["x"], ["a"]]
-    assert providers[1] is between
-
-
-async def test_a_mapping_gives_its_keys_as_names():
-    assert await listed(as_providers({"b": Tool("x"), "a": a_function})) == [["b", "a"]]
-
-
-async def test_the_class_of_a_provider_is_told_from_a_provider():
-    for given in ([Flaky], Flaky):
-        with pytest.raises(ConfigurationError, match=r"the class of a provider: create it, Flaky\(\.\.\.\)"):
-            as_providers(given)
-
-
-def test_a_list_within_the_list_is_told_how_to_unpack():
-    with pytest.raises(ConfigurationError, match=r"is a list within the list: unpack it with a star"):
-        as_providers([Tool("a"), [Flaky(Tool("b"))]])
+# -- reading
 
 
 async def test_a_plain_list_tools_needs_no_async():
@@ -80,52 +54,6 @@ async def test_a_plain_list_tools_needs_no_async():
             return [Tool(context["name"])]
 
     assert names(await Catalog([Plain()]).list_tools({"name": "a"})) == ["a"]
-
-
-async def test_any_iterable_is_a_list():
-    assert await listed(as_providers(tool for tool in (Tool("b"), Tool("a")))) == [["b", "a"]]
-    assert as_providers(()) == []
-
-
-def test_one_provider_stands_for_itself():
-    provider = StaticProvider([Tool("a")])
-    assert as_providers(provider) == [provider]
-
-
-async def test_one_function_is_asked_for_each_request():
-    (provider,) = as_providers(lambda context: [Tool(context["name"])])
-    assert isinstance(provider, CallableProvider)
-    assert names(await provider.list_tools({"name": "a"})) == ["a"]
-
-
-@pytest.mark.parametrize("source", [None, 3, "tools", b"tools", Tool("a")])
-def test_anything_else_is_refused(source):
-    with pytest.raises(ConfigurationError, match=r"tools must be a list .*, found .*: put it in a list"):
-        as_providers(source)
-
-
-def test_a_list_with_something_else_in_it_is_refused():
-    with pytest.raises(ConfigurationError, match="neither a Tool nor a function"):
-        as_providers([Tool("a"), {"type": "function"}])
-    with pytest.raises(DuplicateToolError):
-        as_providers([Tool("a"), Tool("a")])
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (Flaky(), True),
-        (StaticProvider(), True),
-        (StaticProvider, False),
-        (Tool("a"), False),
-        (a_function, False),
-    ],
-)
-def test_a_provider_can_list_tools(value, expected):
-    assert is_provider(value) is expected
-
-
-# -- reading
 
 
 async def test_a_list_with_a_version_is_kept_for_all_requests():

@@ -18,12 +18,13 @@ from tool_search_processor.catalog.drift import Drift, OnChange
 from tool_search_processor.catalog.gathering import Components
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.reading import Limits
-from tool_search_processor.catalog.sources import ProviderStatus, Source, are_same, as_providers
+from tool_search_processor.catalog.sources import ProviderStatus, Source, are_same
 from tool_search_processor.catalog.uniting import Seen, United, Uniting
 from tool_search_processor.catalog.views import CatalogView, Fetch
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.providers.base import Context, Provider, close_provider
 from tool_search_processor.providers.changes import ToolChange
+from tool_search_processor.providers.given import as_providers
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from tool_search_processor.catalog.reading import within
-from tool_search_processor.catalog.sources import as_providers
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import (
@@ -21,6 +20,7 @@ from tool_search_processor.providers.base import (
 )
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools
+from tool_search_processor.providers.given import as_providers
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Kind
 

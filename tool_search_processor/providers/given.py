@@ -1,0 +1,61 @@
+"""The providers in what a user passed as tools: lists, mappings, functions, providers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.base import ToolProvider
+from tool_search_processor.providers.callable import CallableProvider
+from tool_search_processor.providers.functions import refuse_class
+from tool_search_processor.providers.static import StaticProvider
+from tool_search_processor.tools import Tool
+
+
+def as_providers(source: object) -> list[ToolProvider]:
+    """Return the providers in what a user passed as the tools of a catalog.
+
+    Args:
+        source: A list of providers, tools and functions, mixed freely; a mapping of names to tools or
+            functions; a single provider; or one function `(context) -> tools`.
+
+    Raises:
+        ConfigurationError: When something in it can't give tools.
+    """
+    if isinstance(source, Mapping):
+        return [StaticProvider(source, name="tools")]
+    if is_provider(source):
+        return [source]  # type: ignore[list-item]  # is_provider has looked
+    refuse_class(source, origin="tools")
+    if callable(source) and not isinstance(source, Tool):
+        return [CallableProvider(source)]
+    if isinstance(source, str | bytes | Tool) or not hasattr(source, "__iter__"):
+        raise ConfigurationError(
+            f"tools must be a list of tools, functions and providers, found {source!r:.80}: put it in a list"
+        )
+    return _group(list(source))
+
+
+def is_provider(value: object) -> bool:
+    """Tell whether a value can list tools."""
+    return not isinstance(value, type | Tool) and callable(getattr(value, "list_tools", None))
+
+
+def _group(items: list[object]) -> list[ToolProvider]:
+    """Gather neighbouring tools and functions into one provider each."""
+    providers: list[ToolProvider] = []
+    loose: list[object] = []
+
+    def flush() -> None:
+        if loose:
+            providers.append(StaticProvider(tuple(loose), name="tools"))  # type: ignore[arg-type]
+            loose.clear()
+
+    for item in items:
+        if is_provider(item):
+            flush()
+            providers.append(item)  # type: ignore[arg-type]  # is_provider has looked
+        else:
+            loose.append(item)
+    flush()
+    return providers
