@@ -362,6 +362,6 @@ def _as_list(tools: object) -> list[object]:
         return list(tools)
     if isinstance(tools, dict):
         return [StaticProvider(tools, name="tools")]
-    from tool_search_processor.catalog.sources import as_providers
+    from tool_search_processor.providers.given import as_providers
 
     return list(as_providers(tools))
