@@ -22,7 +22,7 @@ from tests.server.front.support import (
     text,
 )
 from tool_search_processor.catalog import Catalog
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.providers import StaticProvider
 from tool_search_processor.server.mcp import ToolServer, on_demand
 
@@ -212,3 +212,14 @@ async def test_the_meta_tools_may_be_listed_before_there_is_anything_to_find(mod
         assert await names(client) == listed
     async with connected(ToolServer(mode=mode)) as client:
         assert await names(client) == []
+
+
+async def test_a_tool_that_was_taken_out_can_be_registered_again():
+    server = ToolServer([create_issue])
+    async with connected(server) as client:
+        for _ in range(3):
+            server.register_tool(send_email)
+            assert "send_email" in await names(client)
+            server.unregister_tools("send_email")
+        with pytest.raises(DuplicateToolError):
+            server.register_tool(create_issue)

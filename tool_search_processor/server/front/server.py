@@ -166,6 +166,8 @@ class ToolServer:
             on_change=on_change,
             name=name,
         )
+        # As it is now: what is registered later is checked by `_registered`, which knows what was taken out.
+        self._given_names = self.catalog.known_names or frozenset()
         self._listed_names = ListedNames()
         self._hubs: set[Hub] = set()
         self._closing = asyncio.Event()
@@ -193,7 +195,7 @@ class ToolServer:
         """
         made = to_tool(tool, origin="register_tool")
         self.options.check_free(made)
-        if made.name in (self.catalog.known_names or ()):
+        if made.name in self._given_names:
             raise DuplicateToolError(made.name, (self.catalog.name, "register_tool"))
         self._registered.add(made)
         if self.lowlevel.instructions is None and is_on_demand(made):
