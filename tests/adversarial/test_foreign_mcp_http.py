@@ -11,8 +11,8 @@ from tests.providers.mcp.asking import tools_of
 from tests.providers.openapi.web import reply, serve
 from tool_search_processor.errors import ToolCallError
 from tool_search_processor.providers import MCPProvider
-from tool_search_processor.providers.mcp import http_failures
 from tool_search_processor.providers.mcp.background import close_background
+from tool_search_processor.providers.mcp.http_client import ContainingClient
 
 ECHO = {"name": "echo", "inputSchema": {"type": "object", "properties": {"how": {"type": "string"}}}}
 
@@ -239,7 +239,7 @@ async def test_streams_that_end_at_once_are_not_opened_in_a_busy_loop():
 
     async with (
         serve(answer) as web,
-        http_failures.ContainingClient(clock=lambda: now, sleep=sleep) as client,
+        ContainingClient(clock=lambda: now, sleep=sleep) as client,
     ):
         for _ in range(4):
             await client.get(web.url)

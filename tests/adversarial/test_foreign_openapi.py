@@ -12,7 +12,6 @@ from tests.providers.openapi.web import reply, serve
 from tool_search_processor import Catalog
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError, ToolCallError
 from tool_search_processor.providers import OpenAPIProvider
-from tool_search_processor.providers.openapi.calls import _depth
 from tool_search_processor.results import encode_result
 
 GOOD = {"/good": {"get": {"operationId": "good"}}}
@@ -91,6 +90,7 @@ LAUGHS = "".join(
         (bad({"$ref": "../../../etc/passwd"}), "is not fetched"),
         (api(GOOD, servers=[{"url": "file:///etc"}, {"url": "ftp://example.com"}]), "no absolute server"),
         (api(GOOD, servers=[{"url": "javascript:alert(1)"}]), "no absolute server"),
+        (api(GOOD, servers=[{"url": "http://[broken/"}, {"url": "http://a:b/"}]), "no absolute server"),
         (api({"/a": {"get": {"parameters": [query("a", nested(10_000, key="items"))]}}}), "too deeply"),
     ],
 )
@@ -197,32 +197,6 @@ async def test_answers_are_bounded_and_told(answer, words):
     text = str(said) if isinstance(said, Exception) else encode_result(said)
     assert words in text
     assert len(text) < 21_000
-
-
-@pytest.mark.parametrize(
-    ("hosts", "depth"),
-    [
-        (["example.com", "8.8.8.8", "134744072", "2001:4860:4860::8888", "::ffff:8.8.8.8"], 0),
-        (["10.0.0.1", "192.168.1.1", "fd00:ec2::254", "::ffff:10.0.0.1", "10.1"], 1),
-        (
-            [
-                "localhost",
-                "a.localhost.",
-                "127.0.0.1",
-                "127.1",
-                "2130706433",
-                "0x7f.1",
-                "0.0.0.0",
-                "::1",
-                "::",
-            ],
-            2,
-        ),
-        (["169.254.169.254", "169.254.169.254.", "2852039166", "fe80::1", "::ffff:169.254.169.254"], 3),
-    ],
-)
-def test_how_far_inside_a_host_is_whatever_its_form(hosts, depth):
-    assert [_depth(host) for host in hosts] == [depth] * len(hosts)
 
 
 async def test_an_answer_that_drips_ends_with_the_time_of_the_call():
@@ -365,3 +339,20 @@ async def test_a_document_that_cannot_be_fetched_is_told(answer, words):
         with pytest.raises((ConfigurationError, ToolCallError), match=words):
             await provider.list_tools({})
         await provider.aclose()
+
+
+@pytest.mark.parametrize("server", ["http://169.254.169.254/", "http://[fe80::1]/"])
+async def test_a_document_from_outside_leads_nowhere_inside(server):
+    document = api(GOOD, servers=[{"url": server}])
+
+    async def answer(request, writer):
+        await reply(writer, json.dumps(document))
+
+    async with serve(answer) as web:
+        provider = OpenAPIProvider(f"{web.url}/api.json")
+        with pytest.raises(ConfigurationError, match=r"GET /good called at .* own network: give base_url="):
+            await provider.list_tools({})
+        await provider.aclose()
+        pinned = OpenAPIProvider(f"{web.url}/api.json", base_url=server)
+        assert [tool.name for tool in await pinned.list_tools({})] == ["good"]
+        await pinned.aclose()

@@ -102,6 +102,7 @@ def test_names_are_the_same_whatever_is_chosen():
             "base_url begins with http:// or https://, found 'api.example.com'",
         ),
         ({"base_url": "https://a/?b"}, "base_url has no query"),
+        ({"base_url": "https://[a/"}, "base_url has a host and perhaps a port, found 'https://\\[a/'"),
         ({"server_variables": {"x": "y"}}, "no server has the variable 'x'"),
         ({"headers": {"X": "a\nb"}}, "the header 'X' is a text without line breaks"),
         ({"headers": {"X": 3}}, "found a int"),

@@ -139,7 +139,7 @@ class HttpTransport:
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
-        from tool_search_processor.providers.mcp.http_failures import ContainingClient
+        from tool_search_processor.providers.mcp.http_client import ContainingClient
 
         longest = self.call_timeout_seconds
         silence = None if longest is None else max(_READ_SECONDS, longest)

@@ -1,16 +1,15 @@
-"""Requests over HTTP: sent, redirected without credentials, bounded in time and size."""
+"""Requests over HTTP: sent with what proves who asks, bounded in time and size."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-import socket
 from collections.abc import Awaitable, Callable, Mapping
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.errors import ConfigurationError, ToolCallError
 from tool_search_processor.per_loop import PerLoop
+from tool_search_processor.providers.openapi.redirects import CARRIED_OVER, send
 from tool_search_processor.providers.openapi.requests import Outgoing, build_request
 from tool_search_processor.providers.openapi.responses import Limits, read_answer
 from tool_search_processor.providers.openapi.routes import Route
@@ -25,12 +24,6 @@ if TYPE_CHECKING:
 
     Proven: TypeAlias = httpx.Auth | Mapping[str, str] | None
     Auth: TypeAlias = httpx.Auth | Callable[[ToolContext], Proven | Awaitable[Proven]]
-
-_MAX_REDIRECTS = 5
-_READING = ("GET", "HEAD")
-_CARRIED_OVER = frozenset({"accept", "accept-encoding", "connection", "host", "user-agent"})
-"""Headers that another host gets as well: they say nothing of who asks."""
-_WEB_PORTS = {"http": 80, "https": 443}
 
 
 class Clients:
@@ -176,7 +169,7 @@ class Caller:
         own: Mapping[str, str],
     ) -> httpx.Request:
         """Return the request with what proves who asks: that stands over what a model writes."""
-        from_user = {*client.headers} - _CARRIED_OVER
+        from_user = {*client.headers} - CARRIED_OVER
         headers = {name: value for name, value in outgoing.headers.items() if name not in from_user}
         headers |= {**self._headers, **proof.headers, **own, "accept-encoding": ACCEPT_ENCODING}
         cookies = [*outgoing.cookies, *proof.cookies]
@@ -207,73 +200,6 @@ async def _given(auth: Auth | None, context: ToolContext) -> httpx.Auth | dict[s
     if given is not None and not isinstance(given, Mapping):
         raise ConfigurationError(f"auth gives headers or an httpx.Auth, found a {type(given).__name__}")
     return {name.lower(): check_value(value, f"the header {name!r}") for name, value in (given or {}).items()}
-
-
-async def send(client: httpx.AsyncClient, request: httpx.Request, *, auth: Any, label: str) -> httpx.Response:
-    """Return the answer, not read yet; redirects are followed, but not into the own network.
-
-    Another host gets neither credentials nor cookies, and no request that does more than read.
-
-    Raises:
-        ToolCallError: If a redirect is not followed, or there are too many.
-    """
-    for _ in range(_MAX_REDIRECTS + 1):
-        response = await client.send(request, auth=auth, follow_redirects=False, stream=True)
-        following = response.next_request
-        if following is None:
-            return response
-        await response.aclose()
-        if _is_same_origin(request.url, following.url):
-            if "cookie" in request.headers:  # httpx drops it
-                following.headers.setdefault("cookie", request.headers["cookie"])
-        else:
-            _check_elsewhere(request, following, label=label)
-            for name in [name for name in following.headers if name.lower() not in _CARRIED_OVER]:
-                del following.headers[name]
-            auth = None
-        request = following
-    raise ToolCallError(f"{label} was redirected more than {_MAX_REDIRECTS} times.")
-
-
-def _check_elsewhere(request: httpx.Request, following: httpx.Request, *, label: str) -> None:
-    """Refuse to carry a request's content to another host, and to be led into the own network."""
-    if following.method not in _READING:
-        raise ToolCallError(f"{label} was redirected to another host, which only a reading call follows.")
-    if _depth(following.url.host) > _depth(request.url.host):
-        raise ToolCallError(
-            f"{label} was redirected to an address of this machine's own network: not followed."
-        )
-
-
-def _is_same_origin(one: httpx.URL, other: httpx.URL) -> bool:
-    first, second = _origin(one), _origin(other)
-    # From http to https of the same host nothing is told to anybody else.
-    return first == second or (first == ("http", one.host, 80) and second == ("https", one.host, 443))
-
-
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port or _WEB_PORTS.get(url.scheme)
-
-
-def _depth(host: str) -> int:
-    """Return how far inside a host is: 0 the internet, 1 the own network, 2 this machine, 3 its link.
-
-    At the link a cloud's machines get their credentials (169.254.169.254).
-    """
-    host = host.rstrip(".")
-    try:
-        address = ip_address(host)
-    except ValueError:
-        try:
-            address = ip_address(socket.inet_aton(host))  # 127.1 and 2130706433 are addresses, too
-        except OSError:
-            return 2 if host == "localhost" or host.endswith(".localhost") else 0
-    address = getattr(address, "ipv4_mapped", None) or address
-    if address.is_link_local:
-        return 3
-    if address.is_loopback or address.is_unspecified:
-        return 2
-    return 0 if address.is_global else 1
 
 
 def _reason(error: Exception) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from tool_search_processor.errors import ConfigurationError, ToolCallError
 from tool_search_processor.plain import mapping_of
 from tool_search_processor.providers.base import Context, Provider
-from tool_search_processor.providers.openapi.calls import Caller, Clients, send
+from tool_search_processor.providers.openapi.calls import Caller, Clients
 from tool_search_processor.providers.openapi.definitions import Definition, read_definitions
 from tool_search_processor.providers.openapi.documents import Document, read_file
 from tool_search_processor.providers.openapi.operations import (
@@ -22,9 +22,10 @@ from tool_search_processor.providers.openapi.operations import (
     list_operations,
     select,
 )
+from tool_search_processor.providers.openapi.redirects import depth_inside, send
 from tool_search_processor.providers.openapi.responses import Limits, read_content
 from tool_search_processor.providers.openapi.security import Credentials, Secret, check_value
-from tool_search_processor.providers.openapi.servers import check_variables
+from tool_search_processor.providers.openapi.servers import check_variables, is_readable
 from tool_search_processor.providers.openapi.texts import parse_text
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError
 from tool_search_processor.tools import Tool, ToolContext
@@ -250,6 +251,7 @@ class OpenAPIProvider(Provider):
             raise ConfigurationError(
                 f"{document.label} names no absolute server for {route.label}: give base_url='https://…'"
             )
+        self._check_server(server, document, route.label)
 
         async def execute(operation_arguments: Mapping[str, Any], context: ToolContext) -> Any:
             return await self._caller.call(
@@ -260,12 +262,28 @@ class OpenAPIProvider(Provider):
         metadata = {**definition.tool.metadata, "server": _label(server)}
         return definition.tool.replace(execute=execute, namespace=self._namespace, metadata=metadata)
 
+    def _check_server(self, server: str, document: Document, label: str) -> None:
+        """Refuse to be led into the own network by a document from outside of it."""
+        if document.url is None or self._base_url is not None:
+            return
+        if depth_inside(_host(server)) > depth_inside(_host(document.url)):
+            raise ConfigurationError(
+                f"{document.label} has {label} called at {_label(server)}, in this machine's own network: "
+                "give base_url= if that is meant"
+            )
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""
+
 
 def _check_base_url(base_url: str | None) -> None:
     if base_url is None:
         return
     if not base_url.startswith(_WEB):
         raise ConfigurationError(f"base_url begins with http:// or https://, found {base_url!r:.200}")
+    if not is_readable(base_url):
+        raise ConfigurationError(f"base_url has a host and perhaps a port, found {base_url!r:.200}")
     if "?" in base_url or "#" in base_url:
         raise ConfigurationError("base_url has no query and no fragment: paths are put behind it")
 

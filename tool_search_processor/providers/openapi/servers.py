@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.plain import items_of, mapping_of
@@ -33,11 +33,20 @@ def server_url(document: Document, node: OperationNode, *, variables: Mapping[st
     """
     for server in _servers(document, node):
         url = _filled(mapping_of(server), variables)
-        if document.url is not None:
+        if document.url is not None and is_readable(url):
             url = urljoin(document.url, url)
-        if url.startswith(_WEB):
+        if url.startswith(_WEB) and is_readable(url):
             return url
     return None
+
+
+def is_readable(url: str) -> bool:
+    """Tell whether a URL's host and port can be told."""
+    try:
+        parts = urlsplit(url)
+        return parts.port is None or bool(parts.hostname)
+    except ValueError:
+        return False
 
 
 def check_variables(
