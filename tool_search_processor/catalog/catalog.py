@@ -9,21 +9,20 @@ import threading
 import time
 from collections import ChainMap
 from collections.abc import Callable, Collection, Coroutine, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from tool_search_processor.catalog.clashes import RefusedTool
 from tool_search_processor.catalog.drift import Drift, OnChange
 from tool_search_processor.catalog.gathering import Components
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.reading import Limits
-from tool_search_processor.catalog.sources import ProviderStatus, Source, are_same
+from tool_search_processor.catalog.sources import Source, are_same
+from tool_search_processor.catalog.status import CatalogStatus
 from tool_search_processor.catalog.uniting import Seen, United, Uniting
 from tool_search_processor.catalog.views import CatalogView, Fetch
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.providers.base import Context, Provider, close_provider
-from tool_search_processor.providers.changes import ToolChange
 from tool_search_processor.providers.given import as_providers
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
@@ -33,16 +32,6 @@ from tool_search_processor.transforms.base import Transform, as_transforms, get_
 logger = logging.getLogger(__name__)
 
 _DEFAULT_SEARCH = "bm25"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogStatus:
-    """How the catalog's providers are doing, and what they offered in vain."""
-
-    providers: tuple[ProviderStatus, ...]
-    refused: tuple[RefusedTool, ...]
-    changed: tuple[ToolChange, ...] = ()
-    """Foreign tools that changed after they were first seen, and were not accepted since."""
 
 
 class Catalog(Provider):

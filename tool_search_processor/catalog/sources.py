@@ -12,6 +12,7 @@ from operator import is_
 from typing import Generic
 
 from tool_search_processor.catalog.reading import PATIENCE_SECONDS, Flight, HoldOff, Limits, within
+from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.errors import ConfigurationError, ProviderError, ToolSearchError
 from tool_search_processor.providers.base import (
     Context,
@@ -30,25 +31,6 @@ from tool_search_processor.transforms.base import ComponentT, kind_of
 logger = logging.getLogger(__name__)
 
 _LONGEST_ERROR = 500
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderStatus:
-    """How one provider is doing."""
-
-    name: str
-    up: bool
-    """False when its last listing failed, or it says that it is down; then its last good list is served, if
-    all requests share it."""
-    tools: int
-    """How many of its tools are served; for a list of one request, how many the last one held."""
-    last_read: float | None
-    """When the list was last read, in seconds since the epoch; None before the first time."""
-    age_seconds: float | None = None
-    """How long ago the list was last known to hold; None before the first time."""
-    error: str | None = None
-    retry_in_seconds: float | None = None
-    """For how long a provider that failed will not be asked again; None where it will be at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,37 @@
+"""How a catalog and its providers are doing, as values for those who look after them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tool_search_processor.catalog.clashes import RefusedTool
+from tool_search_processor.providers.changes import ToolChange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderStatus:
+    """How one provider is doing."""
+
+    name: str
+    up: bool
+    """False when its last listing failed, or it says that it is down; then its last good list is served, if
+    all requests share it."""
+    tools: int
+    """How many of its tools are served; for a list of one request, how many the last one held."""
+    last_read: float | None
+    """When the list was last read, in seconds since the epoch; None before the first time."""
+    age_seconds: float | None = None
+    """How long ago the list was last known to hold; None before the first time."""
+    error: str | None = None
+    retry_in_seconds: float | None = None
+    """For how long a provider that failed will not be asked again; None where it will be at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogStatus:
+    """How the catalog's providers are doing, and what they offered in vain."""
+
+    providers: tuple[ProviderStatus, ...]
+    refused: tuple[RefusedTool, ...]
+    changed: tuple[ToolChange, ...] = ()
+    """Foreign tools that changed after they were first seen, and were not accepted since."""
