@@ -9,8 +9,7 @@ Claude Desktop (claude_desktop_config.json) and Cursor (~/.cursor/mcp.json):
 VS Code (.vscode/mcp.json):
     {"servers": {"tools": {"type": "stdio", "command": "tool-search",
                            "args": ["serve", "--config", "${workspaceFolder}/servers.json"]}}}
-Where `tool-search serve --config servers.json --http 8000` runs (with a token: its header, too):
-Cursor:
+Where `tool-search serve --config servers.json --http 8000` runs (with a token: its header, too), Cursor:
     {"mcpServers": {"tools": {"url": "http://127.0.0.1:8000/mcp",
                               "headers": {"Authorization": "Bearer ${env:TOOL_SEARCH_TOKEN}"}}}}
 VS Code:
@@ -32,6 +31,10 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 PACKAGES = ("mcp", "mcp_server_git", "mcp_server_time", "uvicorn")
 SERVERS = {
@@ -42,12 +45,19 @@ TIME = {"source_timezone": "UTC", "time": "12:30", "target_timezone": "Asia/Toky
 
 
 async def main(config: Path) -> None:
-    """Be a client of the gateway."""
+    """Start the gateway, as a client does."""
     from mcp import Client, StdioServerParameters
-    from mcp_types import TextContent
+    from mcp.client.stdio import stdio_client
 
     command = ["-m", "tool_search_processor", "serve", "--config", str(config)]
-    async with Client(StdioServerParameters(command=sys.executable, args=command)) as client:
+    gateway = StdioServerParameters(command=sys.executable, args=command)
+    with config.with_suffix(".log").open("w") as log:  # where it tells of servers that are down
+        await ask(Client(stdio_client(gateway, errlog=log)))
+
+
+async def ask(gateway: Client) -> None:
+    """List, search and call."""
+    async with gateway as client:
         for tool in (await client.list_tools()).tools:
             print(f"listed: {tool.name}: {tool.description}")
         query = "convert a time between timezones"
@@ -56,7 +66,7 @@ async def main(config: Path) -> None:
             print(f"found:  {result['score']:.2f} {result['name']}")
         call = {"name": "clock_convert_time", "arguments": TIME}
         for block in (await client.call_tool("call_tool", call)).content:
-            if isinstance(block, TextContent):
+            if block.type == "text":
                 print(f"called: {json.loads(block.text)['target']['datetime']}")
 
 

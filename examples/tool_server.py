@@ -1,9 +1,8 @@
 """An MCP server that lists two tools and has hundreds: the rest is found by search, run through a proxy.
 
-See what a client is listed in each mode, what a search finds, a call through the proxy with its progress,
-and a tool that switches others off for its own session alone. A real server ends in
-`asyncio.run(server.run_stdio())` or `asyncio.run(server.run_http(port=8000))`; here the clients are in this
-process.
+See what a client is listed in each mode, what a search finds, a call through the proxy with its progress, and
+a tool that switches others off for its own session alone. A real server ends in `server.run_stdio()` or
+`server.run_http(port=8000)`; here the clients are in this process.
 
     pip install ".[server]"
     python examples/tool_server.py
@@ -12,14 +11,16 @@ process.
 from __future__ import annotations
 
 import asyncio
+import importlib.util
+from typing import TYPE_CHECKING
 
 import standard_library
-from mcp import Client
-from mcp_types import CallToolResult, TextContent
 
 from tool_search_processor import tool
-from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.tools import ToolContext
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult
 
 
 @tool
@@ -42,28 +43,27 @@ def names_in(result: CallToolResult) -> list[str]:
     return [found["name"] for found in (result.structured_content or {})["results"]]
 
 
-def text_of(result: CallToolResult) -> str:
-    """Return the texts of a result."""
-    return " ".join(block.text for block in result.content if isinstance(block, TextContent))
-
-
 async def show(progress: float, total: float | None, message: str | None) -> None:
     """Print a report of progress."""
-    print(f"  {progress:g} of {total:g} {message or ''}".rstrip())
+    print(f"  {progress:g} of {total:g}")
 
 
 async def main() -> None:
     """Serve, and be the clients."""
+    from mcp import Client
+
+    from tool_search_processor.server.mcp import ToolServer
+
     server = ToolServer([focus_on, count_slowly], top_k=3)
     for each in standard_library.tools():
         server.register_on_demand_tool(each)
     async with Client(server.lowlevel) as client, Client(server.lowlevel) as other:
         print("listed:", [listed.name for listed in (await client.list_tools()).tools])
-        found = await client.call_tool("search_tools", {"query": "how many days between two dates"})
-        print("found:", names_in(found))
+        query = {"query": "how many days between two dates"}
+        print("found:", names_in(await client.call_tool("search_tools", query)))
         await client.call_tool("call_tool", {"name": "count_slowly"}, progress_callback=show)
         said = await client.call_tool("focus_on", {"namespace": "dates"})
-        print(text_of(said))
+        print(*[block.text for block in said.content if block.type == "text"])
         for name, asked in (("this session", client), ("another", other)):
             found = await asked.call_tool("search_tools", {"query": "color contrast", "limit": 1})
             print(f"{name} finds:", names_in(found))
@@ -72,4 +72,7 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    if importlib.util.find_spec("mcp"):
+        asyncio.run(main())
+    else:
+        print('The SDK is not installed: pip install ".[server]"')
