@@ -17,7 +17,7 @@ from tool_search_processor.transforms import (
     Transform,
     Visibility,
 )
-from tool_search_processor.transforms.base import (
+from tool_search_processor.transforms.rows import (
     apply_transforms,
     compose_get_tool,
     index_components,

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError, ToolNotCallableError
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.transforms import ArgTransform, Namespace, ToolTransform, ToolTransformConfig
-from tool_search_processor.transforms.base import apply_transforms
+from tool_search_processor.transforms.rows import apply_transforms
 
 Config, Arg = ToolTransformConfig, ArgTransform
 

@@ -6,7 +6,7 @@ from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms import Namespace, Visibility
-from tool_search_processor.transforms.base import apply_transforms
+from tool_search_processor.transforms.rows import apply_transforms
 
 TOOLS = (
     Tool("create_issue", tags={"write"}, namespace="github"),

@@ -27,7 +27,8 @@ from tool_search_processor.providers.given import as_providers
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.base import Transform, as_transforms, get_agreed_tool
+from tool_search_processor.transforms.base import Transform, as_transforms
+from tool_search_processor.transforms.rows import get_agreed_tool
 
 logger = logging.getLogger(__name__)
 

@@ -12,15 +12,8 @@ from tool_search_processor.catalog.reading import Limits
 from tool_search_processor.catalog.sources import Source, are_same
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.providers.base import Context, ToolProvider
-from tool_search_processor.transforms.base import (
-    ComponentT,
-    Transform,
-    component_key,
-    get_agreed,
-    index_components,
-    kind_of,
-    transform_stages,
-)
+from tool_search_processor.transforms.base import ComponentT, Transform, component_key, kind_of
+from tool_search_processor.transforms.rows import get_agreed, index_components, transform_stages
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from tool_search_processor.catalog.sources import Source
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.base import (
-    Transform,
+from tool_search_processor.transforms.base import Transform
+from tool_search_processor.transforms.rows import (
     check_transforms,
     index_components,
     overrides_get_tool,

@@ -12,10 +12,8 @@ from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools, is_function, to_tool
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.base import (
-    Kind,
-    Transform,
-    as_transforms,
+from tool_search_processor.transforms.base import Kind, Transform, as_transforms
+from tool_search_processor.transforms.rows import (
     check_transforms,
     get_agreed,
     index_components,

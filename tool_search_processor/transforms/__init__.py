@@ -7,11 +7,9 @@ from tool_search_processor.transforms.base import (
     GetResourceTemplateNext,
     GetToolNext,
     Transform,
-    apply_transforms,
-    compose_get_tool,
-    overrides_get_tool,
 )
 from tool_search_processor.transforms.namespace import Namespace
+from tool_search_processor.transforms.rows import apply_transforms, compose_get_tool, overrides_get_tool
 from tool_search_processor.transforms.tag_filter import TagFilter
 from tool_search_processor.transforms.tool_transform import ToolTransform, ToolTransformConfig
 from tool_search_processor.transforms.visibility import Visibility

@@ -15,7 +15,7 @@ from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.tools.arguments import problems_text
 from tool_search_processor.tools.frozen import freeze, thaw
 from tool_search_processor.tools.wording import Problem, path_text, unknown_text
-from tool_search_processor.transforms.base import require_types
+from tool_search_processor.transforms.options import require_types
 
 logger = logging.getLogger(__name__)
 

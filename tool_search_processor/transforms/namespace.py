@@ -14,10 +14,10 @@ from tool_search_processor.transforms.base import (
     GetResourceNext,
     GetResourceTemplateNext,
     GetToolNext,
-    ToolMemo,
     Transform,
     agrees_with_list,
 )
+from tool_search_processor.transforms.memo import ToolMemo
 
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,32}")
 """What may stand in a tool name; 32 of its 64 characters, so that the tool's own name stays readable."""

@@ -15,14 +15,9 @@ from tool_search_processor.tools.names import is_tool_name
 from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.argument_plan import ArgumentPlan, plan_arguments
 from tool_search_processor.transforms.arguments import ArgTransform
-from tool_search_processor.transforms.base import (
-    GetToolNext,
-    ToolMemo,
-    Transform,
-    agrees_with_list,
-    as_texts,
-    require_types,
-)
+from tool_search_processor.transforms.base import GetToolNext, Transform, agrees_with_list
+from tool_search_processor.transforms.memo import ToolMemo
+from tool_search_processor.transforms.options import as_texts, require_types
 
 logger = logging.getLogger(__name__)
 

@@ -20,9 +20,9 @@ from tool_search_processor.transforms.base import (
     Kind,
     Transform,
     agrees_with_list,
-    as_texts,
     component_key,
 )
+from tool_search_processor.transforms.options import as_texts
 
 _KINDS: tuple[Kind, ...] = ("tool", "resource", "resource_template", "prompt")
 

@@ -1,0 +1,24 @@
+"""What is remembered of the last list."""
+
+from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.memo import ToolMemo
+
+TOOLS = (Tool("read"), Tool("write"), Tool("both"))
+
+
+def test_the_memo_changes_each_tool_once_and_forgets_what_is_gone():
+    calls = []
+    memo = ToolMemo()
+
+    def change(tool):
+        calls.append(tool.name)
+        return None if tool.name == "write" else tool.replace(description="x")
+
+    first = memo.map(TOOLS, change)
+    assert [tool.name for tool in first] == ["read", "both"]
+    again = memo.map([*TOOLS, Tool("new")], change)
+    assert again[0] is first[0]
+    assert calls == ["read", "write", "both", "new"]
+    memo.map([], change)
+    memo.map(TOOLS[:1], change)
+    assert calls[-1] == "read"

@@ -1,0 +1,32 @@
+"""What became of the tools of the last list, remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tool_search_processor.tools import Tool
+
+
+class ToolMemo:
+    """Remembers what each tool of the last list became, so that one changed tool costs one change.
+
+    Tools are told apart by identity: they are frozen, so the same object is the same tool. Nothing is
+    kept of a tool that the latest list does not hold.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Tool, Tool | None]] = {}
+
+    def map(self, tools: Iterable[Tool], change: Callable[[Tool], Tool | None]) -> list[Tool]:
+        """Return the changed tools in order, without those that `change` answers with None."""
+        known, latest = self._known, {}
+        changed: list[Tool] = []
+        for tool in tools:
+            entry = known.get(id(tool))
+            if entry is None or entry[0] is not tool:
+                entry = (tool, change(tool))
+            latest[id(tool)] = entry
+            if entry[1] is not None:
+                changed.append(entry[1])
+        self._known = latest
+        return changed

@@ -1,0 +1,248 @@
+"""A row of transforms: how it is applied to a list, and looked through for one name."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tool_search_processor.components import ResourceTemplate
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.base import (
+    Component,
+    ComponentT,
+    Kind,
+    Transform,
+    class_of,
+    component_key,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def merge_transforms(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
+    """Return the row with neighbours merged that belong together (`Transform.merged_with`)."""
+    row: list[Transform] = []
+    for transform in transforms:
+        merged = row[-1].merged_with(transform) if row else None
+        if merged is None:
+            row.append(transform)
+        else:
+            row[-1] = merged
+    return tuple(row)
+
+
+def overrides_get(transform: Transform, *, kind: Kind = "tool") -> bool:
+    """Return whether the transform has a get method of its own that a lookup must ask.
+
+    The shipped ones are not counted: their list and get methods are one function, so the list is enough.
+    """
+    method = getattr(type(transform), f"get_{kind}")
+    return method is not getattr(Transform, f"get_{kind}") and not getattr(method, "agrees_with_list", False)
+
+
+def overrides_get_tool(transform: Transform) -> bool:
+    """Return whether the transform has a `get_tool` of its own that a lookup must ask.
+
+    ```python
+    overrides_get_tool(Transform())  # -> False
+    ```
+    """
+    return overrides_get(transform)
+
+
+async def apply_transforms(
+    transforms: Iterable[Transform], components: Sequence[ComponentT], *, kind: Kind = "tool"
+) -> tuple[ComponentT, ...]:
+    """Return what the transforms make of a list, the first transform innermost.
+
+    ```python
+    tools = await apply_transforms([Namespace("github")], [tool(create_issue)])
+    tools[0].name  # -> 'github_create_issue'
+    ```
+
+    Raises:
+        ConfigurationError: A transform returned something else than a sequence of its kind.
+    """
+    return (await transform_stages(transforms, components, kind=kind))[-1]
+
+
+async def transform_stages(
+    transforms: Iterable[Transform], components: Sequence[ComponentT], *, kind: Kind = "tool"
+) -> tuple[tuple[ComponentT, ...], ...]:
+    """Return the list as it came, and after each transform of the merged row.
+
+    Raises:
+        ConfigurationError: A transform returned something else than a sequence of its kind.
+    """
+    stages: list[tuple[ComponentT, ...]] = [tuple(components)]
+    for transform in merge_transforms(transforms):
+        try:
+            listed = getattr(transform, f"list_{kind}s")(stages[-1])
+            if inspect.isawaitable(listed):
+                listed = await listed
+        except Exception as exc:
+            exc.add_note(f"raised by {_label(transform)}.list_{kind}s")
+            raise
+        stages.append(_checked(listed, transform, kind))
+    return tuple(stages)
+
+
+async def check_transforms(transforms: Iterable[Transform], tools: Sequence[Tool]) -> None:
+    """Ask each transform whether it can do its work on exactly these tools, as it sees them.
+
+    Raises:
+        ConfigurationError: The first complaint, innermost first.
+    """
+    row = merge_transforms(transforms)
+    for transform, stage in zip(row, await transform_stages(row, tools), strict=False):
+        transform.check(stage)
+
+
+async def compose_get(
+    transforms: Iterable[Transform],
+    stages: Sequence[Mapping[str, ComponentT]],
+    key: str,
+    *,
+    kind: Kind = "tool",
+) -> ComponentT | None:
+    """Look a component up through the get methods, outermost first; the lists answer at the bottom.
+
+    A transform that has only a list method answers from the list it made, provided that the levels
+    below still give what that entry was made from.
+
+    Args:
+        transforms: Innermost first, as they were applied.
+        stages: What `transform_stages` returned, each as a mapping (`index_components`).
+        key: The name, or the URI, as it is known outside.
+        kind: Which of the lists.
+    """
+    row = merge_transforms(transforms)
+
+    async def get(level: int, key: str) -> ComponentT | None:
+        if level == 0:
+            return find_component(stages[0], key)
+        transform, below = row[level - 1], stages[level - 1]
+        method = getattr(type(transform), f"get_{kind}")
+        if method is getattr(Transform, f"get_{kind}"):
+            found = find_component(stages[level], key)
+            if found is None or find_component(below, key) is None:
+                return found
+            return found if await get(level - 1, key) is not None else None
+
+        async def call_next(name: str, **_: object) -> ComponentT | None:
+            # transforms written for FastMCP 3 and 4 also hand on a keyword `version`
+            return await get(level - 1, name)
+
+        found = method(transform, key, call_next)
+        answer: ComponentT | None = await found if inspect.isawaitable(found) else found
+        return answer
+
+    return await get(len(row), key)
+
+
+async def compose_get_tool(
+    transforms: Iterable[Transform], stages: Sequence[Mapping[str, Tool]], name: str
+) -> Tool | None:
+    """Look a tool up through every `get_tool`, outermost first (see `compose_get`).
+
+    ```python
+    stages = [{"find": Tool("find")}, {"api_find": Tool("api_find")}]
+    found = await compose_get_tool([Namespace("api")], stages, "api_find")
+    found.name  # -> 'api_find'
+    ```
+    """
+    return await compose_get(transforms, stages, name)
+
+
+async def get_agreed(
+    transforms: Iterable[Transform],
+    stages: Sequence[Mapping[str, ComponentT]],
+    key: str,
+    *,
+    kind: Kind = "tool",
+) -> ComponentT | None:
+    """Return what has this name or URI, where the list and the get methods give the same definition.
+
+    Where they disagree, nobody can say which was meant: it is not given, and a warning says so. Costs one
+    lookup in the list where no transform overrides the get method.
+    """
+    row = tuple(transforms)
+    listed = find_component(stages[-1], key)
+    labels = [_label(transform) for transform in row if overrides_get(transform, kind=kind)]
+    if not labels:
+        return listed
+    what = kind.replace("_", " ")
+    try:
+        found = await compose_get(row, stages, key, kind=kind)
+    except Exception:  # foreign code: a lookup that fails gives nothing, and the run goes on
+        logger.warning("%s %r is not given: a get_%s of %s failed", what, key, kind, labels, exc_info=True)
+        return None
+    if found is None and listed is None:
+        return None
+    if found is None or listed is None or _content(found) != _content(listed):
+        logger.warning(
+            "%s %r is not given: the get_%s of %s disagrees with list_%ss (listed: %s, got: %s)",
+            what,
+            key,
+            kind,
+            labels,
+            kind,
+            "absent" if listed is None else "present",
+            "absent" if found is None else "present" if listed is None else "another definition",
+        )
+        return None
+    return found
+
+
+async def get_agreed_tool(
+    transforms: Iterable[Transform], stages: Sequence[Mapping[str, Tool]], name: str
+) -> Tool | None:
+    """Return the tool of this name where the list and the get methods agree (see `get_agreed`)."""
+    return await get_agreed(transforms, stages, name)
+
+
+def _content(component: Component) -> object:
+    return component.fingerprint if isinstance(component, Tool) else component
+
+
+def index_components(components: Iterable[ComponentT]) -> dict[str, ComponentT]:
+    """Return the components by name, or by URI; the first of a name stays."""
+    index: dict[str, ComponentT] = {}
+    for component in components:
+        index.setdefault(component_key(component), component)
+    return index
+
+
+def find_component(index: Mapping[str, ComponentT], key: str) -> ComponentT | None:
+    """Return what has this name or URI; of templates, else the first that matches the URI."""
+    found = index.get(key)
+    if found is not None:
+        return found
+    for component in index.values():
+        if not isinstance(component, ResourceTemplate):
+            return None
+        if component.matches(key):
+            return component
+    return None
+
+
+def _label(transform: Transform) -> str:
+    return type(transform).__name__
+
+
+def _checked(listed: object, transform: Transform, kind: Kind) -> tuple[Any, ...]:
+    """Return a transform's answer as a tuple, or say what is wrong with it."""
+    method = f"{_label(transform)}.list_{kind}s"
+    if isinstance(listed, str) or not isinstance(listed, Sequence):
+        raise ConfigurationError(
+            f"{method} must return a sequence, found {type(listed).__name__}: return a list"
+        )
+    for component in listed:
+        if not isinstance(component, class_of(kind)):
+            raise ConfigurationError(
+                f"{method} must return a sequence of {class_of(kind).__name__}, found {component!r:.80} in it"
+            )
+    return tuple(listed)
