@@ -113,6 +113,7 @@ def test_update_replaces_the_whole_content_in_the_new_order():
         ("a{1001}", "invalid repetition size"),
         ("((a?){30}){30}", "its repetitions grow too large"),
         (r"\p{L}{900}", "its repetitions grow too large"),
+        (".{0,1000}" * 20, "its repetitions grow too large"),
         ("a" * 201, "201 characters"),
     ],
 )
@@ -124,6 +125,15 @@ def test_a_bad_pattern_is_refused_in_one_sentence(pattern, reason, capfd):
     assert "http" not in text
     assert "\n" not in text
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("pattern", [".{0,1000}" * 20, "[^a]{0,1000}" * 15, r"\p{L}{1,1000}" * 10])
+def test_a_pattern_that_grows_too_large_is_refused_before_it_costs_anything(pattern):
+    started = time.process_time()
+    for _ in range(5):
+        with pytest.raises(InvalidPatternError):
+            index().search(pattern)
+    assert time.process_time() - started < 0.5  # half a second for one of them, in all the memory there is
 
 
 def test_the_longest_pattern_is_taken():

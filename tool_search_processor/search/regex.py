@@ -18,6 +18,7 @@ MAX_PATTERN_LENGTH = 200
 # ((a?){30}){30} fall out of its automaton's memory and then cost 16 ms a kilobyte. So the size is bounded,
 # the text of each tool is, and a whole search has a budget.
 _PROGRAM_SIZE = 2000
+_PROGRAM_BYTES = 1 << 20
 _MEMORY_BYTES = 8 << 20
 _TEXT_BYTES = 32_000
 _BUDGET_SECONDS = 1.0
@@ -133,17 +134,19 @@ def compile_pattern(pattern: str) -> Any:
             f"The pattern has {len(pattern)} characters and at most {MAX_PATTERN_LENGTH} are taken: "
             "search with a shorter one."
         )
-    options = re2.Options()
-    options.case_sensitive = False
-    options.log_errors = False
-    options.max_mem = _MEMORY_BYTES
-    try:
-        # A flag in front, not a group around: "a)(b" must stay an error.
-        compiled = re2.compile(b"(?m)" + pattern.encode("utf-8", "ignore"), options)
-    except re2.error as error:
-        raise InvalidPatternError(_refusal(pattern, _reason(error))) from error
-    if compiled.programsize > _PROGRAM_SIZE:
-        raise InvalidPatternError(_refusal(pattern, "its repetitions grow too large"))
+    # First in little memory: what grows too large takes half a second of compiling to say so in much.
+    for memory_bytes in (_PROGRAM_BYTES, _MEMORY_BYTES):
+        options = re2.Options()
+        options.case_sensitive = False
+        options.log_errors = False
+        options.max_mem = memory_bytes
+        try:
+            # A flag in front, not a group around: "a)(b" must stay an error.
+            compiled = re2.compile(b"(?m)" + pattern.encode("utf-8", "ignore"), options)
+        except re2.error as error:
+            raise InvalidPatternError(_refusal(pattern, _reason(error))) from error
+        if compiled.programsize > _PROGRAM_SIZE:
+            raise InvalidPatternError(_refusal(pattern, "its repetitions grow too large"))
     return compiled
 
 
