@@ -191,7 +191,7 @@ CALLS = {
     "foreign_cancel": lambda request: storm(
         request, {"method": "notifications/cancelled", "params": {"requestId": 999}}, 100
     ),
-    "ping_storm": lambda request: storm(request, {"id": 1, "method": "ping"}),
+    "ping_storm": lambda request: storm(request, {"id": 1, "method": "ping"}, 500),
     "stderr_flood": lambda request: [
         sys.stderr.write("x" * 1_000_000),
         sys.stderr.flush(),

@@ -163,6 +163,7 @@ async def test_a_list_that_cannot_be_had_is_told_and_costs_nobody_else(attack, w
         ("unknown_notice_storm", "done"),
         ("foreign_progress", "done"),
         ("foreign_cancel", "done"),
+        ("ping_storm", "done"),
         ("stderr_flood", "done"),
         (
             "strange_blocks",
