@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from tests.server.front.support import SECRET, client_of, front, names, serving
+from tool_search_processor import tool
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.front.sessions import Session, SessionTable, SignedIds
@@ -249,3 +250,30 @@ def test_a_session_that_was_ended_is_not_brought_back_by_its_last_request():
 def test_options_that_cannot_work_are_refused_at_once(options, problem):
     with pytest.raises(ConfigurationError, match=problem):
         ToolServer(**options)
+
+
+async def test_an_id_may_be_used_again_once_its_answer_is_there_and_not_before(http):
+    began, go_on = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait until it is told."""
+        began.set()
+        await go_on.wait()
+        return "done"
+
+    async with serving(ToolServer([wait])) as url:
+        wire = Wire(http, url)
+
+        async def work():
+            session = await wire.begin()
+            return [(await wire.ask("tools/list", mcp_session_id=session))[0] for _ in range(40)]
+
+        assert await asyncio.gather(*(work() for _ in range(4))) == [[200] * 40] * 4
+        session = await wire.begin()
+        first = asyncio.create_task(wire.ask("tools/call", {"name": "wait"}, mcp_session_id=session))
+        await asyncio.wait_for(began.wait(), 10)
+        status, _, message = await wire.ask("tools/list", mcp_session_id=session)
+        assert (status, message["error"]["message"]) == (400, "The id of a request that is still under way")
+        go_on.set()
+        assert (await first)[0] == 200

@@ -22,7 +22,7 @@ from tool_search_processor.server.access import Caller
 from tool_search_processor.server.front.modes import Mode, mode_of
 from tool_search_processor.server.front.requests import REQUEST_KEY, of_http
 from tool_search_processor.server.front.rules import SessionRules
-from tool_search_processor.server.front.sessions import Session, SessionTable, SignedIds
+from tool_search_processor.server.front.sessions import Exchange, Session, SessionTable, SignedIds
 from tool_search_processor.server.protection import (
     CALLER_KEY,
     ASGIApp,
@@ -166,15 +166,26 @@ class SessionEndpoint:
         request_id = message.get("id") if "method" in message else None
         if request_id is None:
             await self._serve(session, request, replay(body, receive), send)
-        elif (key := str(request_id)) in session.request_ids:
-            response = _refusal(400, "The id of a request that is still under way", request_id=request_id)
-            await response(request.scope, receive, send)
-        else:
-            session.request_ids.add(key)
-            try:
-                await self._serve(session, request, replay(body, receive), send)
-            finally:
-                session.request_ids.discard(key)
+            return
+        key = str(request_id)
+        while (earlier := session.exchanges.get(key)) is not None:
+            if not earlier.is_answered:
+                refusal = _refusal(400, "The id of a request that is still under way", request_id=request_id)
+                await refusal(request.scope, receive, send)
+                return
+            await earlier.over.wait()
+        exchange = session.exchanges[key] = Exchange()
+
+        async def send_and_note(message: Message) -> None:
+            is_last = message["type"] == "http.response.body" and not message.get("more_body", False)
+            exchange.is_answered = is_last
+            await send(message)
+
+        try:
+            await self._serve(session, request, replay(body, receive), send_and_note)
+        finally:
+            del session.exchanges[key]
+            exchange.over.set()
 
     async def _stream(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
         """Serve a stream without an end until the client leaves, or the server is told to stop."""

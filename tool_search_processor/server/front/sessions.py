@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hmac
@@ -21,6 +22,15 @@ _LEAST_SECRET = 16
 _LONGEST_ID = 1000
 
 
+@dataclass(eq=False, slots=True)
+class Exchange:
+    """One request of a session, from its message until nothing is left of it."""
+
+    is_answered: bool = False
+    """Whether its client has all of the answer; the SDK is done with it a moment later."""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class Session:
     """One client's mode and rules; without an `id`, those of a single request."""
@@ -31,8 +41,8 @@ class Session:
     user: object = None
     log_level: str | None = None
     """The least severe level that its client wants of its log; None wants all."""
-    request_ids: set[str] = field(default_factory=set)
-    """Of the requests that are under way."""
+    exchanges: dict[str, Exchange] = field(default_factory=dict)
+    """The requests that are under way, by their ids."""
     in_flight: int = 0
     last_seen: float = 0.0
 
