@@ -239,6 +239,13 @@ def _schema_generator() -> type[Any]:
         def field_title_should_be_set(self, schema: Any) -> bool:
             return False
 
+        def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+            """Say of a dataclass that it takes no other fields, which pydantic does from 2.14 on."""
+            made = super().dataclass_schema(schema)
+            if schema.get("config", {}).get("extra_fields_behavior") == "forbid":
+                made.setdefault("additionalProperties", False)
+            return made
+
     return Generator
 
 
