@@ -275,14 +275,18 @@ def test_searches_see_the_content_of_before_or_of_after():
 
 def test_a_program_that_ends_while_it_embeds_ends_after_the_batch_that_is_under_way():
     program = """
+        import threading
         import numpy
         from tool_search_processor.search import vector
         from tool_search_processor.search.base import Document
+
+        begun = threading.Event()
 
         class Slow:
             model_id, blocking = "slow", True
             def embed_documents(self, texts):
                 print("batch", flush=True)
+                begun.set()
                 vector._exiting.wait(60)
                 return numpy.ones((len(texts), 4), numpy.float32)
             def embed_query(self, text):
@@ -290,6 +294,7 @@ def test_a_program_that_ends_while_it_embeds_ends_after_the_batch_that_is_under_
 
         index = vector.VectorIndex(Slow(), background=True)
         index.update([Document(name=f"tool_{number}") for number in range(2000)])
+        begun.wait(60)
     """
     command = [sys.executable, "-c", textwrap.dedent(program)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
