@@ -1,4 +1,4 @@
-"""From what `--search` says to what makes an index."""
+"""The options that commands share: a catalog's file, and from what `--search` says to what makes an index."""
 
 from __future__ import annotations
 
@@ -13,6 +13,17 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.strategies import AnyIndex, index_factory
 
 _WITH_VECTORS = ("vector", "hybrid")
+
+
+def add_tools_option(parser: argparse._ActionsContainer) -> None:
+    """Add `--tools`, the file of a catalog, which `load_tools` reads."""
+    parser.add_argument(
+        "--tools",
+        metavar="FILE",
+        required=True,
+        help="JSON Lines, a JSON list, an OpenAI or Anthropic tools array, an MCP tools/list result, or an "
+        "OpenAPI document (2.0 or 3.x); - is the standard input",
+    )
 
 
 def add_search_options(parser: argparse._ActionsContainer, *, several: bool) -> None:

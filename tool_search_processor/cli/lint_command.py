@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from tool_search_processor.cli.choices import add_tools_option
 from tool_search_processor.cli.terminal import progress, require_tables, show, show_json, show_table
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import load_tools
@@ -22,7 +23,7 @@ def add_to(commands: Any) -> None:
         description="Look for tools that a model will confuse, can't understand, or pays too much for. Exits "
         "with 1 if there are errors (a name twice, no description); with --strict, if there is any finding.",
     )
-    parser.add_argument("--tools", metavar="FILE", required=True, help="as for `search`")
+    add_tools_option(parser)
     parser.add_argument(
         "--similarity",
         type=float,

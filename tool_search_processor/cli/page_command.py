@@ -7,7 +7,7 @@ import asyncio
 import sys
 from typing import Any
 
-from tool_search_processor.cli.choices import add_search_options, index_maker
+from tool_search_processor.cli.choices import add_search_options, add_tools_option, index_maker
 from tool_search_processor.cli.terminal import show
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import check_unique, load_tools
@@ -26,13 +26,7 @@ def add_to(commands: Any) -> None:
         description="Serve a page that shows what queries find and why, and the REST search endpoint, "
         "to this machine alone. With --search hybrid two rankings can be seen beside each other.",
     )
-    parser.add_argument(
-        "--tools",
-        metavar="FILE",
-        required=True,
-        help="JSON Lines, a JSON list, an OpenAI or Anthropic tools array, an MCP tools/list result, or an "
-        "OpenAPI document (2.0 or 3.x); - is the standard input",
-    )
+    add_tools_option(parser)
     add_search_options(parser, several=False)
     parser.add_argument(
         "--port",

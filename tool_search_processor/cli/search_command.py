@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tool_search_processor.cli.choices import add_search_options, index_maker
+from tool_search_processor.cli.choices import add_search_options, add_tools_option, index_maker
 from tool_search_processor.cli.terminal import require_tables, show, show_json, show_table
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import check_unique, load_tools
@@ -25,13 +25,7 @@ def add_to(commands: Any) -> None:
         "search", help="search a catalog", description="Show which tools of a catalog a query finds."
     )
     parser.add_argument("query", metavar="QUERY", help="what is looked for")
-    parser.add_argument(
-        "--tools",
-        metavar="FILE",
-        required=True,
-        help="JSON Lines, a JSON list, an OpenAI or Anthropic tools array, an MCP tools/list result, or an "
-        "OpenAPI document (2.0 or 3.x); - is the standard input",
-    )
+    add_tools_option(parser)
     add_search_options(parser, several=False)
     parser.add_argument("--limit", type=int, default=_DEFAULT_LIMIT, help="the most results (default 5)")
     parser.add_argument("--min-score", type=float, default=0.0, help="the least score, 0 to 1 (default 0)")

@@ -10,7 +10,7 @@ from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.filters import Admission
 from tool_search_processor.meta_tools import MetaToolNames, missing_tool_text
 from tool_search_processor.processor.discovery import fetch_all, suggest
-from tool_search_processor.processor.loading import LoadedTools, RunState
+from tool_search_processor.processor.loading import LoadedTools, RunMemory
 from tool_search_processor.processor.options import Options
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
@@ -52,7 +52,7 @@ class StepFrame:
         return frozenset(tool.name for tool in self.pinned if tool.name not in self.listed)
 
     @property
-    def run(self) -> RunState:
+    def run(self) -> RunMemory:
         """What the step's run has seen."""
         return self.loads.run(self.step)
 

@@ -26,7 +26,7 @@ _MAX_RUNS = 10_000
 
 
 @dataclass(slots=True)
-class RunState:
+class RunMemory:
     """What one run has seen; it lives in `step.state` and dies with the run."""
 
     seen: dict[str, None] = field(default_factory=dict)
@@ -90,14 +90,14 @@ class LoadedTools:
         self._max_loaded = max_loaded
         self._runs = MemoryStore(None, max_threads=_MAX_RUNS)
 
-    def run(self, step: InputStep) -> RunState:
+    def run(self, step: InputStep) -> RunMemory:
         """Return what this step's run has seen.
 
         Raises:
             ConfigurationError: Something else stands in its place.
         """
-        state = step.state.setdefault(self._processor_id, RunState())
-        if not isinstance(state, RunState):
+        state = step.state.setdefault(self._processor_id, RunMemory())
+        if not isinstance(state, RunMemory):
             raise ConfigurationError(
                 f"step.state[{self._processor_id!r}] is this processor's own, found {state!r:.80}: keep what "
                 "is yours under another key, or give the processor another id"

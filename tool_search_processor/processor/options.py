@@ -119,7 +119,7 @@ def check_search(query: str, limit: int | None) -> None:
 
 
 def checked_store(
-    store: LoadedToolStore | None, ttl_seconds: float | None, clock: Callable[[], float]
+    store: LoadedToolStore | None, *, ttl_seconds: float | None, clock: Callable[[], float]
 ) -> LoadedToolStore:
     """Return the store that was given, or a default one of this life and clock.
 

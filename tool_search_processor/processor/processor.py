@@ -176,7 +176,7 @@ class ToolSearchProcessor:
         self.catalog = cataloged(transforms=transforms, search=search, reserved_names=self.reserved_names)
         if not include_step_tools:
             warn_of_unknown(self._options.pinned, self.catalog.known_names)
-        self._store = checked_store(store, ttl_seconds, clock)
+        self._store = checked_store(store, ttl_seconds=ttl_seconds, clock=clock)
         self._loads = LoadedTools(processor_id=self.id, store=self._store, names=names, max_loaded=max_loaded)
         self._counter = checked_counter(counter)
         self._definitions = DefinitionCounter(self._counter)

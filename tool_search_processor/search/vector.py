@@ -30,7 +30,7 @@ from tool_search_processor.search.embedders.base import NAME_END
 from tool_search_processor.search.embedders.cached import EmbeddingStopped
 from tool_search_processor.search.views import Views, best_places
 
-_logger = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 AnyEmbedder = ModelName | Embedder | Callable[[Sequence[str]], object]
 
@@ -231,7 +231,7 @@ class VectorIndex(CountedBySearch):
             except EmbeddingStopped:
                 return
             except Exception:  # the embedder is foreign code, and nobody sees what this thread raises
-                _logger.warning(
+                logger.warning(
                     "embedding of %d tools failed: search goes on without them", len(wanted), exc_info=True
                 )
             with self._lock:

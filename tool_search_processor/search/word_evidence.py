@@ -21,6 +21,13 @@ _DENSE = 6
 LARGE = 200_000
 """From so many documents on, reading less than all postings pays (3.1 against 5.3 ms at 1,000,000)."""
 
+_REPAID = 100
+"""An array of all slots is made, and kept, for looking up so large a part of them."""
+_ZERO = np.float32(0)
+_FEW, _MANY = 64, 256
+"""So many slots are looked up by marks rather than by halving: 0.1 against 0.5 ms at 10,000."""
+_NONE = np.zeros(0, np.int32), np.zeros(0, np.float32)
+
 Part = tuple[Ids, Weights, float]
 """The documents of one posting, ascending, and what a word says for each: the second times the third."""
 
@@ -233,14 +240,6 @@ def _mark(row: NDArray[np.bool_], evidence: WordEvidence, slots: NDArray[np.int3
         start, added = evidence.own
         own = slots >= start
         row[own] = added[slots[own] - start] > 0
-
-
-_REPAID = 100
-"""An array of all slots is made, and kept, for looking up so large a part of them."""
-_ZERO = np.float32(0)
-_FEW, _MANY = 64, 256
-"""So many slots are looked up by marks rather than by halving: 0.1 against 0.5 ms at 10,000."""
-_NONE = np.zeros(0, np.int32), np.zeros(0, np.float32)
 
 
 def _summed(parts: Sequence[Part], slots: int, *, dense: bool) -> Posting:

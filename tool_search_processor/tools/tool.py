@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self, Unpack, overload
+from typing import Any, Self, Unpack
 
 from tool_search_processor.errors import InvalidToolError, ToolNotCallableError
 from tool_search_processor.plain import clean_text
@@ -27,8 +27,6 @@ from tool_search_processor.tools.frozen import FrozenDict, freeze, thaw
 from tool_search_processor.tools.names import is_tool_name
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS, WireSchema, wire_schema
 from tool_search_processor.tools.signatures import ToolFunction, inspect_function
-
-__all__ = ["Tool", "ToolContext", "ToolFields", "tool"]
 
 _NOTHING: FrozenDict = freeze({})
 _DEFAULTS: dict[str, FrozenDict | None] = {
@@ -379,32 +377,3 @@ def _frozen_field(tool: Tool, name: str, value: object) -> FrozenDict | None:
 
 def _stable(value: object) -> object:
     return sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
-
-
-@overload
-def tool(function: Callable[..., Any], /) -> Tool: ...
-@overload
-def tool(**fields: Unpack[ToolFields]) -> Callable[[Callable[..., Any]], Tool]: ...
-def tool(
-    function: Callable[..., Any] | None = None, /, **fields: Unpack[ToolFields]
-) -> Tool | Callable[[Callable[..., Any]], Tool]:
-    """Make a tool of a function, as a decorator: `@tool`, or `@tool(tags={"github"})`.
-
-    ```python
-    @tool(tags={"github"}, keywords=["bug"])
-    def create_issue(repo: str, title: str) -> str:
-        return f"created {repo}: {title}"
-
-    await create_issue.call({"repo": "octo/hello", "title": "Login"})  # -> 'created octo/hello: Login'
-    ```
-
-    The tool can still be called as the function; see `Tool.from_function`.
-
-    Raises:
-        InvalidToolError: If no schema can be made of the signature; says which parameter and why.
-    """
-    if function is None:
-        return lambda decorated: Tool.from_function(decorated, **fields)
-    if not callable(function):
-        raise InvalidToolError(f"@tool stands before a function, found {function!r:.100}")
-    return Tool.from_function(function, **fields)

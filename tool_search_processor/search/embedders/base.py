@@ -102,8 +102,9 @@ class DescribedEmbedder:
         if not isinstance(embedder, Embedder):
             if not callable(embedder):
                 raise ConfigurationError(
-                    'embedder must be "static", "minilm" or "multilingual", an object with embed_documents() '
-                    f"and embed_query(), or a function from texts to vectors; found {embedder!r:.80}"
+                    'embedder must be "minilm+static", "static", "minilm" or "multilingual", an object with '
+                    "embed_documents() and embed_query(), or a function from texts to vectors; found "
+                    f"{embedder!r:.80}"
                 )
             embedder = CallableEmbedder(function=embedder)
         low, high = getattr(embedder, "cosine_range", (0.0, 1.0))

@@ -13,7 +13,7 @@ import numpy as np
 
 from tool_search_processor.search.embedders.base import Floats
 
-_logger = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _AT_ONCE = 500  # SQLite's oldest limit of variables in a statement is 999
 _BUSY_SECONDS = 30.0
@@ -82,9 +82,9 @@ class VectorCache:
         try:
             yield
         except sqlite3.OperationalError as error:  # locked, full, read-only: it may be whole
-            _logger.warning("the vector cache %s can't be used now: %s", self._path, error)
+            logger.warning("the vector cache %s can't be used now: %s", self._path, error)
         except sqlite3.DatabaseError as error:
             aside = self._path.with_name(self._path.name + ".broken")
-            _logger.warning("the vector cache %s is broken (%s); put aside as %s", self._path, error, aside)
+            logger.warning("the vector cache %s is broken (%s); put aside as %s", self._path, error, aside)
             with contextlib.suppress(OSError):
                 self._path.replace(aside)

@@ -1,0 +1,39 @@
+"""`@tool`: a tool of the function below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Unpack, overload
+
+from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.tools.definitions import ToolFields
+from tool_search_processor.tools.tool import Tool
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(**fields: Unpack[ToolFields]) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    function: Callable[..., Any] | None = None, /, **fields: Unpack[ToolFields]
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Make a tool of a function, as a decorator: `@tool`, or `@tool(tags={"github"})`.
+
+    ```python
+    @tool(tags={"github"}, keywords=["bug"])
+    def create_issue(repo: str, title: str) -> str:
+        return f"created {repo}: {title}"
+
+    await create_issue.call({"repo": "octo/hello", "title": "Login"})  # -> 'created octo/hello: Login'
+    ```
+
+    The tool can still be called as the function; see `Tool.from_function`.
+
+    Raises:
+        InvalidToolError: If no schema can be made of the signature; says which parameter and why.
+    """
+    if function is None:
+        return lambda decorated: Tool.from_function(decorated, **fields)
+    if not callable(function):
+        raise InvalidToolError(f"@tool stands before a function, found {function!r:.100}")
+    return Tool.from_function(function, **fields)
