@@ -172,8 +172,8 @@ class Gateway:
             ConfigurationError: For a limit that can't work.
         """
         access = Access(self._token)
-        endpoints = GatewayEndpoints(self, access)
         front = self.server.http_app(path=PATH, open_paths=_OPEN_PATHS, **limits)
+        endpoints = GatewayEndpoints(self, access)
 
         @asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -225,7 +225,7 @@ class GatewayEndpoints(RestEndpoints):
 
     def __init__(self, gateway: Gateway, access: Access) -> None:
         """Take what is told of, and who may know it."""
-        super().__init__(gateway.search, filter=gateway.filter)
+        super().__init__(gateway.search, filter=gateway.filter, metrics=gateway.server.metrics)
         self._gateway = gateway
         self._access = access
 

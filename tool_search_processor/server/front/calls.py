@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,9 @@ from tool_search_processor.server.front.views import ToolView
 from tool_search_processor.tools import Tool, ToolContext
 
 logger = logging.getLogger(__name__)
+
+_OVER_MCP = "mcp"
+"""What figures call the mode of a search over the protocol, whose index ranks as it is."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +78,17 @@ class FrontCalls:
         return await self._run(tool, given, context)
 
     async def _search(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        metrics, started = self.view.metrics, time.perf_counter()
         try:
             answer = await searching.search(self.view, arguments)
         except Exception:  # an index is anybody's code; what fails there is for the log
             logger.warning("a search failed", exc_info=True)
+            if metrics is not None:
+                metrics.failed(_OVER_MCP)
             return text_result(definitions.SEARCH_FAILED, is_error=True)
+        if metrics is not None and answer.top_score is not None:
+            seconds = time.perf_counter() - started
+            metrics.found(_OVER_MCP, seconds=seconds, hits=len(answer.tools), top_score=answer.top_score)
         if self.view.options.result_format == "markdown":
             text = definitions.markdown(answer.content, answer.tools)
         else:
@@ -100,6 +110,12 @@ class FrontCalls:
         return of_target(await self._run(tool, given, context), tool)
 
     async def _run(self, tool: Tool, arguments: Any, context: ToolContext) -> types.CallToolResult:
+        result = await self._result(tool, arguments, context)
+        if self.view.metrics is not None:
+            self.view.metrics.called(failed=bool(result.is_error))
+        return result
+
+    async def _result(self, tool: Tool, arguments: Any, context: ToolContext) -> types.CallToolResult:
         """Run a tool; what it raises is an answer, not a failure of the protocol."""
         try:
             with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):

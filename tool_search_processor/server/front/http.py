@@ -23,6 +23,7 @@ from tool_search_processor.server.front.modes import Mode, mode_of
 from tool_search_processor.server.front.requests import REQUEST_KEY, of_http
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.front.sessions import Exchange, Session, SessionTable, SignedIds
+from tool_search_processor.server.metrics import CONTENT_TYPE, ServerMetrics
 from tool_search_processor.server.protection import (
     CALLER_KEY,
     ASGIApp,
@@ -228,16 +229,18 @@ def http_app(
     *,
     path: str,
     closing: asyncio.Event,
+    metrics: ServerMetrics,
     session_ttl_seconds: float,
     limits: dict[str, Any],
 ) -> Starlette:
-    """Return the ASGI app: one endpoint behind `Protection`.
+    """Return the ASGI app: the endpoint and `/metrics`, behind `Protection`.
 
     Args:
         server: The SDK's server.
         sessions: Knows the sessions.
         path: Where the endpoint is.
         closing: Once it is set, streams that have no end are ended.
+        metrics: What `/metrics` shows.
         session_ttl_seconds: How long a session may be idle.
         limits: What `Protection` takes.
 
@@ -258,11 +261,17 @@ def http_app(
         async with manager.run():
             yield
 
+    async def show_metrics(_: Request) -> Response:
+        return Response(metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
     app = Starlette(
-        # Both, and no redirect, which would lead to whatever host a request names.
         routes=[
-            Route(each, endpoint=endpoint, methods=["GET", "POST", "DELETE"])
-            for each in dict.fromkeys((path, f"{path.rstrip('/')}/"))
+            # Both, and no redirect, which would lead to whatever host a request names.
+            *(
+                Route(each, endpoint=endpoint, methods=["GET", "POST", "DELETE"])
+                for each in dict.fromkeys((path, f"{path.rstrip('/')}/"))
+            ),
+            Route("/metrics", show_metrics, methods=["GET"]),
         ],
         middleware=[Middleware(Protection, **limits)],
         lifespan=lifespan,

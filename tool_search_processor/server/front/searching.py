@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tool_search_processor import meta_tools, telemetry
@@ -36,6 +36,8 @@ class SearchAnswer:
 
     content: Mapping[str, Any]
     tools: Sequence[Tool]
+    top_score: float | None = None
+    """Of the page; None where nothing was asked for, or the cursor was wrong."""
 
 
 async def search(view: ToolView, arguments: Mapping[str, Any]) -> SearchAnswer:
@@ -51,12 +53,13 @@ async def search(view: ToolView, arguments: Mapping[str, Any]) -> SearchAnswer:
         best = max((hit.score for hit, _ in page if hit is not None), default=0.0)
         span.set({telemetry.HITS: len(page), telemetry.TOP_SCORE: best})
     next_cursor = _cursor(start + call.limit, call) if len(found) > start + call.limit else None
-    return _answer(
+    answer = _answer(
         page,
         total=await _total(view, call, found=found, is_all=next_cursor is None),
         next_cursor=next_cursor,
         message=more_text(message or _message(view, call, found=len(page)), next_cursor=next_cursor),
     )
+    return replace(answer, top_score=best) if call.queries else answer
 
 
 async def _find(

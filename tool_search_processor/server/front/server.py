@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from tool_search_processor.server.front.http import Sessions
+    from tool_search_processor.server.metrics import ServerMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -170,6 +171,8 @@ class ToolServer:
         self._given_names = self.catalog.known_names or frozenset()
         self._listed_names = ListedNames()
         self._hubs: set[Hub] = set()
+        self.metrics: ServerMetrics | None = None
+        """Figures of the searches and calls, once there is an HTTP app that shows them."""
         self._closing = asyncio.Event()
         self.lowlevel = ProtocolServer(
             name,
@@ -233,7 +236,11 @@ class ToolServer:
         """Return the tools as a request sees them."""
         catalog = await self.catalog.view(request.context)
         return ToolView(
-            request=request, catalog=catalog, options=self.options, listed_names=self._listed_names
+            request=request,
+            catalog=catalog,
+            options=self.options,
+            listed_names=self._listed_names,
+            metrics=self.metrics,
         )
 
     async def run_stdio(self) -> None:
@@ -292,19 +299,24 @@ class ToolServer:
     def http_app(self, *, path: str = "/mcp", **limits: Any) -> Starlette:
         """Return an ASGI app with a lifespan, for a server of your own; `aclose` is yours, too.
 
+        Beside the endpoint it has `/metrics`: figures of the searches and calls, as Prometheus reads them.
+
         Args:
             path: Where the endpoint is.
             limits: What `Protection` takes. Only clients that call the host by a loopback name are
                 served, unless `allowed_hosts` says otherwise.
         """
         from tool_search_processor.server.front.http import http_app
+        from tool_search_processor.server.metrics import ServerMetrics
 
+        self.metrics = self.metrics or ServerMetrics()
         self._closing = asyncio.Event()
         return http_app(
             self.lowlevel,
             self._sessions(),
             path=path,
             closing=self._closing,
+            metrics=self.metrics,
             session_ttl_seconds=self._session_ttl_seconds,
             limits={"allowed_hosts": LOOPBACK, **limits, "token": self._token},
         )

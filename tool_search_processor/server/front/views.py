@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from tool_search_processor.catalog.toolsets import ToolSet
+    from tool_search_processor.server.metrics import ServerMetrics
 
 
 class ListedNames:
@@ -51,6 +52,7 @@ class ToolView:
     catalog: CatalogView
     options: FrontOptions
     listed_names: ListedNames
+    metrics: ServerMetrics | None = None
 
     @cached_property
     def unsearched(self) -> frozenset[str]:

@@ -22,6 +22,7 @@ from tool_search_processor.filters import Admission, Filter
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import LOOPBACK
+from tool_search_processor.server.metrics import CONTENT_TYPE, ServerMetrics
 from tool_search_processor.server.protection import Protection
 from tool_search_processor.server.rest.document import openapi_document
 from tool_search_processor.server.rest.inspection import Inspector, InspectRequest
@@ -33,7 +34,6 @@ from tool_search_processor.server.rest.letta import (
     tool_out,
 )
 from tool_search_processor.server.rest.listing import ListRequest, find_by_id, list_page
-from tool_search_processor.server.rest.metrics import CONTENT_TYPE, SearchMetrics
 from tool_search_processor.server.rest.modes import Found, Mode, ModeSearch, Wanted
 from tool_search_processor.server.rest.page import page_response
 from tool_search_processor.server.rest.requests import (
@@ -120,13 +120,19 @@ def create_app(
 class RestEndpoints:
     """Answers requests over one catalog, under one filter."""
 
-    def __init__(self, search: ModeSearch, *, filter: Filter | None) -> None:  # noqa: A002 - as `create_app` has it
-        """Take what searches, and who may find what."""
+    def __init__(
+        self,
+        search: ModeSearch,
+        *,
+        filter: Filter | None,  # noqa: A002 - as `create_app` has it
+        metrics: ServerMetrics | None = None,
+    ) -> None:
+        """Take what searches, who may find what, and where it is counted, if not by itself."""
         self.search = search
         self._filter = filter
         self._inspector = Inspector(search)
         self._document = openapi_document()
-        self._metrics = SearchMetrics()
+        self._metrics = metrics or ServerMetrics()
 
     def routes(self, access: Access) -> list[Route]:
         """Return the routes; all but those of health ask for the token.

@@ -11,8 +11,8 @@ _HITS = (0, 1, 2, 5, 10, 20, 50, 100)
 _SCORES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-class SearchMetrics:
-    """Counts the searches of one application; no query is kept."""
+class ServerMetrics:
+    """Counts the searches and calls of one application; no query, no argument and no tool's name is kept."""
 
     def __init__(self) -> None:
         """Start at nothing."""
@@ -38,6 +38,10 @@ class SearchMetrics:
             registry=registry,
         )
 
+        self._calls = Counter(
+            "tool_search_calls", "Calls of tools over MCP, by outcome.", ["outcome"], registry=registry
+        )
+
     def found(self, mode: str, *, seconds: float, hits: int, top_score: float) -> None:
         """Count a search that was answered; one that found nothing has no top score."""
         self._searches.labels(mode, "ok").inc()
@@ -49,6 +53,10 @@ class SearchMetrics:
     def failed(self, mode: str) -> None:
         """Count a search that was not answered."""
         self._searches.labels(mode, "failed").inc()
+
+    def called(self, *, failed: bool) -> None:
+        """Count a call of a tool that was answered."""
+        self._calls.labels("failed" if failed else "ok").inc()
 
     def text(self) -> bytes:
         """Return the figures."""
