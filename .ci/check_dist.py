@@ -7,6 +7,7 @@ from pathlib import Path
 
 PACKAGE = "tool_search_processor/"
 IN_SDIST = {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", ".ci/run", "tests/conftest.py"}
+LICENCES = {"LICENSE", "bert-base-uncased-vocab.LICENSE.txt"}
 
 (wheel,) = Path(sys.argv[1]).glob("*.whl")
 (sdist,) = Path(sys.argv[1]).glob("*.tar.gz")
@@ -21,8 +22,8 @@ problems = [
     *(f"the wheel holds {name}" for name in sorted(in_wheel - modules - metadata)),
     *(f"the sdist lacks {name}" for name in sorted(IN_SDIST - in_sdist)),
 ]
-if not any(name.endswith("licenses/LICENSE") for name in metadata):
-    problems.append("the wheel lacks the licence")
+licences = {name.rpartition("/")[2] for name in metadata if "/licenses/" in name}
+problems += [f"the wheel lacks the licence {name}" for name in sorted(LICENCES - licences)]
 if problems:
     sys.exit("\n".join(problems))
 print(f"{wheel.name}: {len(in_wheel)} files, {sdist.name}: {len(in_sdist)} files")

@@ -190,10 +190,8 @@ async def test_the_model_reads_what_went_wrong_and_the_run_goes_on(caplog):
             for n, value in enumerate(["9", "../users", 9])
         ]
         texts = [message["content"] for message in await session.execute(calls)]
-    assert (
-        texts[0]
-        == 'Error: GET /p/{id} was answered with HTTP 404 Not Found. It says: {"message":"no such pet"}'
-    )
+    assert texts[0].startswith("Error: GET /p/{id} was answered with HTTP 404 Not Found. It says: ")
+    assert json.loads(texts[0].partition("It says: ")[2]) == {"message": "no such pet"}
     assert json.loads(texts[1])["error"] == "`id` must not hold `.` or `..` as a step of a path."
     assert json.loads(texts[2])["error"].startswith("`id` must be a string, found")
     assert caplog.records == []
