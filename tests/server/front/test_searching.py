@@ -227,3 +227,27 @@ async def test_hybrid_search_serves_a_front_too():
     async with connected(ToolServer([on_demand(create_issue), *MANY], search="fuzzy")) as client:
         assert (await found(client, query="creat isue"))[0] == "create_issue"
         assert len(await names(client)) == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "last"),
+    [
+        ("email", "email", "archive"),  # an exact name tops all; a word of a name beats a keyword
+        ("send email", "send_email", "archive"),  # all words beat some of them
+        ("Email-Archiver", "email_archiver", None),  # however a name is written
+        ("messages", "email", None),  # and a description is enough
+    ],
+)
+async def test_better_fits_come_first(query, first, last):
+    server = ToolServer()
+    for name, description, keywords in (
+        ("archive", "Put away old things.", ["email"]),
+        ("send_email", "Send a letter.", []),
+        ("email_archiver", "Archive letters.", []),
+        ("email", "Deal with messages.", []),
+    ):
+        server.register_on_demand_tool(make(name, description), *keywords)
+    async with connected(server) as client:
+        hits = await found(client, query=query)
+    assert hits[0] == first
+    assert last is None or hits[-1] == last

@@ -30,6 +30,9 @@ class SessionRules:
 
     Rules hold at once, in lists, searches and calls, and stand above the filter: what they switch off is
     answered as if it were not there. Safe to change from any thread.
+
+    They are no access control: a client can begin another session, or ask without one. Whom a tool must be
+    kept from is for the filter to say.
     """
 
     def __init__(self, *, holds_for: HoldsFor, changed: Callable[[], object] | None = None) -> None:

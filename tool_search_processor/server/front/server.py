@@ -103,7 +103,8 @@ class ToolServer:
                 for providers that may come later, and clients that list once.
             filter: Who may find (phase `search`), be listed (`active`) and call (`load` and `active`) which
                 tool. Its `request.context` holds `user`, `headers`, `session_id`, `mode` and
-                `session_rules`; what it raises denies.
+                `session_rules`; what it raises denies. Resources and prompts are not asked about: let
+                `providers_for` give each user its own.
             filter_timeout_seconds: How long an awaitable of the filter may take before it denies.
             providers_for: `(context) -> providers` of one request, beside the tools that all have.
             provider_timeout_seconds: How long a provider may take to list its tools; see `Catalog`.

@@ -52,12 +52,18 @@ _HEALTH = {
 _SAID = {
     400: "No index for this search mode.",
     401: "No valid token.",
+    403: "A web page from elsewhere asks.",
     404: "No such tool.",
     408: "The body took too long.",
     413: "The body is too long.",
+    421: "This host is not served here.",
     422: "A value doesn't fit, or the body is no JSON.",
-    503: "The tools are still being embedded.",
+    429: "Too many requests of one client.",
+    503: "Too many requests at once, or the tools are still being embedded.",
 }
+
+_ANY_TIME = (403, 421, 429, 503)
+"""What `Protection` answers before any endpoint."""
 
 
 def openapi_document() -> dict[str, Any]:
@@ -68,7 +74,7 @@ def openapi_document() -> dict[str, Any]:
         "operationId": "search_tools",
         "summary": "Search the tools",
         "requestBody": {"required": True, "content": _json(_reference("SearchRequest"))},
-        "responses": _responses(_many("SearchResult"), 400, 401, 408, 413, 422, 503),
+        "responses": _responses(_many("SearchResult"), 400, 401, 408, 413, 422),
     }
     one = {"name": "tool_id", "in": "path", "required": True, "schema": {"type": "string"}}
     return {
@@ -123,7 +129,7 @@ def _parameters() -> list[dict[str, Any]]:
 def _responses(schema: dict[str, Any], *problems: int) -> dict[str, Any]:
     said = {
         str(status): {"description": _SAID[status], "content": _json(_reference("Problem"))}
-        for status in problems
+        for status in sorted({*problems, *_ANY_TIME})
     }
     return {"200": {"description": "The answer.", "content": _json(schema)}, **said}
 
