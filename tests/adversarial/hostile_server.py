@@ -110,6 +110,8 @@ def listed(attack, cursor):
             return {"tools": [ECHO, *BROKEN_TOOLS, tool("last")]}
         case "strange tools":
             return {"tools": [ECHO, *STRANGE_TOOLS]}
+        case "much in a tool":
+            return {"tools": [ECHO, tool("much", icons=[1] * 400_000)]}
         case "no list":
             return {"tools": {"echo": ECHO}}
         case "many tools":
@@ -151,7 +153,15 @@ def storm(request, message, count=2_000):
 
 counted = []
 late = []
+BLOCK = {"type": "x"}
 CALLS = {
+    "many_blocks": lambda request: send(id=request, result={"content": [BLOCK] * 100_000}),
+    "many_parts": lambda request: send(
+        id=request, result={"content": [{**BLOCK, "annotations": {"audience": [1] * 100_000}}]}
+    ),
+    "asks_much": lambda request: send(
+        id=1, method="sampling/createMessage", params={"maxTokens": 1, "messages": [BLOCK] * 100_000}
+    ),
     "redefine": redefine,
     "late": late.append,
     "lists": lambda request: send(id=request, result=text(str(len(counted)))),

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from tool_search_processor.providers.mcp.failures import fault_text
+from tool_search_processor.providers.mcp.parts import MOST_LIST_PARTS, MOST_PARTS
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +28,10 @@ _CONTENTS = {"tools/call": "content", "resources/read": "contents", "prompts/get
 """Where content stands in an answer; a note takes the place of a bad block."""
 
 _MOST_TOLD = 1_000
+_MOST_LISTED = 20_000
+"""Entries of one page of a list."""
+_MOST_BLOCKS = 1_000
+"""Blocks of one content."""
 _LONGEST_NAME = 100
 
 
@@ -48,7 +53,7 @@ class Screen:
             result: As it came.
             version: Tells the protocol's, as it was agreed on.
         """
-        key = _LISTS[method][0] if method in _LISTS else _CONTENTS.get(method, "")
+        key = _key_of(method)
         entries = result.get(key)
         if not isinstance(entries, list):
             return result
@@ -66,6 +71,22 @@ class Screen:
                 kept.append(_NOTES[method](entry))
         return {**result, key: kept}
 
+    def cut(self, method: str, result: dict[str, Any]) -> dict[str, Any]:
+        """Return a result whose list or content has no more entries than are looked at."""
+        key, most = _key_of(method), _MOST_LISTED if method in _LISTS else _MOST_BLOCKS
+        entries = result.get(key)
+        if not isinstance(entries, list) or len(entries) <= most:
+            return result
+        logger.warning(
+            "the MCP server %r gave %s %s; %s are taken", self._server, f"{len(entries):,}", key, most
+        )
+        return {**result, key: entries[:most]}
+
+    @staticmethod
+    def most_parts(method: str) -> int:
+        """Return how many parts an answer may have."""
+        return MOST_LIST_PARTS if method in _LISTS else MOST_PARTS
+
     def _tell(self, method: str, entry: Any, fault: str) -> None:
         """Warn of an entry, once: lists are read again and again."""
         _, kind = _LISTS[method]
@@ -73,6 +94,11 @@ class Screen:
         if (method, name, fault) not in self._told and len(self._told) < _MOST_TOLD:
             self._told.add((method, name, fault))
             logger.warning("%s of the MCP server %r is left out: %r: %s", kind, self._server, name, fault)
+
+
+def _key_of(method: str) -> str:
+    """Return where the entries of an answer stand; nowhere where it has none."""
+    return _LISTS[method][0] if method in _LISTS else _CONTENTS.get(method, "")
 
 
 def _fault(method: str, version: str, result: Mapping[str, Any]) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.providers.mcp.failures import UNREACHED, UNREADABLE
 from tool_search_processor.providers.mcp.lines import ENDLESS
+from tool_search_processor.providers.mcp.parts import MOST_PARTS, has_more_parts
 from tool_search_processor.providers.mcp.screening import Screen
 
 if TYPE_CHECKING:
@@ -88,13 +89,18 @@ class Traffic:
             error = self._unreadable(item)
             return item if error is None else SessionMessage(error)
         message = item.message
-        if hasattr(message, "method") or message.id is None:
+        if hasattr(message, "method"):
+            if has_more_parts(message.params, MOST_PARTS):
+                self.fault = "what it asks has more parts than anybody means"
             return item
         method = self._methods.pop(str(message.id), "")
         if hasattr(message, "error"):
             _retold(message.error)
-        else:
-            message.result = self._screen.screened(method, message.result, version=self._version)
+            return item
+        result = self._screen.cut(method, message.result)
+        if has_more_parts(result, self._screen.most_parts(method)):
+            return SessionMessage(_failed(message.id))
+        message.result = self._screen.screened(method, result, version=self._version)
         return item
 
     def _note(self, number: str, method: str) -> None:
@@ -104,8 +110,6 @@ class Traffic:
 
     def _unreadable(self, error: Exception) -> JSONRPCError | None:
         """Return the failure of the request that was answered so; None where none can be told."""
-        from mcp_types import ErrorData
-        from mcp_types.jsonrpc import JSONRPCError
         from pydantic import ValidationError
 
         if not isinstance(error, ValidationError):
@@ -117,7 +121,15 @@ class Traffic:
         number = _number_in(line)
         if number is None or self._methods.pop(number, None) is None:
             return None
-        return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=UNREADABLE, message=_UNREADABLE))
+        return _failed(number)
+
+
+def _failed(number: Any) -> JSONRPCError:
+    """Return the failure of a request whose answer can't be read."""
+    from mcp_types import ErrorData
+    from mcp_types.jsonrpc import JSONRPCError
+
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=UNREADABLE, message=_UNREADABLE))
 
 
 def _retold(error: ErrorData) -> None:

@@ -1,0 +1,48 @@
+"""How many parts a message has, of those that the SDK checks.
+
+The SDK notes each part that is wrong, in up to 7 kB: 300,000 blocks of no known kind, 4 MB on the wire, cost
+2 GB and 5 s of CPU. So what has more parts than anybody means is not given to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sized
+from typing import Any
+
+MOST_PARTS = 20_000
+"""Of a message."""
+
+MOST_LIST_PARTS = 300_000
+"""Of a page of a list; ten thousand tools have a hundred thousand."""
+
+_SCHEMAS = frozenset({"inputSchema", "outputSchema"})
+_UNCHECKED = frozenset({"structuredContent", "_meta"})
+
+
+def has_more_parts(message: Any, limit: int) -> bool:
+    """Tell whether a message's part, as it was read, has more items and fields than `limit`.
+
+    Schemas count by their first level, and what is free to hold anything by one.
+    """
+    waiting, count = [message], 0
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            count += len(value) + sum(_schema_parts(value.get(key)) for key in _SCHEMAS)
+            inner = [item for key, item in value.items() if key not in _SCHEMAS and key not in _UNCHECKED]
+        elif isinstance(value, list):
+            count += len(value)
+            inner = value
+        else:
+            continue
+        if count > limit:
+            return True
+        waiting.extend(item for item in inner if isinstance(item, Mapping | list))
+    return False
+
+
+def _schema_parts(schema: Any) -> int:
+    if not isinstance(schema, Mapping):
+        return 0
+    fields = (schema.get("properties"), schema.get("required"))
+    return len(schema) + sum(len(field) for field in fields if isinstance(field, Sized))
