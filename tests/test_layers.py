@@ -23,6 +23,7 @@ ROWS = {
         "plain",
         "background_loop",
         "per_loop",
+        "once",
         "tools",
         "components",
         "search.base",

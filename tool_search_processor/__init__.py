@@ -153,9 +153,10 @@ _ON_DEMAND = {
     "RedisStore": "stores",
 }
 
+if not TYPE_CHECKING:  # a type checker would take every name for one that is there
 
-def __getattr__(name: str) -> Any:
-    """Import the larger stores and providers when they are asked for: most programs use few of them."""
-    if name in _ON_DEMAND:
-        return getattr(import_module(f"{__name__}.{_ON_DEMAND[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Import the larger stores and providers when they are asked for: most programs use few of them."""
+        if name in _ON_DEMAND:
+            return getattr(import_module(f"{__name__}.{_ON_DEMAND[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

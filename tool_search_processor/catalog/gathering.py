@@ -11,13 +11,12 @@ from typing import Generic, Self
 from tool_search_processor.catalog.reading import Limits
 from tool_search_processor.catalog.sources import Source, are_same
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.once import Once
 from tool_search_processor.providers.base import Context, ToolProvider
 from tool_search_processor.transforms.base import ComponentT, Transform, component_key, kind_of
 from tool_search_processor.transforms.rows import get_agreed, index_components, transform_stages
 
 logger = logging.getLogger(__name__)
-
-_MAX_WARNED = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +50,7 @@ class Gathering(Generic[ComponentT]):
         self._kind = kind_of(kind)
         self._transforms = tuple(transform.for_part() for transform in transforms)
         self._owner = owner
-        self._warned: set[tuple[str, str]] = set()
+        self._warned = Once()
         self._last: _Gathered[ComponentT] | None = None
 
     async def all(self, context: Context) -> Sequence[ComponentT]:
@@ -99,10 +98,7 @@ class Gathering(Generic[ComponentT]):
         """Add what bears a new name or URI; warn once of the rest."""
         for component in listed:
             key = component_key(component)
-            if entered.setdefault(key, component) is component or (key, origin) in self._warned:
-                continue
-            if len(self._warned) < _MAX_WARNED:
-                self._warned.add((key, origin))
+            if entered.setdefault(key, component) is not component and self._warned.is_new((key, origin)):
                 what = self._kind.replace("_", " ")
                 logger.warning("the %s %r of %s is not served: the name is taken", what, key, origin)
 

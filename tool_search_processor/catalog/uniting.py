@@ -10,6 +10,7 @@ from tool_search_processor.catalog.clashes import NameRegister, RefusedTool
 from tool_search_processor.catalog.drift import Drift
 from tool_search_processor.catalog.sources import Source
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet
+from tool_search_processor.once import Once
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Transform
@@ -23,8 +24,6 @@ from tool_search_processor.transforms.rows import (
 logger = logging.getLogger(__name__)
 
 Listing = tuple[Source[Tool], Sequence[Tool]]
-
-_MAX_WARNED = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +74,7 @@ class Uniting:
         self._reserved_names = reserved_names
         self._drift = drift
         self._owner = owner
-        self._warned: set[RefusedTool] = set()
+        self._warned = Once()
 
     async def share(self, listings: Sequence[Listing], *, is_whole: bool, strict: bool) -> United:
         """Return the set of the tools that all requests share.
@@ -157,6 +156,5 @@ class Uniting:
     def _note(self, refused: Iterable[RefusedTool]) -> None:
         """Warn of each refused tool once."""
         for tool in refused:
-            if tool not in self._warned and len(self._warned) < _MAX_WARNED:
-                self._warned.add(tool)
+            if self._warned.is_new(tool):
                 logger.warning("the tool %r of %s is not served: %s", tool.name, tool.provider, tool.reason)

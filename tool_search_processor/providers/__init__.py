@@ -20,15 +20,16 @@ __all__ = [
     "TransformedProvider",
 ]
 
+if not TYPE_CHECKING:  # a type checker would take every name for one that is there
 
-def __getattr__(name: str) -> Any:
-    """Import the providers of remote tools when they are asked for: most programs use none."""
-    if name == "MCPProvider":
-        from tool_search_processor.providers.mcp import MCPProvider
+    def __getattr__(name: str) -> Any:
+        """Import the providers of remote tools when they are asked for: most programs use none."""
+        if name == "MCPProvider":
+            from tool_search_processor.providers.mcp import MCPProvider
 
-        return MCPProvider
-    if name == "OpenAPIProvider":
-        from tool_search_processor.providers.openapi import OpenAPIProvider
+            return MCPProvider
+        if name == "OpenAPIProvider":
+            from tool_search_processor.providers.openapi import OpenAPIProvider
 
-        return OpenAPIProvider
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return OpenAPIProvider
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,15 +11,16 @@ if TYPE_CHECKING:
 
 __all__ = ["AddResult", "HistoryStore", "LoadScope", "LoadedToolStore", "MemoryStore", "RedisStore"]
 
+if not TYPE_CHECKING:  # a type checker would take every name for one that is there
 
-def __getattr__(name: str) -> Any:
-    """Import the other stores when they are asked for: most programs use one."""
-    if name == "HistoryStore":
-        from tool_search_processor.stores.history import HistoryStore
+    def __getattr__(name: str) -> Any:
+        """Import the other stores when they are asked for: most programs use one."""
+        if name == "HistoryStore":
+            from tool_search_processor.stores.history import HistoryStore
 
-        return HistoryStore
-    if name == "RedisStore":
-        from tool_search_processor.stores.redis import RedisStore
+            return HistoryStore
+        if name == "RedisStore":
+            from tool_search_processor.stores.redis import RedisStore
 
-        return RedisStore
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return RedisStore
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

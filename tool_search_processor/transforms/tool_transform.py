@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.once import Once
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.names import is_tool_name
 from tool_search_processor.tools.wording import near_name
@@ -134,7 +135,7 @@ class ToolTransform(Transform):
         _refuse_twins("tools", targets)
         self._sources = {target: name for name, target in targets.items()}
         self._memo = ToolMemo()
-        self._warned: set[str] = set()
+        self._warned = Once()
         self._is_for_part = False
 
     def __repr__(self) -> str:
@@ -203,13 +204,9 @@ class ToolTransform(Transform):
         ]
 
     def _warn(self, complaint: str) -> None:
-        if complaint not in self._warned and len(self._warned) < _MAX_WARNED:
-            self._warned.add(complaint)
+        if self._warned.is_new(complaint):
             logger.warning("ToolTransform: %s", complaint)
 
-
-_MAX_WARNED = 1000
-"""Complaints that are remembered so as not to repeat them; foreign lists may vary without end."""
 
 ConfigT = TypeVar("ConfigT", ToolTransformConfig, ArgTransform)
 
