@@ -154,6 +154,12 @@ async def test_subclasses_stay_what_they_are():
     assert type(Guarded.from_openai(Tool("a").to_openai())) is Guarded
 
 
+def test_the_original_name_is_kept_where_an_importer_changed_it():
+    foreign = Tool.from_openai({"name": "files.read"})
+    assert (foreign.name, foreign.original_name) == ("files_read", "files.read")
+    assert Tool("read").original_name == "read"
+
+
 def test_tools_are_equal_by_their_fields_and_hashed_by_their_name():
     assert Tool("a", parameters=SCHEMA) == Tool("a", parameters=copy.deepcopy(SCHEMA))
     assert hash(Tool("a", "x")) == hash(Tool("a", "y"))

@@ -68,8 +68,8 @@ class NameRegister:
 
     def _named(self, tool: Tool) -> Tool:
         holder = self._holder(tool.name)
-        original = _original(tool)
-        if holder is None or original == _original(holder[0]):
+        original = tool.original_name
+        if holder is None or original == holder[0].original_name:
             return tool
         metadata = {**tool.metadata, "original_name": original}
         return tool.replace(name=hashed_tool_name(tool.name, original), metadata=metadata)
@@ -83,10 +83,6 @@ class NameRegister:
         if self._strict:
             raise error
         self.refused.append(RefusedTool(name=tool.name, provider=origin, reason=str(error)))
-
-
-def _original(tool: Tool) -> str:
-    return str(tool.metadata.get("original_name", tool.name))
 
 
 def _reserved_error(name: str, origin: str) -> ReservedToolNameError:

@@ -152,7 +152,7 @@ def make_dataset(
         DataError: If two tools bear one name, or relevant names are unknown and `allow_missing` is False.
     """
     check_unique(tools, name)
-    known = {str(tool.metadata.get("original_name", tool.name)): tool.name for tool in tools}
+    known = {tool.original_name: tool.name for tool in tools}
     known = {tool.name: tool.name for tool in tools} | known
     asked = list(queries)
     missing = [name for query in asked for name in query.relevant if name not in known]

@@ -76,7 +76,7 @@ def confusable(
     index = BM25Index()
     index.update(
         [
-            Document(name=f"{place}", description=f"{_name(tool)} {tool.description}")
+            Document(name=f"{place}", description=f"{tool.original_name} {tool.description}")
             for place, tool in enumerate(tools)
         ]
     )
@@ -93,21 +93,17 @@ def confusable(
 
 
 def _candidates(index: BM25Index, tool: Tool) -> Iterator[int]:
-    asked = " ".join((words(_name(tool)) + words(tool.description))[:_QUERY_WORDS])
+    asked = " ".join((words(tool.original_name) + words(tool.description))[:_QUERY_WORDS])
     return (int(hit.name) for hit in index.search(asked, limit=_CANDIDATES))
-
-
-def _name(tool: Tool) -> str:
-    return str(tool.metadata.get("original_name", tool.name))
 
 
 def _are_told_apart(tool: Tool, other: Tool) -> bool:
     """Tell whether the names say that the two do different things, or are the same: a finding of its own."""
-    if _name(tool) == _name(other):
+    if tool.original_name == other.original_name:
         return True
     if words(tool.description) == words(other.description):
         return False
-    actions, others = _actions(_name(tool)), _actions(_name(other))
+    actions, others = _actions(tool.original_name), _actions(other.original_name)
     return bool(actions and others) and actions.isdisjoint(others)
 
 
@@ -129,7 +125,7 @@ def _vectors(tools: Sequence[Tool]) -> list[Mapping[str, float]]:
 
 
 def _counts(tool: Tool) -> Counter[str]:
-    name = words(_name(tool))
+    name = words(tool.original_name)
     said = [word for word in words(tool.description) if not is_stop_word(word)]
     return Counter(_meaning(term) for word in (*name, *name, *said) for term in terms_of(word))
 

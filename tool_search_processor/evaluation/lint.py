@@ -135,7 +135,7 @@ def lint(
         progress: Called after each tool, with 1.
     """
     counts = DefinitionCounter(counter)
-    costs = [(original_name(tool), counts.count([tool])) for tool in tools]
+    costs = [(tool.original_name, counts.count([tool])) for tool in tools]
     findings = [
         *_duplicates(tools),
         *(finding for tool in tools for finding in _of_one(tool)),
@@ -147,13 +147,8 @@ def lint(
     return LintReport(findings=tuple(findings), tokens=tuple(sorted(costs, key=lambda cost: -cost[1])))
 
 
-def original_name(tool: Tool) -> str:
-    """Return a tool's name as it was before an importer made it valid."""
-    return str(tool.metadata.get("original_name", tool.name))
-
-
 def _duplicates(tools: Iterable[Tool]) -> Iterator[Finding]:
-    for name, count in Counter(map(original_name, tools)).items():
+    for name, count in Counter(tool.original_name for tool in tools).items():
         if count > 1:
             yield Finding(
                 kind="duplicate-name",
@@ -164,7 +159,7 @@ def _duplicates(tools: Iterable[Tool]) -> Iterator[Finding]:
 
 
 def _of_one(tool: Tool) -> Iterator[Finding]:
-    name = original_name(tool)
+    name = tool.original_name
     if name != tool.name or not is_tool_name(name):
         yield Finding(kind="invalid-name", tool=name, text=_name_text(name, tool.name))
     if not tool.description.strip():
@@ -201,14 +196,14 @@ def _name_text(original: str, name: str) -> str:
 
 def _says_nothing(tool: Tool) -> bool:
     said = {term for word in words(tool.description) if not is_stop_word(word) for term in terms(word)}
-    return said <= set(terms(original_name(tool)))
+    return said <= set(terms(tool.original_name))
 
 
 def _confusable(
     tools: Sequence[Tool], similarity: float, progress: Callable[[int], None] | None
 ) -> Iterator[Finding]:
     for pair in confusable(tools, similarity=similarity, progress=progress):
-        first, second = (original_name(tool) for tool in (pair.first, pair.second))
+        first, second = (pair.first.original_name, pair.second.original_name)
         yield Finding(
             kind="confusable",
             tool=first,

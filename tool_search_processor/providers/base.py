@@ -255,9 +255,9 @@ def refuse_duplicates(tools: Iterable[Tool], *, origin: str) -> None:
     Raises:
         DuplicateToolError: Naming both places.
     """
-    seen: dict[tuple[str, object], int] = {}
+    seen: dict[tuple[str, str], int] = {}
     for place, tool in enumerate(tools):
-        key = (tool.name, tool.metadata.get("original_name", tool.name))
+        key = (tool.name, tool.original_name)
         if key in seen:
             raise DuplicateToolError(tool.name, (f"{origin}[{seen[key]}]", f"{origin}[{place}]"))
         seen[key] = place

@@ -211,6 +211,11 @@ class Tool:
         """Return a copy with some fields changed."""
         return dataclasses.replace(self, **changes)
 
+    @property
+    def original_name(self) -> str:
+        """The name as it was before an importer or a namespace changed it; `name` where none did."""
+        return str(self.metadata.get("original_name", self.name))
+
     @functools.cached_property
     def fingerprint(self) -> str:
         """SHA-256 of everything but `execute`, in hexadecimal; equal for equal content, in any process."""
