@@ -16,7 +16,7 @@ from typing import Any
 from tool_search_processor.catalog.drift import Drift, OnChange
 from tool_search_processor.catalog.gathering import Components
 from tool_search_processor.catalog.indexes import IndexPool
-from tool_search_processor.catalog.reading import Limits
+from tool_search_processor.catalog.patience import Limits
 from tool_search_processor.catalog.sources import Source, are_same
 from tool_search_processor.catalog.status import CatalogStatus
 from tool_search_processor.catalog.uniting import Seen, United, Uniting

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Self
 
-from tool_search_processor.catalog.reading import Limits
+from tool_search_processor.catalog.patience import Limits
 from tool_search_processor.catalog.sources import Source, are_same
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.once import Once

@@ -11,7 +11,8 @@ from itertools import count
 from operator import is_
 from typing import Generic
 
-from tool_search_processor.catalog.reading import PATIENCE_SECONDS, Flight, HoldOff, Limits, within
+from tool_search_processor.catalog.flights import Flight, within
+from tool_search_processor.catalog.patience import PATIENCE_SECONDS, HoldOff, Limits
 from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.errors import ConfigurationError, ProviderError, ToolSearchError
 from tool_search_processor.providers.base import (

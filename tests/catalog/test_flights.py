@@ -1,80 +1,11 @@
-"""How long a provider may take, when it is asked again, and one reading of it at a time."""
+"""Foreign work that several callers wait for, and that may take only so long."""
 
 import asyncio
-import threading
 
 import pytest
 
-from tool_search_processor.catalog import reading
-from tool_search_processor.catalog.reading import Flight, HoldOff, Limits, within
-from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.testing import ManualClock
-
-# -- limits
-
-
-@pytest.mark.parametrize("value", [0, -1, "30", True, [1]])
-@pytest.mark.parametrize(
-    ("field", "option"),
-    [("timeout_seconds", "provider_timeout_seconds"), ("max_stale_seconds", "max_stale_seconds")],
-)
-def test_seconds_that_cannot_be_are_refused(field, option, value):
-    with pytest.raises(ConfigurationError, match=f"{option} is above 0 or None, found"):
-        Limits(**{field: value})
-
-
-def test_a_clock_is_a_function():
-    with pytest.raises(ConfigurationError, match=r"clock is a function .*, found 12"):
-        Limits(clock=12)
-
-
-# -- the hold-off
-
-
-def held_for(hold_off, clock):
-    """Return the whole seconds until it is over, and go there."""
-    seconds = 0
-    while hold_off.is_on("v1"):
-        clock.advance(1)
-        seconds += 1
-    return seconds
-
-
-def test_the_hold_off_doubles_up_to_a_minute_and_begins_anew_after_an_answer():
-    clock = ManualClock(100)
-    hold_off = HoldOff(clock)
-    assert not hold_off.is_on("v1")
-    assert hold_off.left_seconds() is None
-    spans = []
-    for _ in range(9):
-        hold_off.begin(took_seconds=0, mark="v1")
-        spans.append(held_for(hold_off, clock))
-    assert spans == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-    hold_off.end()
-    hold_off.begin(took_seconds=0, mark="v1")
-    assert hold_off.left_seconds() == 1
-
-
-def test_the_hold_off_is_no_shorter_than_the_failure():
-    hold_off = HoldOff(ManualClock())
-    hold_off.begin(took_seconds=90, mark="v1")
-    assert hold_off.left_seconds() == 90
-
-
-def test_a_moved_mark_ends_the_hold_off():
-    hold_off = HoldOff(ManualClock())
-    hold_off.begin(took_seconds=0, mark="v1")
-    assert hold_off.is_on("v1")
-    assert not hold_off.is_on("v2")
-
-
-def test_a_clock_that_is_set_back_holds_nothing_off():
-    clock = ManualClock(1000)
-    hold_off = HoldOff(clock)
-    hold_off.begin(took_seconds=0, mark=None)
-    clock.now = 10
-    assert not hold_off.is_on(None)
-
+from tool_search_processor.catalog import flights
+from tool_search_processor.catalog.flights import Flight, within
 
 # -- foreign work within a time
 
@@ -159,7 +90,7 @@ def test_a_flight_ends_with_its_loop():
 
 
 def test_a_loop_that_stopped_holds_nobody(monkeypatch):
-    monkeypatch.setattr(reading, "_GRACE_SECONDS", 0.01)
+    monkeypatch.setattr(flights, "_GRACE_SECONDS", 0.01)
     loop = asyncio.new_event_loop()
 
     async def begin():
@@ -175,11 +106,11 @@ def test_a_loop_that_stopped_holds_nobody(monkeypatch):
 
 
 def test_another_loop_may_wait_and_cancel():
-    flights, ready = [], threading.Event()
+    flown, ready = [], threading.Event()
 
     async def fly():
         flight = Flight(asyncio.Event().wait(), seconds=30)
-        flights.append(flight)
+        flown.append(flight)
         ready.set()
         await flight.wait(None)
 
@@ -188,9 +119,9 @@ def test_another_loop_may_wait_and_cancel():
     assert ready.wait(30)
 
     async def wait_and_cancel():
-        assert not await flights[0].wait(0.001)
-        flights[0].cancel()
-        assert not await flights[0].wait(None)
+        assert not await flown[0].wait(0.001)
+        flown[0].cancel()
+        assert not await flown[0].wait(None)
 
     asyncio.run(wait_and_cancel())
     thread.join(30)
