@@ -1,6 +1,7 @@
 """Foreign work that several callers wait for, and that may take only so long."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -125,4 +126,4 @@ def test_another_loop_may_wait_and_cancel():
 
     asyncio.run(wait_and_cancel())
     thread.join(30)
-    assert flights[0].was_cut_off
+    assert flown[0].was_cut_off
