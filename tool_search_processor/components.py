@@ -150,19 +150,19 @@ def _show(component: object, *attributes: str) -> None:
             object.__setattr__(component, attribute, visible_text(clean_text(text)))
 
 
-def _default_name(component: object, name: str) -> None:
-    if not getattr(component, "name"):  # noqa: B009 - `object` has no such attribute for the type checker
+def _default_name(component: Resource | ResourceTemplate, name: str) -> None:
+    if not component.name:
         object.__setattr__(component, "name", name)
 
 
-def _freeze(component: object) -> None:
+def _freeze(component: Resource | ResourceTemplate | Prompt) -> None:
     """Take copies of what the caller could still change."""
-    tags = getattr(component, "tags")  # noqa: B009
+    tags: object = component.tags
     if isinstance(tags, str):
         raise ConfigurationError(
             f"tags are a set of texts, found the single text {tags!r}: write {{{tags!r}}}"
         )
-    object.__setattr__(component, "tags", frozenset(tags))
+    object.__setattr__(component, "tags", frozenset(component.tags))
     for attribute in ("annotations", "metadata"):
         object.__setattr__(component, attribute, MappingProxyType(dict(getattr(component, attribute))))
 
