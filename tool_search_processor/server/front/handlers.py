@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -19,16 +19,18 @@ from tool_search_processor.plain import clean_text
 from tool_search_processor.results import error_text
 from tool_search_processor.server.front import components
 from tool_search_processor.server.front.calls import FrontCalls
-from tool_search_processor.server.front.hub import Hub, mark_of
+from tool_search_processor.server.front.hub import Hub, Tell
 from tool_search_processor.server.front.paging import page_of
 from tool_search_processor.server.front.reports import CallReports
 from tool_search_processor.server.front.requests import REQUEST_KEY, FrontRequest
 from tool_search_processor.server.front.results import wire_tool
 from tool_search_processor.server.front.views import ToolView
 from tool_search_processor.tools import ToolContext
+from tool_search_processor.transforms.base import Kind
 
 _RESOURCE_NOT_FOUND = -32002
 _ResultT = TypeVar("_ResultT")
+_ComponentT = TypeVar("_ComponentT", Resource, ResourceTemplate, Prompt)
 
 Ctx = Any
 """The SDK's `ServerRequestContext`, which is generic in what no handler here needs."""
@@ -47,7 +49,7 @@ class FrontHandlers:
         hub: Hub = ctx.lifespan_context
         request = request_of(ctx)
         if _is_kept(request):
-            await hub.watch(request, ctx.session.send_tool_list_changed)
+            await hub.watch(request, _tell(ctx))
 
     async def set_log_level(self, ctx: Ctx, params: types.SetLevelRequestParams) -> types.EmptyResult:
         """Keep the least severe level that a session's client wants of its log."""
@@ -69,7 +71,7 @@ class FrontHandlers:
         tools = await FrontCalls(await self._view(request)).list_tools()
         if _is_kept(request):
             hub: Hub = ctx.lifespan_context
-            hub.listed(request, ctx.session.send_tool_list_changed, mark=mark_of(tools))
+            hub.listed(request, _tell(ctx), kind="tool", mark=mark_of(tools))
         page, cursor = page_of(tools, params)
         return types.ListToolsResult(tools=[*map(wire_tool, page)], next_cursor=cursor)
 
@@ -95,20 +97,16 @@ class FrontHandlers:
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the resources that a session's rules leave on."""
-        request = request_of(ctx)
-        listed = await self._catalog.list_resources(request.context)
-        shown = components.shown(listed, request.session.rules, kind="resource")
-        page, cursor = page_of(shown, params)
+        page, cursor = await _page(ctx, params, self._catalog.list_resources, kind="resource")
         return types.ListResourcesResult(resources=[*map(components.wire_resource, page)], next_cursor=cursor)
 
     async def list_resource_templates(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the resource templates that a session's rules leave on."""
-        request = request_of(ctx)
-        listed = await self._catalog.list_resource_templates(request.context)
-        shown = components.shown(listed, request.session.rules, kind="resource_template")
-        page, cursor = page_of(shown, params)
+        page, cursor = await _page(
+            ctx, params, self._catalog.list_resource_templates, kind="resource_template"
+        )
         templates = [*map(components.wire_template, page)]
         return types.ListResourceTemplatesResult(resource_templates=templates, next_cursor=cursor)
 
@@ -126,10 +124,7 @@ class FrontHandlers:
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         """List the prompts that a session's rules leave on."""
-        request = request_of(ctx)
-        listed = await self._catalog.list_prompts(request.context)
-        shown = components.shown(listed, request.session.rules, kind="prompt")
-        page, cursor = page_of(shown, params)
+        page, cursor = await _page(ctx, params, self._catalog.list_prompts, kind="prompt")
         return types.ListPromptsResult(prompts=[*map(components.wire_prompt, page)], next_cursor=cursor)
 
     async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> types.GetPromptResult:
@@ -206,6 +201,19 @@ def request_of(ctx: Ctx) -> FrontRequest:
         return FrontRequest(session=hub.session)
     found: FrontRequest = ctx.request.scope[REQUEST_KEY]
     return found
+
+
+async def _page(
+    ctx: Ctx,
+    params: types.PaginatedRequestParams | None,
+    listing: Callable[[Mapping[str, Any]], Awaitable[Sequence[_ComponentT]]],
+    *,
+    kind: Kind,
+) -> tuple[Sequence[_ComponentT], str | None]:
+    """Return a page of what a session's rules leave on, and the next one's cursor."""
+    request = request_of(ctx)
+    shown = components.shown(await listing(request.context), request.session.rules, kind=kind)
+    return page_of(shown, params)
 
 
 def _is_kept(request: FrontRequest) -> bool:
