@@ -114,6 +114,11 @@ async def test_a_body_that_is_too_long_is_not_read():
     assert len(sent) < 10
 
 
+async def test_a_body_is_no_longer_where_more_is_let_through():
+    async with client(search="bm25", max_body_bytes=2 * MAX_BODY_BYTES) as http:
+        assert (await http.post(SEARCH, content=b" " * (MAX_BODY_BYTES + 1))).status_code == 413
+
+
 async def test_a_body_that_never_comes_ends():
     app = create_app(TOOLS, search="bm25", body_timeout_seconds=0.01)
     sent = []
