@@ -5,24 +5,39 @@ import threading
 
 import pytest
 from mcp import MCPError
-from mcp_types import ToolListChangedNotification
+from mcp_types import (
+    PromptListChangedNotification,
+    ResourceListChangedNotification,
+    ToolListChangedNotification,
+)
 
-from tests.server.front.support import client_of, connected, create_issue, front, names, send_email, serving
+from tests.server.front.support import (
+    SECRET,
+    client_of,
+    connected,
+    create_issue,
+    front,
+    names,
+    send_email,
+    serving,
+)
 from tests.support import make
 from tool_search_processor import Tool
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.server.front import hub
 from tool_search_processor.server.mcp import ToolServer
 
 
 class Heard:
-    """Counts what a client is told, and can be waited for."""
+    """Counts what a client is told of one kind of lists, and can be waited for."""
 
-    def __init__(self):
+    def __init__(self, kind=ToolListChangedNotification):
         self.count = 0
+        self._kind = kind
         self._more = asyncio.Event()
 
     async def __call__(self, message):
-        if isinstance(message, ToolListChangedNotification):
+        if isinstance(message, self._kind):
             self.count += 1
             self._more.set()
 
@@ -130,12 +145,156 @@ async def test_a_provider_that_changes_by_itself_is_seen(monkeypatch):
         assert await names(client) == ["tool_1"]
 
 
+class Shelf:
+    """A provider whose lists grow by themselves."""
+
+    name = "shelf"
+
+    def __init__(self):
+        self.resources, self.templates, self.prompts = ["a"], ["t"], ["p"]
+
+    def version(self):
+        return tuple(map(tuple, (self.resources, self.templates, self.prompts)))
+
+    async def list_tools(self, context):
+        def hide(arguments, context):
+            context.context["session_rules"].disable(names=["p"], components=["prompt"])
+
+        return [Tool(name="hide", execute=hide)]
+
+    async def list_resources(self, context):
+        return [Resource(uri=f"doc://{name}", read=lambda: "text") for name in self.resources]
+
+    async def list_resource_templates(self, context):
+        return [ResourceTemplate(uri_template=f"{name}://{{n}}", read=str) for name in self.templates]
+
+    async def list_prompts(self, context):
+        return [Prompt(name=name, render=str) for name in self.prompts]
+
+
+class Ears:
+    """Tells what a client hears to one `Heard` for each kind of lists."""
+
+    def __init__(self):
+        self.tools, self.resources = Heard(), Heard(ResourceListChangedNotification)
+        self.prompts = Heard(PromptListChangedNotification)
+
+    async def __call__(self, message):
+        for heard in (self.tools, self.resources, self.prompts):
+            await heard(message)
+
+    @property
+    def counts(self):
+        return self.tools.count, self.resources.count, self.prompts.count
+
+
+@pytest.mark.parametrize("way", ["memory", "http"])
+async def test_a_client_is_told_of_resources_and_prompts_that_it_has_listed(monkeypatch, way):
+    monkeypatch.setattr(hub, "POLL_SECONDS", 0.01)
+    shelf, ears = Shelf(), Ears()
+    async with connected(ToolServer([shelf]), way, message_handler=ears) as client:
+        await client.list_resources()
+        await client.list_resource_templates()
+        await client.list_prompts()
+        shelf.resources.append("b")
+        shelf.templates.append("u")  # both are resources: one message
+        await ears.resources.once()
+        assert len((await client.list_resources()).resources) == 2
+        assert len((await client.list_resource_templates()).resource_templates) == 2
+        shelf.prompts.append("q")
+        await ears.prompts.once()
+        assert [each.name for each in (await client.list_prompts()).prompts] == ["p", "q"]
+        await client.call_tool("hide", {})
+        await ears.prompts.once()
+        assert [each.name for each in (await client.list_prompts()).prompts] == ["q"]
+        shelf.templates.clear()
+        await ears.resources.once()
+    assert ears.counts == (0, 2, 2)
+
+
+async def test_no_client_is_told_of_what_it_never_listed_nor_of_another_session(monkeypatch):
+    monkeypatch.setattr(hub, "POLL_SECONDS", 0.01)
+    shelf, one, other = Shelf(), Ears(), Ears()
+    async with (
+        serving(ToolServer([shelf])) as url,
+        client_of(url, mode="legacy", message_handler=one) as client,
+        client_of(url, mode="legacy", message_handler=other) as quiet,
+    ):
+        await client.list_prompts()
+        await quiet.list_resources()
+        await client.call_tool("hide", {})
+        await one.prompts.once()
+        shelf.prompts.append("q")
+        await one.prompts.once()
+        shelf.resources.append("b")
+        await other.resources.once()
+    assert (one.counts, other.counts) == ((0, 0, 2), (0, 1, 0))
+
+
+async def test_a_list_that_is_asked_for_while_others_are_looked_at_loses_none_of_them():
+    """What was under way for the resources goes on when the client lists its prompts."""
+    shelf, ears, looking, go_on = Shelf(), Ears(), asyncio.Event(), asyncio.Event()
+    server = ToolServer([shelf])
+    mark = server._handlers.mark
+
+    async def slow(request, kind):
+        found = await mark(request, kind)
+        if kind == "resource" and not go_on.is_set():
+            looking.set()
+            await go_on.wait()
+        return found
+
+    server._handlers.mark = slow
+    async with connected(server, message_handler=ears) as client:
+        await client.list_resources()
+        shelf.resources.append("b")
+        server.notify_changed()
+        await asyncio.wait_for(looking.wait(), 10)
+        await client.list_prompts()
+        go_on.set()
+        await ears.resources.once()
+    assert ears.counts == (0, 1, 0)
+
+
+async def test_a_stream_tells_of_resources_and_prompts_where_it_is_asked_to(monkeypatch):
+    monkeypatch.setattr(hub, "POLL_SECONDS", 0.01)
+    shelf = Shelf()
+    async with connected(ToolServer([shelf]), "memory without handshake") as client:
+        wanted = {"resources_list_changed": True, "prompts_list_changed": True}
+        async with client.listen(**wanted) as stream:
+            events = aiter(stream)
+            for grown, told in (
+                (shelf.resources, "ResourcesListChanged"),
+                (shelf.templates, "ResourcesListChanged"),
+                (shelf.prompts, "PromptsListChanged"),
+            ):
+                grown.append("new")
+                assert type(await asyncio.wait_for(anext(events), 10)).__name__ == told
+
+
+@pytest.mark.parametrize(
+    ("way", "options", "is_told"),
+    [
+        ("memory", {}, True),
+        ("http", {}, True),
+        ("http without handshake", {"keep_sessions": False}, True),
+        ("http", {"keep_sessions": False}, False),
+        ("http", {"session_secret": SECRET}, False),
+    ],
+)
+async def test_changes_are_announced_where_they_are_told(way, options, is_told):
+    async with connected(front(**options), way) as client:
+        offered = client.server_capabilities
+    for part in (offered.tools, offered.resources, offered.prompts):
+        assert bool(part.list_changed) is is_told
+
+
 async def test_one_client_that_cannot_be_looked_at_does_not_keep_the_others_from_hearing(caplog):
     server, heard = front(), Heard()
     async with serving(server) as url, client_of(url, mode="legacy", message_handler=heard) as client:
         await names(client)
         for each in server._hubs:
-            each._watched[object()] = hub._Watched(None, None, "")  # what nobody can list
+            each._watched[object()] = hub._Watched(None, None, {"tool": ""})  # what nobody can list
         server.register_tool(make("new"))
         await heard.once()
         assert "new" in await names(client)

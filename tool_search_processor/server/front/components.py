@@ -17,6 +17,10 @@ from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.transforms.base import Kind
 
 _CONTENTS = (types.TextResourceContents, types.BlobResourceContents)
+_LISTED = (
+    *("uri", "uri_template", "name", "title", "description", "mime_type"),
+    *("arguments", "annotations", "metadata"),
+)
 _WireT = TypeVar("_WireT", types.Resource, types.ResourceTemplate, types.Prompt)
 _ComponentT = TypeVar("_ComponentT", Resource, ResourceTemplate, Prompt)
 
@@ -24,6 +28,11 @@ _ComponentT = TypeVar("_ComponentT", Resource, ResourceTemplate, Prompt)
 def shown(components: Sequence[_ComponentT], rules: SessionRules, *, kind: Kind) -> list[_ComponentT]:
     """Return what a session's rules leave on."""
     return [component for component in components if rules.admits(component, kind=kind)]
+
+
+def listed_text(component: Resource | ResourceTemplate | Prompt) -> str:
+    """Return a text that is equal for what a client is listed as equal."""
+    return repr([getattr(component, attribute, None) for attribute in _LISTED])
 
 
 def wire_resource(resource: Resource) -> types.Resource:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ import mcp_types as types
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import event_to_notification
 
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
@@ -19,7 +20,7 @@ from tool_search_processor.plain import clean_text
 from tool_search_processor.results import error_text
 from tool_search_processor.server.front import components
 from tool_search_processor.server.front.calls import FrontCalls
-from tool_search_processor.server.front.hub import Hub, Tell
+from tool_search_processor.server.front.hub import Hub, Tell, mark_of
 from tool_search_processor.server.front.paging import page_of
 from tool_search_processor.server.front.reports import CallReports
 from tool_search_processor.server.front.requests import REQUEST_KEY, FrontRequest
@@ -27,6 +28,9 @@ from tool_search_processor.server.front.results import wire_tool
 from tool_search_processor.server.front.views import ToolView
 from tool_search_processor.tools import ToolContext
 from tool_search_processor.transforms.base import Kind
+
+ALL_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
+"""What a client hears of that keeps a connection, or a session."""
 
 _RESOURCE_NOT_FOUND = -32002
 _ResultT = TypeVar("_ResultT")
@@ -44,8 +48,21 @@ class FrontHandlers:
         self._view = view
         self._catalog = catalog
 
+    async def mark(self, request: FrontRequest, kind: Kind) -> str:
+        """Return a mark of what a request is listed now."""
+        if kind == "tool":
+            tools = await FrontCalls(await self._view(request)).list_tools()
+            return mark_of(tool.fingerprint for tool in tools)
+        listings: Mapping[Kind, Callable[[Mapping[str, Any]], Awaitable[Sequence[Any]]]] = {
+            "resource": self._catalog.list_resources,
+            "resource_template": self._catalog.list_resource_templates,
+            "prompt": self._catalog.list_prompts,
+        }
+        shown = await _shown(request, listings[kind], kind=kind)
+        return mark_of(map(components.listed_text, shown))
+
     async def initialized(self, ctx: Ctx, _: types.NotificationParams | None) -> None:
-        """Watch a session's list from now on."""
+        """Watch a session's lists from now on."""
         hub: Hub = ctx.lifespan_context
         request = request_of(ctx)
         if _is_kept(request):
@@ -67,11 +84,8 @@ class FrontHandlers:
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         """List the tools of a request."""
-        request = request_of(ctx)
-        tools = await FrontCalls(await self._view(request)).list_tools()
-        if _is_kept(request):
-            hub: Hub = ctx.lifespan_context
-            hub.listed(request, _tell(ctx), kind="tool", mark=mark_of(tools))
+        tools = await FrontCalls(await self._view(request_of(ctx))).list_tools()
+        _note_listed(ctx, (tool.fingerprint for tool in tools), kind="tool")
         page, cursor = page_of(tools, params)
         return types.ListToolsResult(tools=[*map(wire_tool, page)], next_cursor=cursor)
 
@@ -157,8 +171,9 @@ class ProtocolServer(Server[Hub]):
         handlers: FrontHandlers,
         lifespan: Callable[[Any], AbstractAsyncContextManager[Hub]],
         instructions: str | None,
+        tells_changes: bool,
     ) -> None:
-        """Put the handlers in their places."""
+        """Put the handlers in their places; `tells_changes` is whether HTTP clients keep a session."""
         super().__init__(
             name,
             version=version,
@@ -175,6 +190,7 @@ class ProtocolServer(Server[Hub]):
             on_get_prompt=handlers.get_prompt,
             on_subscriptions_listen=handlers.listen,
         )
+        self._tells_changes = tells_changes
         self.add_request_handler("logging/setLevel", types.SetLevelRequestParams, handlers.set_log_level)
         self.add_notification_handler(
             "notifications/initialized", types.NotificationParams, handlers.initialized
@@ -186,9 +202,9 @@ class ProtocolServer(Server[Hub]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Return what a client is told at its start: that lists of tools change, among others."""
+        """Return what a client is told at its start: that it will hear of changes, among others."""
         return super().create_initialization_options(
-            notification_options or NotificationOptions(tools_changed=True),
+            notification_options or (ALL_CHANGES if self._tells_changes else NotificationOptions()),
             experimental_capabilities,
             extensions,
         )
@@ -211,9 +227,31 @@ async def _page(
     kind: Kind,
 ) -> tuple[Sequence[_ComponentT], str | None]:
     """Return a page of what a session's rules leave on, and the next one's cursor."""
-    request = request_of(ctx)
-    shown = components.shown(await listing(request.context), request.session.rules, kind=kind)
+    shown = await _shown(request_of(ctx), listing, kind=kind)
+    _note_listed(ctx, map(components.listed_text, shown), kind=kind)
     return page_of(shown, params)
+
+
+async def _shown(
+    request: FrontRequest,
+    listing: Callable[[Mapping[str, Any]], Awaitable[Sequence[_ComponentT]]],
+    *,
+    kind: Kind,
+) -> Sequence[_ComponentT]:
+    return components.shown(await listing(request.context), request.session.rules, kind=kind)
+
+
+def _note_listed(ctx: Ctx, texts: Iterable[str], *, kind: Kind) -> None:
+    """Have a session told of changes to what it is being listed."""
+    request = request_of(ctx)
+    if _is_kept(request):
+        hub: Hub = ctx.lifespan_context
+        hub.listed(request, _tell(ctx), kind=kind, mark=mark_of(texts))
+
+
+def _tell(ctx: Ctx) -> Tell:
+    """Return what tells a session of a change."""
+    return lambda event: ctx.session.send_notification(event_to_notification(event, {}))
 
 
 def _is_kept(request: FrontRequest) -> bool:

@@ -6,18 +6,30 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ServerEvent,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, SubscriptionsListenRequestParams, SubscriptionsListenResult
+from mcp_types import (
+    INTERNAL_ERROR,
+    SubscriptionFilter,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+)
 
 from tool_search_processor.server.front.requests import FrontRequest
 from tool_search_processor.server.front.sessions import Session
-from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.base import Kind
 
 logger = logging.getLogger(__name__)
 
@@ -27,17 +39,27 @@ MAX_STREAMS = 1024
 POLL_SECONDS = 1.0
 """How often it is looked whether a provider has changed by itself."""
 
-Mark = Callable[[FrontRequest], Awaitable[str]]
+Mark = Callable[[FrontRequest, Kind], Awaitable[str]]
 """Returns a mark of what a request would be listed now: equal for equal lists."""
+
+Tell = Callable[[ServerEvent], Awaitable[object]]
+"""Tells a client that a list has changed."""
+
+_EVENTS: Mapping[Kind, type[ToolsListChanged | ResourcesListChanged | PromptsListChanged]] = {
+    "tool": ToolsListChanged,
+    "resource": ResourcesListChanged,
+    "resource_template": ResourcesListChanged,
+    "prompt": PromptsListChanged,
+}
 
 
 @dataclass(eq=False, slots=True)
 class _Watched:
-    """One client, and a mark of the last list it was told of."""
+    """One client, and a mark of the last list of each kind that it was told of."""
 
     request: FrontRequest
-    tell: Callable[[], Awaitable[None]]
-    mark: str
+    tell: Tell
+    marks: dict[Kind, str]
     is_due: bool = False
     look: asyncio.Task[None] | None = None
     """Under way; a client that is slow to be looked at or told keeps nobody else waiting."""
@@ -51,7 +73,7 @@ class Hub:
 
         Args:
             session: That of a connection which is one session; HTTP has one for each client.
-            mark: Returns a mark of what a request is listed.
+            mark: Returns a mark of what a request is listed of one kind.
             version: Returns a cheap mark of the catalog; None where it has none.
         """
         self.session = session
@@ -80,15 +102,22 @@ class Hub:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and its clients with it
             self._loop.call_soon_threadsafe(self._changed.set)
 
-    async def watch(self, request: FrontRequest, tell: Callable[[], Awaitable[None]]) -> None:
-        """Tell a session that has just begun of changes to what it would be listed now."""
-        mark = await self._mark(request)
-        self._watched.setdefault(request.session, _Watched(request, tell, mark))
+    async def watch(self, request: FrontRequest, tell: Tell) -> None:
+        """Tell a session that has just begun of changes to the tools that it would be listed now.
 
-    def listed(self, request: FrontRequest, tell: Callable[[], Awaitable[None]], *, mark: str) -> None:
+        Of resources and prompts it hears once it has listed them: what nobody asks for is not read.
+        """
+        mark = await self._mark(request, "tool")
+        watched = self._watched.setdefault(request.session, _Watched(request, tell, {}))
+        watched.marks.setdefault("tool", mark)
+
+    def listed(self, request: FrontRequest, tell: Tell, *, kind: Kind, mark: str) -> None:
         """Tell a session of changes to what it is being listed."""
-        self._drop(request.session)
-        self._watched[request.session] = _Watched(request, tell, mark)
+        earlier = self._drop(request.session)
+        watched = _Watched(request, tell, {**(earlier.marks if earlier else {}), kind: mark})
+        self._watched[request.session] = watched
+        if earlier is not None and earlier.look is not None:
+            self._look_at(watched)  # at the other lists, for which it was under way
 
     def forget(self, session: Session) -> None:
         """Stop watching a session that has ended."""
@@ -109,9 +138,8 @@ class Hub:
             raise MCPError(INTERNAL_ERROR, "Too many streams of changes are open")
         bus = InMemorySubscriptionBus()
         stream = ListenHandler(bus)
-        self._watched[stream] = _Watched(
-            request, lambda: bus.publish(ToolsListChanged()), await self._mark(request)
-        )
+        marks = {kind: await self._mark(request, kind) for kind in _kinds(params.notifications)}
+        self._watched[stream] = _Watched(request, bus.publish, marks)
         self._streams.add(stream)
         try:
             return await stream(ctx, params)
@@ -136,30 +164,45 @@ class Hub:
             seen = version
             self._changed.clear()
             for watched in self._watched.values():
-                watched.is_due = True
-                if watched.look is None:
-                    watched.look = asyncio.create_task(self._keep_up(watched))
+                self._look_at(watched)
+
+    def _look_at(self, watched: _Watched) -> None:
+        watched.is_due = True
+        if watched.look is None:
+            watched.look = asyncio.create_task(self._keep_up(watched))
 
     async def _keep_up(self, watched: _Watched) -> None:
-        """Look at a client's list, and once more where it was to be looked at meanwhile."""
+        """Look at a client's lists, and once more where they were to be looked at meanwhile."""
         try:
             while watched.is_due:
                 watched.is_due = False
-                mark = await self._mark(watched.request)
-                if mark != watched.mark:
-                    watched.mark = mark
-                    await watched.tell()
+                marks = {kind: await self._mark(watched.request, kind) for kind in tuple(watched.marks)}
+                changed = [_EVENTS[kind] for kind, mark in marks.items() if mark != watched.marks[kind]]
+                for event in dict.fromkeys(changed):
+                    await watched.tell(event())
+                watched.marks.update(marks)
         except Exception:  # a provider or a hook failed
             logger.warning("a client could not be told of a change", exc_info=True)
         finally:
             watched.look = None
 
-    def _drop(self, client: object) -> None:
+    def _drop(self, client: object) -> _Watched | None:
         watched = self._watched.pop(client, None)
         if watched is not None and watched.look is not None:
             watched.look.cancel()
+        return watched
 
 
-def mark_of(tools: Iterable[Tool]) -> str:
-    """Return a mark of a list: equal for equal lists."""
-    return hashlib.sha256("".join(tool.fingerprint for tool in tools).encode()).hexdigest()
+def mark_of(texts: Iterable[str]) -> str:
+    """Return a mark of a list, each item of which is told by one text: equal for equal lists."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def _kinds(wanted: SubscriptionFilter) -> Iterator[Kind]:
+    """Yield what a stream is asked to tell of."""
+    if wanted.tools_list_changed:
+        yield "tool"
+    if wanted.resources_list_changed:
+        yield from ("resource", "resource_template")
+    if wanted.prompts_list_changed:
+        yield "prompt"

@@ -20,9 +20,8 @@ from tool_search_processor.providers.functions import to_tool
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, TokenCheck
-from tool_search_processor.server.front.calls import FrontCalls
-from tool_search_processor.server.front.handlers import FrontHandlers, ProtocolServer
-from tool_search_processor.server.front.hub import Hub, mark_of
+from tool_search_processor.server.front.handlers import ALL_CHANGES, FrontHandlers, ProtocolServer
+from tool_search_processor.server.front.hub import Hub
 from tool_search_processor.server.front.modes import Mode, is_on_demand, on_demand
 from tool_search_processor.server.front.options import FrontOptions, ResultFormat, meta_tool_names
 from tool_search_processor.server.front.providers import ProvidersFor, RequestProviders
@@ -175,12 +174,14 @@ class ToolServer:
         self.metrics: ServerMetrics | None = None
         """Figures of the searches and calls, once there is an HTTP app that shows them."""
         self._closing = asyncio.Event()
+        self._handlers = FrontHandlers(self.view, catalog=self.catalog)
         self.lowlevel = ProtocolServer(
             name,
             version=__version__,
-            handlers=FrontHandlers(self.view, catalog=self.catalog),
+            handlers=self._handlers,
             lifespan=self._lifespan,
             instructions=instructions,
+            tells_changes=self._has_table,
         )
         """The SDK's server: what `mcp.Client(server.lowlevel)` connects to in memory."""
 
@@ -248,7 +249,7 @@ class ToolServer:
         """Serve the one client at standard input and output until it leaves; then close the providers."""
         from mcp.server.stdio import stdio_server
 
-        options = self.lowlevel.create_initialization_options()
+        options = self.lowlevel.create_initialization_options(ALL_CHANGES)
         try:
             async with self, stdio_server() as (read_stream, write_stream):
                 await self.lowlevel.run(read_stream, write_stream, options)
@@ -339,15 +340,19 @@ class ToolServer:
     def _sessions(self) -> Sessions:
         from tool_search_processor.server.front.http import Sessions
 
-        has_table = self._keeps_sessions and self._signed_ids is None
         return Sessions(
             default_mode=self.options.mode,
             table=SessionTable(self._session_ttl_seconds, ended=self._forget, clock=self._clock)
-            if has_table
+            if self._has_table
             else None,
             signed=self._signed_ids,
             changed=self.notify_changed,
         )
+
+    @property
+    def _has_table(self) -> bool:
+        """Whether HTTP clients get sessions that this process keeps."""
+        return self._keeps_sessions and self._signed_ids is None
 
     def _forget(self, session: Session) -> None:
         for hub in tuple(self._hubs):
@@ -358,17 +363,13 @@ class ToolServer:
         """Run a hub for one connection, or for one HTTP app."""
         rules = SessionRules(holds_for="session", changed=self.notify_changed)
         session = Session(mode=self.options.mode, rules=rules, id=uuid.uuid4().hex)
-        hub = Hub(session, mark=self._mark, version=self.catalog.version)
+        hub = Hub(session, mark=self._handlers.mark, version=self.catalog.version)
         async with hub.running():
             self._hubs.add(hub)
             try:
                 yield hub
             finally:
                 self._hubs.discard(hub)
-
-    async def _mark(self, request: FrontRequest) -> str:
-        """Return a mark of what a request is listed now."""
-        return mark_of(await FrontCalls(await self.view(request)).list_tools())
 
 
 def _as_list(tools: object) -> list[object]:
