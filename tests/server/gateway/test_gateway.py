@@ -12,14 +12,18 @@ from mcp import MCPError
 from tests.providers.mcp.asking import SMALL, HttpServer, ended, until
 from tests.providers.openapi.web import reply, serve
 from tests.server.front.support import client_of, found, names, proxied, search, text
-from tests.server.front.test_changes import Heard
+from tests.server.front.test_changes import Ears, Heard, Shelf
 from tests.server.gateway.support import PETS, config, running, small
+from tests.server.rest.test_metrics import figures
 from tests.support import make
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import Provider
+from tool_search_processor.providers.mcp import MCPProvider
 from tool_search_processor.server.front import hub
 from tool_search_processor.server.gateway import Gateway
+from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.upstreams import read_upstreams
+from tool_search_processor.transforms import Namespace
 
 BEARER = {"authorization": "Bearer secret"}
 
@@ -84,6 +88,37 @@ async def test_resources_templates_and_prompts_are_passed_on_through_the_namespa
         assert answer.messages[0].content.text == "Greet Ada."
         with pytest.raises(MCPError, match="not found"):
             await client.read_resource("note://c/one/more")
+
+
+async def test_an_upstream_that_tells_of_changed_resources_and_prompts_is_heard_by_the_clients():
+    shelf, ears = Shelf(), Ears()
+    upstream = MCPProvider.in_memory(ToolServer([shelf]).lowlevel, name="shelf")
+    async with (
+        running(Gateway([upstream.with_transforms(Namespace("s"))])) as url,
+        client_of(url, mode="legacy", message_handler=ears) as client,
+    ):
+        assert [each.uri for each in (await client.list_resources()).resources] == ["doc://s/a"]
+        assert [each.name for each in (await client.list_prompts()).prompts] == ["s_p"]
+        shelf.resources.append("b")
+        await ears.resources.once()
+        assert [each.uri for each in (await client.list_resources()).resources] == ["doc://s/a", "doc://s/b"]
+        shelf.prompts.append("q")
+        await ears.prompts.once()
+        assert [each.name for each in (await client.list_prompts()).prompts] == ["s_p", "s_q"]
+    assert ears.counts == (0, 1, 1)
+
+
+async def test_figures_count_what_clients_search_and_call_over_both_wires(http):
+    async with running(gateway()) as url, client_of(url) as client:
+        await found(client, query="say it again")
+        await proxied(client, "small_echo", {"text": "hello"})
+        await proxied(client, "small_fail", {"text": "no"})
+        await http.post(url.replace("/mcp", "/v1/tools/search"), json={"query": "say it again"})
+        counted = figures(await http.get(url.replace("/mcp", "/metrics")))
+    assert counted["tool_search_searches_total", ("mode", "mcp"), ("outcome", "ok")] == 1
+    assert counted["tool_search_searches_total", ("mode", "fts"), ("outcome", "ok")] == 1
+    assert counted["tool_search_calls_total", ("outcome", "ok")] == 1
+    assert counted["tool_search_calls_total", ("outcome", "failed")] == 1
 
 
 async def test_every_client_may_ask_for_the_whole_list():
