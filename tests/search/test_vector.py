@@ -276,9 +276,12 @@ def test_searches_see_the_content_of_before_or_of_after():
 def test_a_program_that_ends_while_it_embeds_ends_after_the_batch_that_is_under_way():
     program = """
         import threading
+        import threading
         import numpy
         from tool_search_processor.search import vector
         from tool_search_processor.search.base import Document
+
+        begun = threading.Event()
 
         begun = threading.Event()
 
@@ -286,6 +289,7 @@ def test_a_program_that_ends_while_it_embeds_ends_after_the_batch_that_is_under_
             model_id, blocking = "slow", True
             def embed_documents(self, texts):
                 print("batch", flush=True)
+                begun.set()
                 begun.set()
                 vector._exiting.wait(60)
                 return numpy.ones((len(texts), 4), numpy.float32)
