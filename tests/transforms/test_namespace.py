@@ -24,7 +24,7 @@ async def test_tools_are_prefixed_and_labelled():
     (named,) = await Namespace("api").list_tools([tool])
     assert named.name == "api_process"
     assert named.namespace == "api"
-    assert named.metadata == {"original_name": "process", "k": 1}
+    assert named.metadata == {"original_name": "process", "k": 1, "uri_prefix": "api"}
     assert await named.call({}) == "done"
     assert (tool.name, tool.namespace, tool.metadata) == ("process", None, {"k": 1})
 
@@ -155,6 +155,7 @@ async def test_namespaces_nest():
     inner, outer = Namespace("in"), Namespace("out")
     (tool,) = await outer.list_tools(await inner.list_tools([Tool("x")]))
     assert (tool.name, tool.namespace, tool.metadata["original_name"]) == ("out_in_x", "in", "x")
+    assert tool.metadata["uri_prefix"] == "out/in"  # as in `data://out/in/x`
     (resource,) = await outer.list_resources(await inner.list_resources([Resource(uri="d://x")]))
     assert (resource.uri, resource.metadata["original_uri"]) == ("d://out/in/x", "d://x")
 

@@ -10,6 +10,7 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.names import make_tool_name
 from tool_search_processor.transforms.base import (
+    Component,
     GetPromptNext,
     GetResourceNext,
     GetResourceTemplateNext,
@@ -25,6 +26,9 @@ _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _SCHEME = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:(?://)?)?")
 """The scheme of a URI with its slashes (RFC 3986, section 3.1), or nothing."""
 
+_URI_PREFIX = "uri_prefix"
+"""The key of `metadata` that holds what stands before the paths of a provider's URIs."""
+
 _LONG_NAMES = 10_000
 """Cut names that are remembered for `get_tool`, more than any one provider lists."""
 
@@ -39,7 +43,8 @@ class Namespace(Transform):
 
     An empty `namespace` of a tool (or resource, template, prompt) is filled with the prefix, and the name
     as it was is kept in `metadata["original_name"]`, for URIs in `metadata["original_uri"]`, unless an
-    importer or an inner namespace already wrote one there. A name that would be longer than 64 characters
+    importer or an inner namespace already wrote one there; `metadata["uri_prefix"]` tells a server what to
+    put into URIs of an answer. A name that would be longer than 64 characters
     is cut, with a short hash of the whole name at its end.
 
     What is called, read or rendered is the provider's own.
@@ -130,7 +135,7 @@ class Namespace(Transform):
         return tool.replace(
             name=name,
             namespace=tool.namespace or self.prefix,
-            metadata={"original_name": tool.name, **tool.metadata},
+            metadata={"original_name": tool.name, **tool.metadata, **self._prefixed(tool)},
         )
 
     def _remember(self, name: str, original: str) -> None:
@@ -140,9 +145,9 @@ class Namespace(Transform):
 
     def _resource(self, resource: Resource) -> Resource:
         return resource.replace(
-            uri=self._outer_uri(resource.uri),
+            uri=namespaced_uri(resource.uri, self.prefix),
             namespace=resource.namespace or self.prefix,
-            metadata={"original_uri": resource.uri, **resource.metadata},
+            metadata={"original_uri": resource.uri, **resource.metadata, **self._prefixed(resource)},
         )
 
     def _template(self, template: ResourceTemplate) -> ResourceTemplate:
@@ -155,9 +160,13 @@ class Namespace(Transform):
             return read(inner)
 
         return template.replace(
-            uri_template=self._outer_uri(template.uri_template),
+            uri_template=namespaced_uri(template.uri_template, self.prefix),
             namespace=template.namespace or self.prefix,
-            metadata={"original_uri": template.uri_template, **template.metadata},
+            metadata={
+                "original_uri": template.uri_template,
+                **template.metadata,
+                **self._prefixed(template),
+            },
             read=None if read is None else read_inner,
         )
 
@@ -165,17 +174,33 @@ class Namespace(Transform):
         return prompt.replace(
             name=f"{self.prefix}_{prompt.name}",
             namespace=prompt.namespace or self.prefix,
-            metadata={"original_name": prompt.name, **prompt.metadata},
+            metadata={"original_name": prompt.name, **prompt.metadata, **self._prefixed(prompt)},
         )
 
-    def _outer_uri(self, uri: str) -> str:
-        scheme, path = _split_uri(uri)
-        return f"{scheme}{self.prefix}/{path}"
+    def _prefixed(self, component: Component) -> dict[str, str]:
+        inner = uri_prefix_of(component)
+        return {_URI_PREFIX: self.prefix if inner is None else f"{self.prefix}/{inner}"}
 
     def _inner_uri(self, uri: str) -> str | None:
         scheme, path = _split_uri(uri)
         inner = path.removeprefix(f"{self.prefix}/")
         return f"{scheme}{inner}" if inner != path else None
+
+
+def namespaced_uri(uri: str, prefix: str) -> str:
+    """Return a URI under `scheme://prefix/path`."""
+    scheme, path = _split_uri(uri)
+    return f"{scheme}{prefix}/{path}"
+
+
+def uri_prefix_of(component: Component) -> str | None:
+    """Return what namespaces have put before the paths of a provider's URIs, outermost first; None for none.
+
+    Args:
+        component: Something of the provider.
+    """
+    prefix = component.metadata.get(_URI_PREFIX)
+    return prefix if isinstance(prefix, str) else None
 
 
 def _split_uri(uri: str) -> tuple[str, str]:

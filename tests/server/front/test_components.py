@@ -9,6 +9,7 @@ from mcp.server.mcpserver import Image, MCPServer
 from tests.server.front.support import connected, found, names, proxied, text
 from tool_search_processor import Tool
 from tool_search_processor.components import Prompt, PromptArgument, Resource, ResourceTemplate
+from tool_search_processor.providers import TransformedProvider
 from tool_search_processor.providers.mcp import MCPProvider
 from tool_search_processor.providers.mcp.background import close_background
 from tool_search_processor.server.mcp import TARGET_META, ToolServer, forward_progress
@@ -264,6 +265,70 @@ async def test_a_server_upstream_is_passed_on_whole(way):
         assert (await client.read_resource(uri)).contents[0].text == "grey in Rome"
         filled = await client.get_prompt("w_ask", {"city": "Rome"})
         assert filled.messages[0].content.text == "How is Rome?"
+
+
+class Linking:
+    """A provider whose answers name its resources."""
+
+    name = "linking"
+    links = (
+        types.ResourceLink(uri="doc://text", name="text"),
+        types.EmbeddedResource(resource=types.TextResourceContents(uri="doc://text", text="some text")),
+        types.ResourceLink(uri="https://a.example/page", name="page"),
+        types.TextContent(text="doc://text"),
+    )
+
+    async def list_tools(self, context):
+        return [Tool(name="point", execute=lambda: list(self.links))]
+
+    async def list_resources(self, context):
+        several = [TEXT, BLOB.model_copy(update={"uri": "inner://b"})]
+        return [
+            Resource(uri="doc://text", read=lambda: "some text"),
+            Resource(uri="doc://several", read=lambda: several),
+        ]
+
+    async def list_prompts(self, context):
+        def messages(_):
+            return [types.PromptMessage(role="user", content=link) for link in self.links]
+
+        return [
+            Prompt(name="talk", render=messages),
+            Prompt(name="whole", render=lambda _: types.GetPromptResult(messages=messages(_))),
+        ]
+
+
+def uris(blocks):
+    """Return the URIs in blocks of content, or their texts."""
+    return [
+        getattr(block, "uri", None) or (block.resource.uri if block.type == "resource" else block.text)
+        for block in blocks
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prefixes", "place"), [((), "doc://"), (("s",), "doc://s/"), (("in", "out"), "doc://out/in/")]
+)
+@pytest.mark.parametrize("is_remote", [False, True])
+async def test_uris_in_answers_can_be_read_where_they_were_told(prefixes, place, is_remote):
+    provider = Linking()
+    if is_remote:
+        provider = MCPProvider.in_memory(ToolServer([Linking()]).lowlevel, name="linking")
+    for prefix in prefixes:
+        provider = TransformedProvider(provider, [Namespace(prefix)])
+    before = "".join(f"{prefix}_" for prefix in reversed(prefixes))
+    told = [f"{place}text", f"{place}text", "https://a.example/page", "doc://text"]
+    async with ToolServer([provider]) as server, connected(server) as client:
+        answer = await client.call_tool(f"{before}point", {})
+        assert uris(answer.content) == told
+        for name in ("talk", "whole"):
+            filled = await client.get_prompt(f"{before}{name}")
+            assert uris(message.content for message in filled.messages) == told
+        for uri in dict.fromkeys(uris(answer.content[:2])):
+            assert (await client.read_resource(uri)).contents[0].text == "some text"
+        several = (await client.read_resource(f"{place}several")).contents
+        inner = place.replace("doc", "inner")
+        assert [each.uri for each in several] == [f"{inner}a", f"{inner}b"]
 
 
 async def test_a_front_is_a_server_upstream_of_another():

@@ -12,6 +12,7 @@ import mcp_types as types
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.plain import sendable
 from tool_search_processor.results import encode_result
+from tool_search_processor.server.front.links import linked_contents, linked_messages
 from tool_search_processor.server.front.results import fit
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.transforms.base import Kind
@@ -72,6 +73,8 @@ async def read(component: Resource | ResourceTemplate, uri: str) -> types.ReadRe
     contents = [_content(part, uri, component.mime_type) for part in parts]
     if len(contents) == 1:  # a transform may have changed the URI that a server calls it by
         contents = [contents[0].model_copy(update={"uri": uri})]
+    else:
+        contents = [linked_contents(each, component) for each in contents]
     return fit(types.ReadResourceResult(contents=contents))
 
 
@@ -87,9 +90,10 @@ async def render(prompt: Prompt, arguments: Mapping[str, str]) -> types.GetPromp
     if inspect.isawaitable(given):
         given = await given
     if isinstance(given, types.GetPromptResult):
-        return fit(given)
+        messages = linked_messages(given.messages, prompt)
+        return fit(given.model_copy(update={"messages": messages}))
     parts = given if isinstance(given, list | tuple) else [given]
-    messages = [*map(_message, parts)]
+    messages = linked_messages(map(_message, parts), prompt)
     return fit(types.GetPromptResult(description=prompt.description or None, messages=messages))
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from tool_search_processor.plain import clean_text, sendable
 from tool_search_processor.providers.mcp.rendering import MCPResult
 from tool_search_processor.results import encode_result
+from tool_search_processor.server.front.links import linked_blocks
 from tool_search_processor.tools import Tool
 
 TARGET_META = "tool-search-processor/target"
@@ -32,9 +33,16 @@ _CONTENT = (
 def tool_result(tool: Tool, value: Any) -> types.CallToolResult:
     """Return what a tool gave: results and content blocks of MCP as they are, data as text and as data.
 
+    Only the URIs of links and of embedded resources become those that are listed here.
+
     Raises:
         ValueError: For what no wire can carry; see `fit`.
     """
+    result = _result(tool, value)
+    return result.model_copy(update={"content": linked_blocks(result.content, tool)})
+
+
+def _result(tool: Tool, value: Any) -> types.CallToolResult:
     if isinstance(value, types.CallToolResult):
         return fit(value)
     if isinstance(value, MCPResult):
