@@ -13,7 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import Provider
-from tool_search_processor.providers.mcp.config import expanded, prefix_of
+from tool_search_processor.providers.mcp.config import (
+    CLIENTS_KEYS,
+    expanded,
+    prefix_of,
+    unknown_keys,
+    warn_of_unknown,
+)
 from tool_search_processor.transforms.namespace import Namespace
 
 _NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.+)", re.DOTALL)
@@ -64,6 +70,7 @@ def read_upstreams(
         ImportError: An extra is not installed.
     """
     where, content = _load(config)
+    warn_of_unknown(content, (_SERVERS, _APIS), at=where)
     apis = content.get(_APIS, {})
     if not isinstance(apis, Mapping):
         raise ConfigurationError(f"{where}: key {_APIS!r} is an object, found {apis!r:.80}")
@@ -123,6 +130,14 @@ def _servers(config: Any, call_timeout_seconds: float) -> list[Provider]:
 
 
 def _entry(given: Any, at: str) -> ApiEntry:
+    fields = ApiEntry.model_fields
+    if isinstance(given, Mapping):
+        unknown = [*unknown_keys(given, fields)]
+        if unknown:
+            raise ConfigurationError(
+                f"{at}: no known key: {', '.join(unknown)}; known are {', '.join(fields)}"
+            )
+        given = {key: value for key, value in given.items() if key in fields or key not in CLIENTS_KEYS}
     try:
         return ApiEntry.model_validate(expanded(given, at))
     except ValidationError as exc:

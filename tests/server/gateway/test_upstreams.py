@@ -74,7 +74,11 @@ def test_a_document_may_be_at_a_url_and_is_fetched_later():
         ({"openapi": {"a": "pets.json"}}, "API 'a': input should be a valid dictionary"),
         ({"openapi": {"a": {}}}, "API 'a': key 'document': field required"),
         ({"openapi": {"a": {**API, "headers": {"X": 1}}}}, "API 'a': key 'headers.X': input should be a"),
-        ({"openapi": {"a": {**API, "base": "x"}}}, "API 'a': key 'base': extra inputs are not permitted"),
+        ({"openapi": {"a": {**API, "base": "x"}}}, "API 'a': no known key: 'base'"),
+        (
+            {"openapi": {"a": {**API, "base_urls": "x"}}},
+            "'base_urls' (did you mean 'base_url'?); known are doc",
+        ),
         ({"openapi": {"a": {**API, "headers": {"X": "${NOT_SET}"}}}}, "variable NOT_SET isn't set"),
         ({"openapi": {"a": {"document": "no.json"}}}, "API 'a': "),
         ({"openapi": {"a": {**API, "include": ["nothing*"]}}}, "API 'a': "),
@@ -89,6 +93,32 @@ def test_what_cannot_work_is_told_in_one_sentence(write, content, problem):
         read_upstreams(write(content))
     assert problem in str(told.value)
     assert "\n" not in str(told.value)
+
+
+def test_a_key_that_nobody_reads_is_told_once_with_the_one_that_is_near(write, caplog):
+    servers = config(git={**small(), "argz": [], "x": 1}, web={"url": "http://127.0.0.1:9", "header": {}})
+    read_upstreams(write({**servers, "openAPI": {}}))
+    git, path = "server 'git'", str(write({**servers, "openAPI": {}}))
+    assert [record.getMessage().removeprefix(f"{path}: ") for record in caplog.records] == [
+        "passed over what is no known key: 'openAPI' (did you mean 'openapi'?)",
+        f"{git}: passed over what is no known key: 'argz' (did you mean 'args'?), 'x'",
+        "server 'web': passed over what is no known key: 'header' (did you mean 'headers'?)",
+    ]
+
+
+def test_of_many_such_keys_the_first_are_told(write, caplog):
+    read_upstreams({"mcpServers": {}, **{f"{number:03}" * 100: 0 for number in range(8)}})
+    [record] = caplog.records
+    assert record.getMessage().endswith(" and 3 more")
+    assert len(record.getMessage()) < 400
+
+
+def test_what_clients_commonly_have_passes_silently(write, caplog):
+    common = dict.fromkeys(("alwaysAllow", "autoApprove", "timeout", "description", "icon"), "theirs")
+    server = {**small(), **common, "type": "stdio", "transport": "stdio", "disabled": False}
+    content = {"$schema": "x", **config(git=server), "openapi": {"a": {**API, **common, "type": "openapi"}}}
+    assert [each.name for each in read_upstreams(write(content))] == ["git", "a"]
+    assert caplog.records == []
 
 
 def test_a_secret_is_not_told(write):

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import Provider
 from tool_search_processor.tools.names import make_tool_name
+from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.namespace import Namespace
+
+logger = logging.getLogger(__name__)
+
+CLIENTS_KEYS = frozenset(
+    {
+        *("$schema", "type", "transport", "transportType", "disabled", "alwaysAllow", "autoApprove"),
+        *("timeout", "name", "title", "label", "description", "icon", "icons", "version", "tags"),
+    }
+)
+"""What clients write into an entry that changes nothing here, or is read elsewhere."""
 
 _ROOT = "mcpServers"
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _HTTP_TYPES = frozenset({"http", "streamable-http", "streamable_http", "streamableHttp"})
 _KEYS = {"stdio": ("command", "args", "env", "cwd"), "http": ("url", "headers")}
+_MOST_TOLD = 5
 _LONGEST_PREFIX = 32
 
 MakeProvider = Callable[[str, str, Mapping[str, Any]], Provider]
@@ -80,6 +93,30 @@ def expanded(value: Any, at: str) -> Any:
     return value
 
 
+def warn_of_unknown(entry: Mapping[str, Any], known: Collection[str], *, at: str) -> None:
+    """Log one warning of the keys that nobody reads, each with the known one that it may be meant for.
+
+    Args:
+        entry: What was given.
+        known: The keys that are read.
+        at: Where it stands.
+    """
+    unknown = [*unknown_keys(entry, known)]
+    if unknown:
+        more = f" and {len(unknown) - _MOST_TOLD:,} more" if len(unknown) > _MOST_TOLD else ""
+        logger.warning(
+            "%s: passed over what is no known key: %s%s", at, ", ".join(unknown[:_MOST_TOLD]), more
+        )
+
+
+def unknown_keys(entry: Mapping[str, Any], known: Collection[str]) -> Iterator[str]:
+    """Yield, as a text, each key that is neither known nor one that clients commonly have."""
+    for key in map(str, entry):
+        if key not in known and key not in CLIENTS_KEYS:
+            near = near_name(key[:40], [*known])
+            yield f"{key[:40]!r}" if near is None else f"{key[:40]!r} (did you mean {near!r}?)"
+
+
 def _load(config: str | Path | Mapping[str, Any]) -> tuple[str, Any]:
     """Return what errors call the configuration, and its content."""
     if isinstance(config, Mapping):
@@ -103,6 +140,7 @@ def _is_disabled(entry: Mapping[str, Any], at: str) -> bool:
 
 def _provider(name: str, entry: Mapping[str, Any], make: MakeProvider, *, at: str) -> Provider:
     kind = _kind(entry, at)
+    warn_of_unknown(entry, [key for keys in _KEYS.values() for key in keys], at=at)
     arguments = {
         key: expanded(entry[key], f"{at}: key {key!r}") for key in _KEYS[kind] if entry.get(key) is not None
     }

@@ -252,7 +252,8 @@ class MCPProvider(Provider):
         """Make the providers that a file of the usual shape names: `{"mcpServers": {name: {…}}}`.
 
         An entry has `command`, `args`, `env` and `cwd`, or `url`, `headers` and perhaps `type`; one with
-        `"disabled": true` is left out, other keys are passed over. In its texts `${NAME}` stands for this
+        `"disabled": true` is left out; other keys are passed over, with a warning unless clients commonly
+        have them. In its texts `${NAME}` stands for this
         process's variable, `${NAME:-text}` for that or the text.
 
         Args:
