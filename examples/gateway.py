@@ -1,7 +1,7 @@
 """Two MCP servers as one, whose tools any MCP client finds by search: `tool-search serve`.
 
 See what a client is listed of both servers, what a search finds, and a call that goes through to its server.
-The client here stands for yours, which starts the same command; the file that it names is of SERVERS' shape.
+Your client starts the same command, by its full path in a virtual environment, with a file of SERVERS' shape.
 
 Claude Desktop (claude_desktop_config.json) and Cursor (~/.cursor/mcp.json):
     {"mcpServers": {"tools": {"command": "tool-search",

@@ -120,7 +120,7 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
         choices=("discovery", "normal"),
         default="discovery",
         help="list the two tools that search and call (default), or every tool; a client may ask for either "
-        "by the header X-MCP-Tool-Mode",
+        "by the header X-MCP-Tool-Mode or by ?tool_mode=",
     )
     add_search_options(group, several=False)
     group.add_argument("--top-k", metavar="N", type=int, default=5, help="results of a search (default 5)")

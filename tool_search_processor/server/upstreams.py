@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import Provider
 from tool_search_processor.providers.mcp.config import (
-    CLIENTS_KEYS,
     expanded,
     prefix_of,
     unknown_keys,
@@ -29,7 +28,7 @@ _SERVERS, _APIS = "mcpServers", "openapi"
 class ApiEntry(BaseModel):
     """One API of a configuration."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(strict=True)
 
     document: str
     """A path, from the configuration's folder, or a URL."""
@@ -137,7 +136,7 @@ def _entry(given: Any, at: str) -> ApiEntry:
             raise ConfigurationError(
                 f"{at}: no known key: {', '.join(unknown)}; known are {', '.join(fields)}"
             )
-        given = {key: value for key, value in given.items() if key in fields or key not in CLIENTS_KEYS}
+        given = {key: value for key, value in given.items() if key in fields}  # less what is a client's
     try:
         return ApiEntry.model_validate(expanded(given, at))
     except ValidationError as exc:

@@ -11,7 +11,8 @@ from tool_search_processor.cli.program import main
 from tool_search_processor.cli.serve_options import EXAMPLES
 from tool_search_processor.server.upstreams import read_upstreams
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "gateway.py"
+ROOT = Path(__file__).parents[3]
+EXAMPLE, README = ROOT / "examples" / "gateway.py", ROOT / "README.md"
 
 
 def objects_of(text):
@@ -31,6 +32,21 @@ def test_every_client_is_told_how_to_start_and_how_to_reach_the_gateway(capsys):
     assert [args[:2] for args in started] == [["serve", "--config"]] * 2
     reached = [entry.get("url", entry.get("args", ["no"])[-1]) for entry in entries]
     assert reached.count("http://127.0.0.1:8000/mcp") == 3
+
+
+def test_the_readme_the_example_and_the_help_say_the_same(capsys):
+    section = README.read_text("utf-8").split("## Serve a catalog")[1].split("\n## ")[0]
+    entry = json.loads(section.split("```json")[1].split("```")[0])
+    assert objects_of(EXAMPLE.read_text("utf-8").split('"""')[1])[0] == entry
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+    said = capsys.readouterr().out
+    options = set(re.findall(r"--[a-z-]+", section.split("`create_app(")[0]))
+    named = {"search_tools", "call_tool", "X-MCP-Tool-Mode", "?tool_mode=", "TOOL_SEARCH_TOKEN", "/health"}
+    assert options >= {"--config", "--http"}
+    for word in options | named | {"/mcp", "/metrics", "mcpServers", "openapi"}:
+        assert word in section
+        assert word in said
 
 
 def test_the_file_in_the_help_is_one_that_is_read(monkeypatch, tmp_path):
