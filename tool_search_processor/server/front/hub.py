@@ -45,12 +45,14 @@ Mark = Callable[[FrontRequest, Kind], Awaitable[str]]
 Tell = Callable[[ServerEvent], Awaitable[object]]
 """Tells a client that a list has changed."""
 
-_EVENTS: Mapping[Kind, type[ToolsListChanged | ResourcesListChanged | PromptsListChanged]] = {
-    "tool": ToolsListChanged,
-    "resource": ResourcesListChanged,
-    "resource_template": ResourcesListChanged,
-    "prompt": PromptsListChanged,
+_Event = ToolsListChanged | ResourcesListChanged | PromptsListChanged
+
+_EVENTS: Mapping[type[_Event], tuple[Kind, ...]] = {
+    ToolsListChanged: ("tool",),
+    ResourcesListChanged: ("resource", "resource_template"),
+    PromptsListChanged: ("prompt",),
 }
+"""What is told of a change in which lists."""
 
 
 @dataclass(eq=False, slots=True)
@@ -176,15 +178,19 @@ class Hub:
         try:
             while watched.is_due:
                 watched.is_due = False
-                marks = {kind: await self._mark(watched.request, kind) for kind in tuple(watched.marks)}
-                changed = [_EVENTS[kind] for kind, mark in marks.items() if mark != watched.marks[kind]]
-                for event in dict.fromkeys(changed):
-                    await watched.tell(event())
-                watched.marks.update(marks)
+                for event, kinds in _EVENTS.items():
+                    await self._keep_up_with(kinds, event, watched)
         except Exception:  # a provider or a hook failed
             logger.warning("a client could not be told of a change", exc_info=True)
         finally:
             watched.look = None
+
+    async def _keep_up_with(self, kinds: tuple[Kind, ...], event: type[_Event], watched: _Watched) -> None:
+        """Look at the lists that one message tells of, and tell before others are read."""
+        marks = {kind: await self._mark(watched.request, kind) for kind in kinds if kind in watched.marks}
+        if any(mark != watched.marks[kind] for kind, mark in marks.items()):
+            await watched.tell(event())
+            watched.marks.update(marks)
 
     def _drop(self, client: object) -> _Watched | None:
         watched = self._watched.pop(client, None)
@@ -201,8 +207,8 @@ def mark_of(texts: Iterable[str]) -> str:
 def _kinds(wanted: SubscriptionFilter) -> Iterator[Kind]:
     """Yield what a stream is asked to tell of."""
     if wanted.tools_list_changed:
-        yield "tool"
+        yield from _EVENTS[ToolsListChanged]
     if wanted.resources_list_changed:
-        yield from ("resource", "resource_template")
+        yield from _EVENTS[ResourcesListChanged]
     if wanted.prompts_list_changed:
-        yield "prompt"
+        yield from _EVENTS[PromptsListChanged]
