@@ -1,10 +1,12 @@
 """A tool: its fields, its copies, its calls."""
 
+import ast
 import asyncio
 import contextlib
 import copy
 import dataclasses
 import functools
+import inspect
 import json
 import pickle
 from collections.abc import Callable
@@ -50,6 +52,18 @@ def test_the_order_of_the_fields_is_part_of_the_contract():
         "name", "description", "parameters", "execute", "namespace", "tags", "keywords", "pinned",
         "requires_approval", "tool_type", "output_schema", "annotations", "metadata",
     ]  # fmt: skip
+
+
+def test_what_type_checkers_are_told_of_the_constructor_is_what_it_takes():
+    [source] = [
+        node
+        for node in ast.walk(ast.parse(inspect.getsource(Tool)))
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+    ]
+    assert [argument.arg for argument in source.args.args[1:]] == [f.name for f in dataclasses.fields(Tool)]
+    assert not source.args.kwonlyargs
+    made = Tool("a", tags=["x"], keywords={"k": 1})
+    assert (made.tags, made.keywords) == (frozenset({"x"}), ("k",))
 
 
 def test_containers_are_frozen_copies():

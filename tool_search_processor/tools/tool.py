@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from tool_search_processor.errors import InvalidToolError, ToolNotCallableError
 from tool_search_processor.plain import clean_text
@@ -80,6 +80,25 @@ class Tool:
     """Hints of the Model Context Protocol: `readOnlyHint`, `destructiveHint` …"""
     metadata: Mapping[str, Any] = field(default_factory=lambda: _NOTHING, hash=False)
     """Anything else; `original_name` holds the foreign name where it differs."""
+
+    if TYPE_CHECKING:
+        # The dataclass's own, but for `tags` and `keywords`, which take more than they become.
+        def __init__(
+            self,
+            name: str,
+            description: str = "",
+            parameters: Mapping[str, Any] = ...,
+            execute: Callable[..., Any] | None = None,
+            namespace: str | None = None,
+            tags: Iterable[str] = (),
+            keywords: Iterable[str] = (),
+            pinned: bool = False,  # noqa: FBT001, FBT002
+            requires_approval: bool = False,  # noqa: FBT001, FBT002
+            tool_type: str = "custom",
+            output_schema: Mapping[str, Any] | None = None,
+            annotations: Mapping[str, Any] = ...,
+            metadata: Mapping[str, Any] = ...,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         """Check the fields, and freeze the containers."""
