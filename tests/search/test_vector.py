@@ -211,7 +211,8 @@ def many(count, word="tool"):
     return [Document(name=f"{word}_{n}", description="open a bug report") for n in range(count)]
 
 
-def test_a_search_sees_the_old_content_until_the_background_is_done():
+def test_a_search_sees_the_old_content_until_the_background_is_done(caplog):
+    caplog.set_level(logging.INFO, logger="tool_search_processor.search.vector")
     embedder = SlowEmbedder()
     made = VectorIndex(embedder, background=True)
     made.update(many(40))
@@ -223,6 +224,8 @@ def test_a_search_sees_the_old_content_until_the_background_is_done():
     assert made.wait(10)
     assert made.ready
     assert len(made.search("bug report")) == 50
+    told = ["vectors of 40 tools are made in the background", "vectors of 50 tools are ready"]
+    assert [record.message for record in caplog.records] == told
 
 
 def test_few_new_tools_are_embedded_at_once():

@@ -85,7 +85,9 @@ class HybridIndex(CountedBySearch):
 
     0.1 costs nothing; 0.2 is a good choice where a wrong tool does harm.
 
-    Vectors of a large catalog are built in the background: until then the words answer alone.
+    Vectors of more than 32 tools are built in the background, 2,000 in some ten seconds: until then the
+    words answer alone. To have them before the first request, `await search.catalog.refresh()`, then `wait`
+    in a thread; to have them at once after a restart, `VectorIndex(cache_path=..., background=True)`.
     """
 
     def __init__(
@@ -139,7 +141,10 @@ class HybridIndex(CountedBySearch):
         return self.vector.ready
 
     def wait(self, timeout_seconds: float | None = None) -> bool:
-        """Wait until building in the background has ended; return whether all vectors are there."""
+        """Wait until building in the background has ended; return whether all vectors are there.
+
+        What is built is what an `update` brought: a catalog makes it at its first search or `refresh`.
+        """
         return self.vector.wait(timeout_seconds)
 
     def update(self, documents: Sequence[Document]) -> None:

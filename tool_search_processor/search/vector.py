@@ -157,6 +157,7 @@ class VectorIndex(CountedBySearch):
                 self._worker = threading.Thread(target=self._build_wanted, name="vector-index", daemon=True)
                 _workers.add(self._worker)
                 self._worker.start()
+                logger.info("vectors of %d tools are made in the background", len(wanted))
             else:
                 self._snapshot = self._build(wanted)
 
@@ -239,6 +240,8 @@ class VectorIndex(CountedBySearch):
                     self._snapshot = built
                 if self._wanted is wanted:
                     self._worker = None
+                    if built is not None:
+                        logger.info("vectors of %d tools are ready", len(wanted))
                     return
 
     def _build(self, documents: tuple[Document, ...], *, stop: threading.Event | None = None) -> _Snapshot:
