@@ -92,6 +92,8 @@ if TYPE_CHECKING:
     from tool_search_processor.providers import MCPProvider, OpenAPIProvider
     from tool_search_processor.stores import HistoryStore, RedisStore
 
+__docformat__ = "google"  # for pdoc
+
 __all__ = [
     "AbortRun",
     "Agent",
