@@ -40,6 +40,9 @@ class Agent:
     ```
 
     It holds nothing of a run, so one agent serves many runs, threads and event loops at a time.
+
+    What a tool raises is logged and answered to the model, its type and its text: a tool itself has to catch
+    what a model must not read. What a processor or the model call raises ends the run.
     """
 
     def __init__(
