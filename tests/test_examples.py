@@ -71,6 +71,11 @@ SHOWN = {
         "this session finds: []\nanother finds: ['color_contrast']",
         "discovery: ['search_tools', 'call_tool']",
     ],
+    "web_chat": [
+        '200\ndata: {"steps": 3, "pending": [{"call_id": "call_3", "name": "delete_account"',
+        '200\n{"output":"The tool says: deleted bob"}',
+        '200\ndata: {"steps": 1, "pending": [{"call_id": "call_',
+    ],
 }
 """What each example prints, in this order."""
 
