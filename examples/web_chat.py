@@ -3,29 +3,32 @@
 See a turn wait for approval, the other worker go on, and the next turn there need neither search nor load.
 
     pip install . starlette httpx
-    python examples/web_chat.py
-    python examples/web_chat.py --model openai/gpt-5.5
+    python examples/web_chat.py [--model openai/gpt-5.5]
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-import httpx
 import standard_library
 from approval import delete_account
 from models import choose_model, find_load_call
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, StreamingResponse
-from starlette.routing import Route
 
 from tool_search_processor import Agent, HistoryStore, ResumeError, RunResult, ToolSearchProcessor
 from tool_search_processor.agent import Done, TextDelta
 from tool_search_processor.testing import Reply, call
+
+try:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, StreamingResponse
+    from starlette.routing import Route
+    from starlette.testclient import TestClient
+except (ImportError, RuntimeError):  # the latter without httpx
+    print("They are not installed: pip install starlette httpx")
+    raise SystemExit from None
 
 DATABASE: dict[str, str] = {}  # the last result of each thread, as JSON
 
@@ -40,13 +43,12 @@ def make_worker(script: list[Reply]) -> Starlette:
         before = RunResult.from_json(DATABASE[thread]).messages if thread in DATABASE else []
         async with aclosing(agent.stream(text, thread_id=thread, messages=before)) as run:
             async for event in run:
-                match event:
-                    case TextDelta():
-                        yield f"data: {json.dumps({'text': event.text})}\n\n"
-                    case Done():
-                        DATABASE[thread] = event.result.to_json()
-                        waiting = [each.to_dict() for each in event.result.pending]
-                        yield f"data: {json.dumps({'steps': event.result.steps, 'pending': waiting})}\n\n"
+                if isinstance(event, TextDelta):
+                    yield f"data: {json.dumps({'text': event.text})}\n\n"
+                elif isinstance(event, Done):
+                    DATABASE[thread] = event.result.to_json()
+                    waiting = [each.to_dict() for each in event.result.pending]
+                    yield f"data: {json.dumps({'steps': event.result.steps, 'pending': waiting})}\n\n"
 
     async def chat(request: Request) -> StreamingResponse:
         return StreamingResponse(events(**await request.json()), media_type="text/event-stream")
@@ -64,17 +66,15 @@ def make_worker(script: list[Reply]) -> Starlette:
     return Starlette(routes=[Route(f"/{do.__name__}", do, methods=["POST"]) for do in (chat, approve)])
 
 
-async def post(worker: Starlette, path: str, **body: object) -> None:
+def post(worker: Starlette, path: str, **body: object) -> None:
     """Be a client."""
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(worker), base_url="http://worker") as client:
-        answer = await client.post(path, json={"thread": "t-1", **body})
-        print(f"{path} {body}: {answer.status_code}\n{answer.text.strip()}")
+    answer = TestClient(worker).post(path, json={"thread": "t-1", **body})
+    print(f"{path} {body}: {answer.status_code}\n{answer.text.strip()}")
 
 
 if __name__ == "__main__":
     *first, last = find_load_call("delete a user account", {"name": "bob"}, answer="The tool says: {}")
     one, two = make_worker(first), make_worker([last, call("delete_account", {"name": "ada"})])
-    asyncio.run(post(one, "/chat", text="Please delete bob's account."))
-    waits = RunResult.from_json(DATABASE["t-1"]).pending[0].call_id
-    asyncio.run(post(two, "/approve", answers={waits: True}))
-    asyncio.run(post(two, "/chat", text="And that of ada."))
+    post(one, "/chat", text="Please delete bob's account.")
+    post(two, "/approve", answers={RunResult.from_json(DATABASE["t-1"]).pending[0].call_id: True})
+    post(two, "/chat", text="And that of ada.")
