@@ -10,7 +10,7 @@ import pytest
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.loops import close_private_loop
 from tool_search_processor.agent.resumption import ClaimLedger, PausedRun
-from tool_search_processor.agent.runs import Done, ToolCallEvent
+from tool_search_processor.agent.runs import Done, TextDelta, ToolCallEvent, ToolResultEvent
 from tool_search_processor.errors import AbortRun, ResumeError, RunningLoopError
 from tool_search_processor.session.calls import arguments_hash
 from tool_search_processor.testing import ScriptedModel, call
@@ -435,6 +435,31 @@ async def test_anthropic_messages_resume_too():
     ]
     resumed = await agent_of(["done"], disk.tool).resume(messages, {"t1": True})
     assert (resumed.output, disk.erased) == ("done", ["/a"])
+
+
+async def test_going_on_as_a_stream():
+    agent, disk, result = await paused()
+    approvals = dict.fromkeys([waiting.call_id for waiting in result.pending], True)
+    events = [event async for event in agent.resume_stream(result, approvals)]
+    told = [event.text for event in events if isinstance(event, ToolResultEvent)]
+    assert told == ["erased /a", "erased /b"]
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "done"
+    assert isinstance(events[-1], Done)
+    assert events[-1].result.finish_reason == "stop"
+    assert disk.erased == ["/a", "/b"]
+    with pytest.raises(ResumeError, match="decided before"):
+        await anext(agent.resume_stream(result, approvals))
+
+
+async def test_a_stream_that_cannot_go_on_says_so_before_it_begins():
+    agent, disk, result = await paused()
+    with pytest.raises(ResumeError, match="no open call has the id 'x'"):
+        agent.resume_stream(result, {"x": True})
+    never_begun = agent.resume_stream(result, {"call_1": True})
+    await never_begun.aclose()
+    assert disk.erased == []
+    await agent.resume(result, {"call_1": True})
+    assert disk.erased == ["/a"]
 
 
 def test_resume_sync():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -27,6 +29,15 @@ from tool_search_processor.tools import Tool
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 _OWN_SETTINGS = frozenset({"model", "messages", "tools", "stream", "parallel_tool_calls"})
 _LEFT_OPEN = "Error: this call was not run, because the run stopped before it."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Resumed:
+    """A run that goes on, and the answers that it goes on with."""
+
+    run: RunState
+    pause: PausedRun
+    decisions: Mapping[str, bool | str]
 
 
 class Agent:
@@ -206,18 +217,25 @@ class Agent:
             ResumeError: Nothing is pending, an id is unknown, or a call was decided before: each runs
                 once in a process, and once over all processes where a processor can claim calls.
         """
-        check_approvals(approvals)
-        pause = PausedRun.read(paused, thread_id=thread_id)
-        decisions = read_approvals(approvals, open_ids=pause.open_ids)
-        base = self._base(context=context, thread_id=pause.thread_id, run_id=pause.run_id)
-        run = RunState(base, history=pause.messages, steps=pause.steps, usage=pause.usage)
-        keys = self._ledger.claim(pause, decisions)
-        try:
-            return await last_result(self._engine.drive(run, stream=False, pause=pause, decisions=decisions))
-        except BaseException:
-            if not run.decided:  # nothing was run: the same answers may be given again
-                self._ledger.release(keys)
-            raise
+        resumed = self._reopen(paused, approvals, context=context, thread_id=thread_id)
+        return await last_result(self._go_on(resumed, stream=False))
+
+    def resume_stream(
+        self,
+        paused: RunResult | Mapping[str, Any] | Iterable[Any],
+        approvals: Mapping[str, bool | str],
+        *,
+        context: Mapping[str, Any] = _EMPTY,
+        thread_id: str | None = None,
+    ) -> AsyncGenerator[Event]:
+        """Do what `resume` does, and give what happens as it happens, as `stream` does.
+
+        Raises:
+            ResumeError: As of `resume`: at once, but for a call that was decided before, which shows when
+                the first event is asked for.
+        """
+        resumed = self._reopen(paused, approvals, context=context, thread_id=thread_id)
+        return self._go_on(resumed, stream=True)
 
     def resume_sync(
         self,
@@ -252,6 +270,34 @@ class Agent:
         if not history:
             raise ConfigurationError("there is nothing to send: give an input, or messages")
         return RunState(self._base(context=context, thread_id=thread_id), history=history)
+
+    def _reopen(
+        self,
+        paused: RunResult | Mapping[str, Any] | Iterable[Any],
+        approvals: Mapping[str, bool | str],
+        *,
+        context: Mapping[str, Any],
+        thread_id: str | None,
+    ) -> _Resumed:
+        check_approvals(approvals)
+        pause = PausedRun.read(paused, thread_id=thread_id)
+        decisions = read_approvals(approvals, open_ids=pause.open_ids)
+        base = self._base(context=context, thread_id=pause.thread_id, run_id=pause.run_id)
+        run = RunState(base, history=pause.messages, steps=pause.steps, usage=pause.usage)
+        return _Resumed(run=run, pause=pause, decisions=decisions)
+
+    async def _go_on(self, resumed: _Resumed, *, stream: bool) -> AsyncGenerator[Event]:
+        run, pause, decisions = resumed.run, resumed.pause, resumed.decisions
+        keys = self._ledger.claim(pause, decisions)
+        try:
+            driven = self._engine.drive(run, stream=stream, pause=pause, decisions=decisions)
+            async with aclosing(driven) as events:
+                async for event in events:
+                    yield event
+        except BaseException:
+            if not run.decided:  # nothing was run: the same answers may be given again
+                self._ledger.release(keys)
+            raise
 
     def _base(
         self, *, context: Mapping[str, Any], thread_id: str | None, run_id: str | None = None

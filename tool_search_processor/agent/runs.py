@@ -207,4 +207,4 @@ class Done:
 
 
 Event: TypeAlias = StepStart | TextDelta | ToolCallEvent | ToolResultEvent | StepEnd | Done
-"""What `Agent.stream` gives."""
+"""What `Agent.stream` and `Agent.resume_stream` give."""
