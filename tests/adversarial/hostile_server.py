@@ -134,7 +134,7 @@ def listed(attack, cursor):
 
 
 def deep(request):
-    schema = '{"a":' * 10_000 + "1" + "}" * 10_000
+    schema = '{"a":' * 200_000 + "1" + "}" * 200_000  # no reader of any Python takes it
     start = json.dumps({"jsonrpc": "2.0", "id": request})[:-1]
     write(f'{start},"result":{{"tools":[{{"name":"a","inputSchema":{schema}}}]}}}}')
 

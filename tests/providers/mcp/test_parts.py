@@ -1,6 +1,6 @@
 import pytest
 
-from tool_search_processor.providers.mcp.parts import has_more_parts
+from tool_search_processor.providers.mcp.parts import has_more_levels, has_more_parts
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,12 @@ def test_depth_is_no_matter():
     assert not has_more_parts(message, 100_000)
     while message:
         message = message.pop()
+
+
+@pytest.mark.parametrize(
+    ("value", "levels"),
+    [("a text", 1), ({}, 1), ([1, {}], 2), ({"a": 1, "b": [{"c": []}, 1]}, 4), ([[[1]]], 4)],
+)
+def test_levels_are_counted_along_the_deepest_way(value, levels):
+    assert not has_more_levels(value, levels)
+    assert has_more_levels(value, levels - 1)

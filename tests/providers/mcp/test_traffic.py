@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 
 import pytest
 from mcp.shared.message import SessionMessage
@@ -65,6 +66,44 @@ def test_what_cannot_be_read_fails_the_request_that_it_answers(line, number):
         assert found is item
     else:
         assert (found.message.id, found.message.error.code) == (number, UNREADABLE)
+
+
+def tool(name, levels=1, **more):
+    """Return a definition whose schema is nested `levels` deep."""
+    schema = {}
+    for _ in range(levels - 1):
+        schema = {"not": schema}
+    return {"name": name, "inputSchema": {**schema, "type": "object"}, **more}
+
+
+def listing(*tools, **more):
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools, **more}})
+
+
+@pytest.mark.parametrize("levels", [250, 500])
+def test_a_tool_that_is_nested_too_deeply_costs_that_tool(levels, caplog):
+    line = listing(tool("a"), tool("deep", levels), tool("b", 150), {"name": "none"}, nextCursor="2")
+    found = traffic_of("tools/list").received(unreadable(line)).message
+    assert found.result == {"tools": [tool("a"), tool("b", 150)], "nextCursor": "2"}
+    assert [message.partition(" is left out: ")[2] for message in caplog.messages] == [
+        "'deep': it is nested more than 190 levels deep",
+        "'none': inputSchema: Field required",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "line"),
+    [
+        ("tools/call", listing(tool("deep", 250))),
+        ("tools/list", '{"jsonrpc":"2.0","id":1,"result":{"tools":' + "[" * 100_000),
+        ("tools/list", listing(tool("a"), _meta=tool("deep", 250))),
+        ("tools/list", listing(tool("deep", 250), tool("a", description="half a character: \ud800"))),
+    ],
+    ids=["no list", "too deep for any reader", "beside the list", "no text"],
+)
+def test_an_answer_that_is_none_without_its_deep_entries_either_fails(method, line):
+    found = traffic_of(method).received(unreadable(line)).message
+    assert (found.id, found.error.code) == ("1", UNREADABLE)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import functools
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tool_search_processor.errors import ToolCallError
@@ -14,6 +14,7 @@ from tool_search_processor.plain import sendable
 from tool_search_processor.providers.mcp.background import in_background
 from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.failures import call_error, is_unreached
+from tool_search_processor.providers.mcp.parts import has_more_levels
 from tool_search_processor.providers.mcp.rendering import MCPResult, error_words, render_result
 from tool_search_processor.providers.mcp.settings import MCPProgress, Settings
 from tool_search_processor.tools import ToolContext
@@ -222,17 +223,8 @@ def _wire_arguments(arguments: Any, name: str) -> Any:
         ToolCallError: They are nested too deeply.
     """
     values = sendable(arguments)
-    level = [values]
-    for _ in range(_DEEPEST_ARGUMENTS):
-        level = [part for value in level for part in _parts(value)]
-        if not level:
-            return values
-    raise ToolCallError(
-        f"{name} was not run: its arguments are nested more than {_DEEPEST_ARGUMENTS} levels deep."
-    )
-
-
-def _parts(value: Any) -> Sequence[Any]:
-    if isinstance(value, dict):
-        return tuple(value.values())
-    return value if isinstance(value, list) else ()
+    if has_more_levels(values, _DEEPEST_ARGUMENTS):
+        raise ToolCallError(
+            f"{name} was not run: its arguments are nested more than {_DEEPEST_ARGUMENTS} levels deep."
+        )
+    return values

@@ -1,4 +1,4 @@
-"""How many parts a message has, of those that the SDK checks.
+"""How many parts a message has, of those that the SDK checks, and how deep they are nested.
 
 The SDK notes each part that is wrong, in up to 7 kB: 300,000 blocks of no known kind, 4 MB on the wire, cost
 2 GB and 5 s of CPU. So what has more parts than anybody means is not given to it.
@@ -6,7 +6,7 @@ The SDK notes each part that is wrong, in up to 7 kB: 300,000 blocks of no known
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 MOST_PARTS = 20_000
@@ -39,6 +39,22 @@ def has_more_parts(message: Any, limit: int) -> bool:
             return True
         waiting.extend(item for item in inner if isinstance(item, Mapping | list))
     return False
+
+
+def has_more_levels(value: Any, limit: int) -> bool:
+    """Tell whether a value of JSON is nested deeper than `limit`; a text or a number is one level."""
+    level = [value]
+    for _ in range(limit):
+        level = [part for item in level for part in _inside(item)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _schema_parts(schema: Any) -> int:

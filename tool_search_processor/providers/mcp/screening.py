@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from tool_search_processor.providers.mcp.failures import fault_text
-from tool_search_processor.providers.mcp.parts import MOST_LIST_PARTS, MOST_PARTS
+from tool_search_processor.providers.mcp.parts import MOST_LIST_PARTS, MOST_PARTS, has_more_levels
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +32,8 @@ _MOST_LISTED = 20_000
 """Entries of one page of a list."""
 _MOST_BLOCKS = 1_000
 """Blocks of one content."""
+_DEEPEST_ENTRY = 190
+"""Levels of an entry of a list; the SDK reads 200 of a message, and three stand around the entry."""
 _LONGEST_NAME = 100
 
 
@@ -81,6 +83,25 @@ class Screen:
             "the MCP server %r gave %s %s; %s are taken", self._server, f"{len(entries):,}", key, most
         )
         return {**result, key: entries[:most]}
+
+    def without_deep(self, method: str, result: Any) -> Any:
+        """Return a list's answer less the entries that are too deep for the SDK, and any other as it is.
+
+        Args:
+            method: The request that it answers.
+            result: As it was read by itself, of any shape.
+        """
+        key = _key_of(method)
+        entries = result.get(key) if method in _LISTS and isinstance(result, dict) else None
+        if not isinstance(entries, list):
+            return result
+        kept = []
+        for entry in entries:
+            if has_more_levels(entry, _DEEPEST_ENTRY):
+                self._tell(method, entry, f"it is nested more than {_DEEPEST_ENTRY} levels deep")
+            else:
+                kept.append(entry)
+        return {**result, key: kept}
 
     @staticmethod
     def most_parts(method: str) -> int:

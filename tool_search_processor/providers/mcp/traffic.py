@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -86,8 +87,10 @@ class Traffic:
         from mcp.shared.message import SessionMessage
 
         if isinstance(item, Exception):
-            error = self._unreadable(item)
-            return item if error is None else SessionMessage(error)
+            found = self._unreadable(item)
+            if found is None:
+                return item
+            item = SessionMessage(found)
         message = item.message
         if hasattr(message, "method"):
             if has_more_parts(message.params, MOST_PARTS):
@@ -108,8 +111,8 @@ class Traffic:
             del self._methods[next(iter(self._methods))]
         self._methods[number] = method
 
-    def _unreadable(self, error: Exception) -> JSONRPCError | None:
-        """Return the failure of the request that was answered so; None where none can be told."""
+    def _unreadable(self, error: Exception) -> Any:
+        """Return what is left of an answer, or the failure of its request; None where none can be told."""
         from pydantic import ValidationError
 
         if not isinstance(error, ValidationError):
@@ -119,9 +122,25 @@ class Traffic:
             self.fault = "it writes a line without an end"
             return None
         number = _number_in(line)
-        if number is None or self._methods.pop(number, None) is None:
+        if number is None or number not in self._methods:
             return None
-        return _failed(number)
+        return self._without_deep(self._methods[number], line) or _failed(number)
+
+    def _without_deep(self, method: str, line: object) -> Any:
+        """Return the message of a line without what is nested too deeply; None where it still is none."""
+        from mcp_types.jsonrpc import jsonrpc_message_adapter
+
+        if not isinstance(line, str):
+            return None
+        try:
+            answer = json.loads(line)
+            if not isinstance(answer, dict) or "result" not in answer:
+                return None
+            answer["result"] = self._screen.without_deep(method, answer["result"])
+            # By the SDK once more, which takes less than `json` does: no half characters, for one.
+            return jsonrpc_message_adapter.validate_json(json.dumps(answer), by_name=False)
+        except (ValueError, RecursionError):
+            return None
 
 
 def _failed(number: Any) -> JSONRPCError:
