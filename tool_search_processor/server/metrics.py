@@ -37,7 +37,6 @@ class ServerMetrics:
             buckets=_SCORES,
             registry=registry,
         )
-
         self._calls = Counter(
             "tool_search_calls", "Calls of tools over MCP, by outcome.", ["outcome"], registry=registry
         )

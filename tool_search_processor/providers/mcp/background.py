@@ -48,3 +48,4 @@ _background = BackgroundLoop(
     "tool-search-processor-mcp", close_seconds=_CLOSE_SECONDS, before_close=_close_all
 )
 close_background = _background.close
+"""Closes every connection, and ends the loop and its thread; it also runs when the interpreter exits."""

@@ -88,7 +88,7 @@ def call_error(error: BaseException, *, server: str, tool: str) -> ToolCallError
     import pydantic
     from mcp import MCPError
 
-    if isinstance(error, ProviderError):
+    if isinstance(error, ProviderError) or is_unreached(error):
         return ToolCallError(f"the server {server!r} cannot be reached; {tool} was not run. Try again later.")
     if isinstance(error, MCPError):
         return ToolCallError(_refusal(error, server=server, tool=tool))
@@ -100,8 +100,6 @@ def call_error(error: BaseException, *, server: str, tool: str) -> ToolCallError
 
 
 def _refusal(error: MCPError, *, server: str, tool: str) -> str:
-    if error.code == UNREACHED:
-        return f"the server {server!r} cannot be reached; {tool} was not run. Try again later."
     if is_cut_off(error):
         return (
             f"the connection to the server {server!r} ended during the call of {tool}, which may have been "

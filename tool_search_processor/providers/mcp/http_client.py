@@ -21,7 +21,11 @@ _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, h
 _SESSION_HEADER = "mcp-session-id"
 """With it, status 404 means that the server has forgotten the session (specification of 2025-11-25)."""
 
+_OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Headers that are no longer true of content that was unpacked here."""
+
 _STREAM_SECONDS = 1.0
+"""Between the beginnings of two streams of events."""
 
 
 class ContainingClient(httpx2.AsyncClient):
@@ -113,9 +117,6 @@ class ContainingClient(httpx2.AsyncClient):
         error = {"code": code, "message": self.last_failure}
         message = {"jsonrpc": "2.0", "id": 0, "error": error}  # the SDK puts the request's own id in
         return httpx2.Response(HTTPStatus.BAD_GATEWAY, json=message, request=request)
-
-
-_OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 def _words(error: Exception) -> str:

@@ -253,8 +253,8 @@ class MCPProvider(Provider):
 
         An entry has `command`, `args`, `env` and `cwd`, or `url`, `headers` and perhaps `type`; one with
         `"disabled": true` is left out; other keys are passed over, with a warning unless clients commonly
-        have them. In its texts `${NAME}` stands for this
-        process's variable, `${NAME:-text}` for that or the text.
+        have them. In its texts `${NAME}` stands for this process's variable, `${NAME:-text}` for that or the
+        text.
 
         Args:
             config: The file's path, or what it holds.
