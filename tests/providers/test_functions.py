@@ -83,6 +83,29 @@ def test_what_is_remembered_is_bounded(monkeypatch):
 
 
 @pytest.mark.parametrize(
+    "provider", [CallableProvider, lambda function: Custom(*function({}))], ids=["function", "own"]
+)
+async def test_a_list_longer_than_what_is_remembered_is_made_once(monkeypatch, provider):
+    monkeypatch.setattr(functions, "_MAX_KEPT", 3)
+    many = [tool_function(number) for number in range(10)]
+    catalog = Catalog([provider(lambda context: many)])
+    first, second = await catalog.list_tools({}), await catalog.list_tools({})
+    assert len(first) == 10
+    assert all(one is other for one, other in zip(first, second, strict=True))
+
+
+def tool_function(number):
+    """Return a function with a name of its own."""
+
+    def function(text: str) -> str:
+        """Say it."""
+        return text
+
+    function.__name__ = f"function_{number}"
+    return function
+
+
+@pytest.mark.parametrize(
     ("item", "expected"), [(greet, True), (DESK, True), (Tool("a"), False), (Desk, False), ("greet", False)]
 )
 def test_what_a_tool_can_be_made_of(item, expected):

@@ -59,7 +59,7 @@ async def test_every_request_gets_the_same_list(context):
 
 @pytest.mark.parametrize("item", ["a", 1, None, {"name": "a"}, Tool, object()])
 def test_what_is_no_tool_is_refused(item):
-    with pytest.raises(ConfigurationError, match=r"mine: .* is neither a Tool nor a function: wrap it"):
+    with pytest.raises(ConfigurationError, match=r"mine: .* is neither a Tool nor a function: pass the"):
         StaticProvider([item], name="mine")
 
 

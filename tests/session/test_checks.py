@@ -48,7 +48,7 @@ def test_tools_must_be_a_list(given):
 
 def test_what_is_no_tool_is_named():
     with pytest.raises(
-        ConfigurationError, match=r"tools\[1\] of x: 3 is neither a Tool nor a function: wrap it"
+        ConfigurationError, match=r"tools\[1\] of x: 3 is neither a Tool nor a function: pass the"
     ):
         checked_tools([double, 3], owner="x")
 

@@ -198,6 +198,7 @@ async def components_of(
     if kind != "tool" or not isinstance(listed, list | tuple) or not any(map(is_function, listed)):
         return listed  # type: ignore[no-any-return]  # foreign code
     name = provider_name(provider)
+    _make_room(make, len(listed))
     return [make(item, origin=name) if is_function(item) else item for item in listed]
 
 
@@ -243,10 +244,18 @@ def to_tools(source: object, *, origin: str, make: MakeTool = to_tool) -> tuple[
         ConfigurationError: When something in it is neither a tool nor a function.
     """
     if isinstance(source, Mapping):
+        _make_room(make, len(source))
         return tuple(make(item, name=str(name), origin=origin) for name, item in source.items())
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
         raise ConfigurationError(f"{origin}: expected tools, found {source!r:.80}: pass a list of them")
-    return tuple(make(item, origin=origin) for item in source)
+    items = tuple(source)
+    _make_room(make, len(items))
+    return tuple(make(item, origin=origin) for item in items)
+
+
+def _make_room(make: MakeTool, count: int) -> None:
+    if isinstance(make, FunctionTools):
+        make.make_room(count)
 
 
 def refuse_duplicates(tools: Iterable[Tool], *, origin: str) -> None:

@@ -15,12 +15,24 @@ _MAX_KEPT = 500
 
 
 class FunctionTools:
-    """Makes tools of functions and remembers the last 500, so that a list costs its schemas once."""
+    """Makes tools of functions and remembers the last ones, so that a list costs its schemas once.
+
+    The last 500, and as many more as the longest list had: a tool takes some 30 KB, and a list that is longer
+    than what is remembered would push out each of its tools before it is asked for again.
+    """
 
     def __init__(self) -> None:
         """Begin with none."""
         self._made: LRUCache[tuple[Callable[..., Any], str | None], Tool] = LRUCache(_MAX_KEPT)
         self._lock = threading.Lock()
+
+    def make_room(self, count: int) -> None:
+        """Remember enough for a list of this length."""
+        with self._lock:
+            if self._made.maxsize < _MAX_KEPT + count:
+                more: LRUCache[tuple[Callable[..., Any], str | None], Tool] = LRUCache(_MAX_KEPT + count)
+                more.update(self._made)
+                self._made = more
 
     def __call__(self, item: object, *, name: str | None = None, origin: str) -> Tool:
         """Return one tool, as `to_tool` does.
@@ -75,6 +87,6 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
             f"{origin}: {item!r:.80} is a list within the list: unpack it with a star, [*…]"
         )
     raise ConfigurationError(
-        f"{origin}: {item!r:.80} is neither a Tool nor a function: wrap it with Tool(...), or import a "
+        f"{origin}: {item!r:.80} is neither a Tool nor a function: pass the function itself, or import a "
         "definition with Tool.from_openai, Tool.from_anthropic or Tool.from_mcp"
     )
