@@ -679,6 +679,7 @@ def test_a_cache_that_keeps_nothing_is_refused(options):
         (None, by_user, "a filter that takes a request, found None"),
         (by_user, None, "key that takes a request, found None"),
         (by_user, "user", "key that takes a request, found 'user'"),
+        (dict.get, by_user, "a filter that takes a request, found <method 'get' of 'dict' objects>"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(policy, key, found):

@@ -21,6 +21,7 @@ ROWS = {
     1: ["errors", "_version", "telemetry"],
     2: [
         "plain",
+        "hooks",
         "background_loop",
         "per_loop",
         "once",

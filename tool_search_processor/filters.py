@@ -16,6 +16,7 @@ from typing import Any, Literal, Self
 from cachetools import TTLCache
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.hooks import takes_one
 from tool_search_processor.tools import Tool
 
 logger = logging.getLogger(__name__)
@@ -253,6 +254,25 @@ class Admission:
         return False
 
 
+def require_filter(given: object) -> None:
+    """Raise where a filter can't be one; None, which admits everything, can.
+
+    Raises:
+        ConfigurationError: It is no function, or does not take one request.
+    """
+    if given is None:
+        return
+    if not callable(given):
+        raise ConfigurationError(
+            f"filter is a function (request) -> bool, found {given!r:.80}: pass the function itself"
+        )
+    if not takes_one(given):
+        raise ConfigurationError(
+            f"filter is a function (request) -> bool, and {given!r:.80} does not take one argument: "
+            "a request has `tool_name`, `tool`, `context`, `phase` and `thread_id`"
+        )
+
+
 def _as_verdict(answer: object) -> bool:
     """Return an answer as a verdict; what only looks true, since it was never asked, is refused.
 
@@ -311,7 +331,7 @@ def cached_filter(
         ConfigurationError: When `filter` or `key` can't be called, or a number is not positive.
     """
     for what, hook in (("a filter", filter), ("key", key)):
-        if not callable(hook):
+        if not callable(hook) or not takes_one(hook):
             raise ConfigurationError(f"cached_filter needs {what} that takes a request, found {hook!r:.80}")
     numbers = isinstance(ttl_seconds, int | float) and isinstance(maxsize, int)
     if not (numbers and ttl_seconds > 0 and maxsize >= 1):

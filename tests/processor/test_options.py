@@ -20,7 +20,7 @@ NAMES = ("search_tool_name", "load_tool_name", "call_tool_name", "unload_tool_na
         ("mode", ["lazy", "", None, 3, ["load"]]),
         ("ttl_seconds", [0, -1, "60", NAN, True, [1]]),
         ("max_loaded", [0, -5, 1.5, "100", True]),
-        ("filter", [5, "deny", True, ["search"]]),
+        ("filter", [5, "deny", True, ["search"], lambda tool, context: True]),
         ("filter_timeout_seconds", [0, -1, "1", NAN, True]),
         ("transforms", [5, None, ["namespace"]]),
         ("pinned", [5, None, [5], [None], TOOLS]),

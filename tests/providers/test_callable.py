@@ -75,6 +75,12 @@ async def test_anything_else_is_refused_by_name(given):
         await CallableProvider(broken).list_tools({})
 
 
+@pytest.mark.parametrize("function", [lambda: [greet], lambda context, user: [greet]])
+def test_it_is_called_with_the_context_alone(function):
+    with pytest.raises(ConfigurationError, match=r"takes the context of the request, .*lambda.* does not"):
+        CallableProvider(function)
+
+
 @pytest.mark.parametrize("function", [None, [], "tools", 3])
 def test_it_takes_a_function(function):
     with pytest.raises(ConfigurationError, match="CallableProvider takes a function, found"):

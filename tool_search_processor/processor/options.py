@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.filters import Filter
+from tool_search_processor.filters import Filter, require_filter
 from tool_search_processor.meta_tools import MAX_RESULTS, MetaToolNames, ResultDetail
 from tool_search_processor.plain import is_number
 from tool_search_processor.stores.base import LoadedToolStore
@@ -57,10 +57,7 @@ class Options:
             _whole("max_loaded", self.max_loaded, least=1)
         if not is_number(self.min_score) or not 0 <= self.min_score <= 1:
             raise ConfigurationError(f"min_score is from 0 to 1, found {self.min_score!r}")
-        if self.filter is not None and not callable(self.filter):
-            raise ConfigurationError(
-                f"filter is a function (request) -> bool, found {self.filter!r:.80}: pass the function itself"
-            )
+        require_filter(self.filter)
         timeout = self.filter_timeout_seconds
         if timeout is not None and not (is_number(timeout) and timeout > 0):
             raise ConfigurationError(f"filter_timeout_seconds is above 0 or None, found {timeout!r}")

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.hooks import takes_one
 from tool_search_processor.providers.base import Context, Provider, to_tools
 from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.tools import Tool
@@ -37,10 +38,15 @@ class CallableProvider(Provider):
             name: What status reports and errors call this provider; the function's name by default.
 
         Raises:
-            ConfigurationError: When `function` can't be called.
+            ConfigurationError: When `function` can't be called with a context alone.
         """
         if not callable(function):
             raise ConfigurationError(f"CallableProvider takes a function, found {function!r:.80}")
+        if not takes_one(function):
+            raise ConfigurationError(
+                f"a function that gives tools takes the context of the request, {function!r:.80} does not: "
+                "add the parameter `context`, or pass a list, what it returns"
+            )
         self._function = function
         self._make = FunctionTools()
         self.name = name or str(getattr(function, "__name__", type(function).__name__))

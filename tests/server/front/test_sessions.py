@@ -240,6 +240,7 @@ def test_a_session_that_was_ended_is_not_brought_back_by_its_last_request():
         ({"top_k": True}, "found True"),
         ({"result_format": "xml"}, "result_format is 'json' or 'markdown'"),
         ({"filter": "no"}, "pass the function itself"),
+        ({"filter": lambda tool, context: True}, "does not take one argument"),
         ({"search_tool_name": "a b"}, "can't be named 'a b'"),
         ({"search_tool_name": "call_tool"}, "need different names"),
         ({"providers_for": []}, "providers_for is a function"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
-from tool_search_processor.filters import Filter
+from tool_search_processor.filters import Filter, require_filter
 from tool_search_processor.meta_tools import MetaToolNames
 from tool_search_processor.server.front.modes import Mode, check_mode
 from tool_search_processor.tools import Tool
@@ -47,10 +47,7 @@ class FrontOptions:
             or not 1 <= self.top_k <= MAX_LIMIT
         ):
             raise ConfigurationError(f"top_k is a whole number from 1 to {MAX_LIMIT}, found {self.top_k!r}")
-        if self.filter is not None and not callable(self.filter):
-            raise ConfigurationError(
-                f"filter is a function (request) -> bool, found {self.filter!r:.80}: pass the function itself"
-            )
+        require_filter(self.filter)
         for name in self.names.present:
             if not isinstance(name, str) or not is_tool_name(name):
                 raise ConfigurationError(

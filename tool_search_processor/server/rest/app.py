@@ -17,8 +17,7 @@ from starlette.routing import Route
 
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog, CatalogView
-from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.filters import Admission, Filter
+from tool_search_processor.filters import Admission, Filter, require_filter
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import LOOPBACK
@@ -88,8 +87,7 @@ def create_app(
         ConfigurationError: When an option can't work.
         ImportError: When the strategy needs an extra that is not installed.
     """
-    if filter is not None and not callable(filter):
-        raise ConfigurationError(f"filter is a function (request) -> bool, found {filter!r:.80}")
+    require_filter(filter)
     given = tools_or_catalog if isinstance(tools_or_catalog, Catalog) else None
     catalog = Catalog(tools_or_catalog, search=search) if given is None else given
     endpoints = RestEndpoints(ModeSearch(catalog, search), filter=filter)
