@@ -99,6 +99,11 @@ def test_a_name_that_providers_refuse_is_refused_with_what_to_do(name):
         Tool(name)
 
 
+def test_a_function_in_the_place_of_the_name_is_told_how_it_becomes_a_tool():
+    with pytest.raises(InvalidToolError, match=r"takes a name first, found <.*len>: .*Tool\.from_function"):
+        Tool(len)
+
+
 @pytest.mark.parametrize(
     ("fields", "match"),
     [

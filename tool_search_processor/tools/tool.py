@@ -104,11 +104,7 @@ class Tool:
         """Check the fields, and freeze the containers."""
         name = self.name
         if not isinstance(name, str) or not is_tool_name(name):
-            raise InvalidToolError(
-                f"a tool's name is 1 to 64 of the characters A-Z a-z 0-9 _ -, found {name!r:.100}: "
-                "take make_tool_name(...) of it, or one of Tool.from_openai, from_anthropic, from_mcp, "
-                "which do so and keep the original"
-            )
+            raise _wrong_name(name)
         put = object.__setattr__
         if self.description is None:
             put(self, "description", "")  # type: ignore[unreachable]  # foreign definitions have it
@@ -366,6 +362,18 @@ class Tool:
         if self.parameters == self.execute.parameters:
             return self.execute.check
         return both_checks(schema_check(self.parameters), self.execute.check)
+
+
+def _wrong_name(name: object) -> InvalidToolError:
+    if callable(name):
+        return InvalidToolError(
+            f"Tool(...) takes a name first, found {name!r:.100}: use Tool.from_function(...)"
+        )
+    return InvalidToolError(
+        f"a tool's name is 1 to 64 of the characters A-Z a-z 0-9 _ -, found {name!r:.100}: "
+        "take make_tool_name(...) of it, or one of Tool.from_openai, from_anthropic, from_mcp, "
+        "which do so and keep the original"
+    )
 
 
 def _wrong_field(tool: Tool, name: str, wanted: str) -> InvalidToolError:
