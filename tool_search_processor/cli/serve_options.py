@@ -25,7 +25,10 @@ servers.json is the file that MCP clients read, and may name APIs as well; ${NAM
 environment:
   {"mcpServers": {"git":  {"command": "uvx", "args": ["mcp-server-git"]},
                   "docs": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${DOCS}"}}},
-   "openapi":    {"pets": {"document": "pets.json", "credentials": {"api_key": "${PETS}"}}}}
+   "openapi":    {"pets": {"document": "pets.json", "base_url": "https://example.com/v1",
+                           "credentials": {"api_key": "${PETS}"}}}}
+(base_url where the document names no server, or another is meant). A ToolServer of your own among the servers
+has to list its tools: leave its `mode=` out, or its own search is all that is found of it.
 """
 
 
