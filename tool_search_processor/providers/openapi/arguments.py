@@ -14,6 +14,7 @@ from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.operations import OperationNode
 from tool_search_processor.providers.openapi.routes import (
     DEFAULT_STYLES,
+    VARIABLE,
     Argument,
     Body,
     BodyKind,
@@ -26,7 +27,6 @@ from tool_search_processor.tools.schemas import Schema
 Node = Mapping[str, Any]
 
 _PLACES: tuple[Place, ...] = ("path", "query", "header", "cookie")
-_VARIABLE = re.compile(r"\{([^{}]+)\}")
 # What every provider accepts as the name of a property.
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _MAX_NAME = 64
@@ -103,7 +103,7 @@ def read_signature(document: Document, reader: SchemaReader, node: OperationNode
     body, body_base = _request_body(document, node, parameters=parameters)
     if document.is_swagger:
         parameters = [(swagger.to_parameter(parameter), base) for parameter, base in parameters]
-    in_path = list(dict.fromkeys(_VARIABLE.findall(node.operation.path)))
+    in_path = list(dict.fromkeys(VARIABLE.findall(node.operation.path)))
     known = {str(one["name"]) for one, _ in parameters if one.get("in") == "path"}
     undeclared = [name for name in in_path if name not in known]
     if len(parameters) > _MOST_PARAMETERS:

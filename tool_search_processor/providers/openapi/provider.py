@@ -25,7 +25,7 @@ from tool_search_processor.providers.openapi.operations import (
 from tool_search_processor.providers.openapi.redirects import depth_inside, send
 from tool_search_processor.providers.openapi.responses import Limits, read_content
 from tool_search_processor.providers.openapi.security import Credentials, Secret, check_value
-from tool_search_processor.providers.openapi.servers import check_variables, is_readable
+from tool_search_processor.providers.openapi.servers import WEB, check_variables, is_readable
 from tool_search_processor.providers.openapi.texts import parse_text
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError
 from tool_search_processor.tools import Tool, ToolContext
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     import httpx
 
     from tool_search_processor.providers.openapi.calls import Auth
-
-_WEB = ("http://", "https://")
 
 
 class OpenAPIProvider(Provider):
@@ -151,7 +149,7 @@ class OpenAPIProvider(Provider):
             limits=Limits(max_bytes=max_response_bytes, max_chars=max_response_chars),
         )
         self._document = document
-        self._url = document if isinstance(document, str) and document.startswith(_WEB) else None
+        self._url = document if isinstance(document, str) and document.startswith(WEB) else None
         self._tools: tuple[Tool, ...] | None = None
         self._version = 0
         self._lock = threading.Lock()
@@ -280,7 +278,7 @@ def _host(url: str) -> str:
 def _check_base_url(base_url: str | None) -> None:
     if base_url is None:
         return
-    if not base_url.startswith(_WEB):
+    if not base_url.startswith(WEB):
         raise ConfigurationError(f"base_url begins with http:// or https://, found {base_url!r:.200}")
     if not is_readable(base_url):
         raise ConfigurationError(f"base_url has a host and perhaps a port, found {base_url!r:.200}")

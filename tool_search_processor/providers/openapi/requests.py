@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from tool_search_processor.errors import ToolArgumentsError, ToolCallError
-from tool_search_processor.providers.openapi.routes import Argument, Body, Encoding, Route
+from tool_search_processor.providers.openapi.routes import VARIABLE, Argument, Body, Encoding, Route
 from tool_search_processor.providers.openapi.styles import (
     cookie_text,
     header_text,
@@ -22,7 +22,6 @@ from tool_search_processor.providers.openapi.styles import (
 )
 from tool_search_processor.tools.wording import Problem
 
-_VARIABLE = re.compile(r"\{([^{}]+)\}")
 _PATH_SAFE = "/:@!$&'()*+,;=~%"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SEPARATORS = re.compile(r"[/\\]")
@@ -85,12 +84,12 @@ def _path(template: str, values: Mapping[str, tuple[Argument, Any]]) -> str:
             raise _problem(argument.name, "must not hold `.` or `..` as a step of a path")
         return text
 
-    missing = [name for name in _VARIABLE.findall(template) if name not in values]
+    missing = [name for name in VARIABLE.findall(template) if name not in values]
     if missing:
         raise _problem(missing[0], "is required but missing")
-    pieces = _VARIABLE.split(template)
+    pieces = VARIABLE.split(template)
     literals = [quote(piece, safe=_PATH_SAFE) for piece in pieces[::2]]
-    texts = [filled(found) for found in _VARIABLE.finditer(template)]
+    texts = [filled(found) for found in VARIABLE.finditer(template)]
     path = literals[0] + "".join(text + literal for text, literal in zip(texts, literals[1:], strict=True))
     if not {".", ".."}.isdisjoint(unquote(path).split("/")):  # of the document's own
         raise ToolCallError(f"The path {template} has `.` or `..` as a step, which is not sent.")

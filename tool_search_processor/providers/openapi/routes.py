@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 Place = Literal["path", "query", "header", "cookie"]
 BodyKind = Literal["json", "form", "multipart", "raw"]
+
+VARIABLE = re.compile(r"\{([^{}]+)\}")
+"""A variable in a path or in a server's URL; its group is the name."""
 
 DEFAULT_STYLES: Mapping[str, str] = {
     "path": "simple", "query": "form", "header": "simple", "cookie": "form",

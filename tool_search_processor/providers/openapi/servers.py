@@ -11,10 +11,11 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.operations import OperationNode
+from tool_search_processor.providers.openapi.routes import VARIABLE
 from tool_search_processor.providers.openapi.swagger import to_servers
 
-_VARIABLE = re.compile(r"\{([^{}]+)\}")
-_WEB = ("http://", "https://")
+WEB = ("http://", "https://")
+"""How the URLs begin that can be called."""
 
 
 def server_url(document: Document, node: OperationNode, *, variables: Mapping[str, str]) -> str | None:
@@ -35,7 +36,7 @@ def server_url(document: Document, node: OperationNode, *, variables: Mapping[st
         url = _filled(mapping_of(server), variables)
         if document.url is not None and is_readable(url):
             url = urljoin(document.url, url)
-        if url.startswith(_WEB) and is_readable(url):
+        if url.startswith(WEB) and is_readable(url):
             return url
     return None
 
@@ -58,7 +59,7 @@ def check_variables(
         ConfigurationError: Names it, and those that there are.
     """
     urls = [mapping_of(server).get("url") for node in nodes for server in _servers(document, node)]
-    known = sorted({name for url in urls for name in _VARIABLE.findall(str(url))})
+    known = sorted({name for url in urls for name in VARIABLE.findall(str(url))})
     unknown = [name for name in variables if name not in known]
     if unknown:
         raise ConfigurationError(
@@ -89,4 +90,4 @@ def _filled(server: Mapping[str, Any], variables: Mapping[str, str]) -> str:
             )
         return str(variables[name])
 
-    return _VARIABLE.sub(value, str(server.get("url", "/")))
+    return VARIABLE.sub(value, str(server.get("url", "/")))
