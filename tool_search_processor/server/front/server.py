@@ -140,17 +140,11 @@ class ToolServer:
             takes_pattern=search == "regex",
             search_when_empty=search_when_empty,
         )
-        if not session_ttl_seconds > 0:
-            raise ConfigurationError(f"session_ttl_seconds is above 0, found {session_ttl_seconds!r}")
-        if session_secret is not None and not keep_sessions:
-            raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
         self._clock = clock
         self._session_ttl_seconds = session_ttl_seconds
         self._keeps_sessions = keep_sessions
-        self._signed_ids = (
-            None
-            if session_secret is None
-            else SignedIds(session_secret, ttl_seconds=session_ttl_seconds, clock=clock)
+        self._signed_ids = _signed_ids(
+            session_secret, ttl_seconds=session_ttl_seconds, keep_sessions=keep_sessions, clock=clock
         )
         Access(authenticate)  # complains of what can't check a token
         self._token = authenticate
@@ -288,7 +282,7 @@ class ToolServer:
             limits: What `Protection` takes: `allowed_hosts`, `max_body_bytes`, `requests_per_second` …
 
         Raises:
-            ConfigurationError: When other machines could reach it without a token.
+            ConfigurationError: When other machines could reach it without a token, or a limit can't work.
         """
         check_binding(host, self._token)
         if not is_loopback(host):
@@ -314,6 +308,9 @@ class ToolServer:
             path: Where the endpoint is.
             limits: What `Protection` takes. Only clients that call the host by a loopback name are
                 served, unless `allowed_hosts` says otherwise.
+
+        Raises:
+            ConfigurationError: For a limit that can't work.
         """
         from tool_search_processor.server.front.http import http_app
         from tool_search_processor.server.metrics import ServerMetrics
@@ -377,6 +374,19 @@ class ToolServer:
                 yield hub
             finally:
                 self._hubs.discard(hub)
+
+
+def _signed_ids(
+    secret: str | bytes | None, *, ttl_seconds: float, keep_sessions: bool, clock: Callable[[], float]
+) -> SignedIds | None:
+    """Return what signs the ids of sessions, None without a secret; checks the options of sessions."""
+    if not ttl_seconds > 0:
+        raise ConfigurationError(f"session_ttl_seconds is above 0, found {ttl_seconds!r}")
+    if secret is None:
+        return None
+    if not keep_sessions:
+        raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
+    return SignedIds(secret, ttl_seconds=ttl_seconds, clock=clock)
 
 
 def _as_list(tools: object) -> list[object]:
