@@ -117,7 +117,7 @@ def _datasets(options: argparse.Namespace) -> list[Dataset]:
         raise ConfigurationError("give --tools and --queries, or --set with a folder that holds both")
     names = [dataset.name for dataset in datasets]
     if len(set(names)) < len(names):
-        raise ConfigurationError(f"two sets have one name: {', '.join(names)}")
+        raise ConfigurationError(f"two sets have one name: {', '.join(names)}: rename a folder")
     for dataset in datasets:
         if dataset.missing:
             warn(
