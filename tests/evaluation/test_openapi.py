@@ -54,6 +54,11 @@ def test_yaml_and_files_beside_it(write):
     ("document", "message"),
     [
         ({"openapi": "4.0.0", "paths": PATHS}, r"api\.json is an OpenAPI document of version '4\.0\.0'"),
+        (
+            {"openapi": {"pets": {"document": "pets.json"}}},
+            r"api\.json names servers, not tools: .* --config",
+        ),
+        ({"mcpServers": {}, "openapi": {}}, r"api\.json names servers, not tools"),
         ({"openapi": "3.0.3"}, r"api\.json is an OpenAPI document without paths"),
         ({"openapi": "3.0.3", "paths": {"/a": {}}}, "holds no tools"),
     ],

@@ -22,7 +22,8 @@ def add_tools_option(parser: argparse._ActionsContainer) -> None:
         metavar="FILE",
         required=True,
         help="JSON Lines, a JSON list, an OpenAI or Anthropic tools array, an MCP tools/list result, or an "
-        "OpenAPI document (2.0 or 3.x); - is the standard input",
+        "OpenAPI document (2.0 or 3.x); - is the standard input. Of tools in Python: "
+        "json.dumps([tool.to_openai() for tool in await Catalog(tools).list_tools()])",
     )
 
 

@@ -24,13 +24,16 @@ def read_tools(values: list[Any], label: str) -> list[Tool]:
     """
     tools: list[Tool] = []
     for value in values:
-        if isinstance(value, Mapping) and ("openapi" in value or "swagger" in value):
-            tools.extend(_operations(value, label))
-            continue
-        if isinstance(value, Mapping) and "mcpServers" in value:
+        # First: such a file may name APIs beside the servers, under "openapi".
+        if isinstance(value, Mapping) and (
+            "mcpServers" in value or isinstance(value.get("openapi"), Mapping)
+        ):
             raise DataError(
                 f"{label} names servers, not tools: `tool-search serve --config {label}` serves theirs"
             )
+        if isinstance(value, Mapping) and ("openapi" in value or "swagger" in value):
+            tools.extend(_operations(value, label))
+            continue
         for record in _records(value):
             tools.append(_tool(record, f"{label}, tool {len(tools) + 1}"))
     return tools
