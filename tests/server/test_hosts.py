@@ -3,7 +3,7 @@
 import pytest
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.server.hosts import check_binding, host_name, is_loopback
+from tool_search_processor.server.hosts import LOOPBACK, host_name, is_loopback, names_for
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,12 @@ from tool_search_processor.server.hosts import check_binding, host_name, is_loop
 )
 def test_other_machines_need_a_token(host, loopback):
     assert is_loopback(host) == loopback
-    check_binding(host, "secret")
+    assert names_for(host, "secret") == (LOOPBACK if loopback else None)
     if loopback:
-        check_binding(host, None)
+        assert names_for(host, None) == LOOPBACK
     else:
         with pytest.raises(ConfigurationError, match="can be reached from other machines: give a token"):
-            check_binding(host, None)
+            names_for(host, None)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.front.modes import Mode
 from tool_search_processor.server.front.server import REGISTERED
-from tool_search_processor.server.hosts import check_binding, is_loopback
+from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.rest.app import RestEndpoints
 from tool_search_processor.server.rest.modes import ModeSearch
@@ -143,10 +143,7 @@ class Gateway:
         Raises:
             ConfigurationError: When other machines could reach it without a token, or a limit can't work.
         """
-        check_binding(host, self._token)
-        if not is_loopback(host):
-            # A page that lured a browser here would need the token, whatever it calls this host.
-            limits.setdefault("allowed_hosts", None)
+        limits.setdefault("allowed_hosts", names_for(host, self._token))
         await serve(
             self.http_app(started=started, **limits),
             host=host,

@@ -92,16 +92,22 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_binding(host: str, token: TokenCheck | None) -> None:
-    """Refuse to be reached from other machines without a token.
+def names_for(host: str, token: TokenCheck | None) -> tuple[str, ...] | None:
+    """Return the names that clients may call a server by which is bound to a host; None for any name.
+
+    Where other machines can reach it, a page that lured a browser here would need the token, whatever it
+    calls this host.
 
     Raises:
-        ConfigurationError: For another host than one of this machine alone, where nobody needs a token.
+        ConfigurationError: When other machines can reach it, and nobody needs a token.
     """
-    if not is_loopback(host) and token is None:
+    if is_loopback(host):
+        return LOOPBACK
+    if token is None:
         raise ConfigurationError(
             f"{host!r} can be reached from other machines: give a token, or bind to 127.0.0.1"
         )
+    return None
 
 
 def _netloc(origin: str) -> str:

@@ -29,7 +29,7 @@ from tool_search_processor.server.front.requests import FrontRequest
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.front.sessions import SESSION_TTL_SECONDS, Session, SessionTable, SignedIds
 from tool_search_processor.server.front.views import ListedNames, ToolView
-from tool_search_processor.server.hosts import LOOPBACK, check_binding, is_loopback
+from tool_search_processor.server.hosts import LOOPBACK, names_for
 from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
 from tool_search_processor.tools import Tool
 
@@ -284,10 +284,7 @@ class ToolServer:
         Raises:
             ConfigurationError: When other machines could reach it without a token, or a limit can't work.
         """
-        check_binding(host, self._token)
-        if not is_loopback(host):
-            # A page that lured a browser here would need the token, whatever it calls this host.
-            limits.setdefault("allowed_hosts", None)
+        limits.setdefault("allowed_hosts", names_for(host, self._token))
         async with self:
             await serve(
                 self.http_app(path=path, **limits),
