@@ -113,7 +113,9 @@ async def test_a_connection_that_asks_in_time_stays_open():
         async with httpx.AsyncClient() as client:
             call = asyncio.create_task(client.get(url))
             await app.inside.wait()
-            await asyncio.sleep(0.1)
+            silent, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+            assert await asyncio.wait_for(silent.read(), 10) == b""  # so the time of both has passed
+            writer.close()
             app.go.set()
             assert (await call).text == "ok"
     finally:
