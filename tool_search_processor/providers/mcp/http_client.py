@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from http.client import responses as PHRASES  # noqa: N812 - a constant of another module
 from typing import Any
 
 import httpx2
@@ -14,6 +13,7 @@ from mcp_types import INTERNAL_ERROR
 
 from tool_search_processor.providers.mcp.failures import CUT_OFF, SESSION_GONE, UNREACHED, UNREADABLE
 from tool_search_processor.providers.mcp.lines import MAX_MESSAGE_BYTES
+from tool_search_processor.providers.statuses import status_text
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError, read_bounded
 
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
@@ -72,7 +72,7 @@ class ContainingClient(httpx2.AsyncClient):
             is_cut_off = isinstance(exc, httpx2.TransportError) and not isinstance(exc, _NEVER_SENT)
             return self._failed(request, _words(exc), CUT_OFF if is_cut_off else UNREACHED)
         if response.status_code >= HTTPStatus.BAD_REQUEST:
-            self.last_failure = _status_text(response.status_code)
+            self.last_failure = status_text(response.status_code)
         if (code := _refusal_of(request, response)) is not None:
             await response.aclose()
             return self._answer(request, code)
@@ -121,11 +121,6 @@ class ContainingClient(httpx2.AsyncClient):
 
 def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _status_text(code: int) -> str:
-    # the standard's phrase: the server's own could say anything
-    return f"HTTP {code} {PHRASES.get(code, '')}".strip()
 
 
 def _refusal_of(request: httpx2.Request, response: httpx2.Response) -> int | None:

@@ -7,10 +7,10 @@ import json
 import re
 from dataclasses import dataclass
 from http.client import NOT_MODIFIED
-from http.client import responses as PHRASES  # noqa: N812 - a constant of another module
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.errors import ToolCallError
+from tool_search_processor.providers.statuses import status_text
 from tool_search_processor.providers.unpacking import UnpackError, read_bounded
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ async def read_answer(response: httpx.Response, *, limits: Limits, label: str) -
         raise ToolCallError(f"The answer of {label} can't be read: {exc}.") from exc
     if not response.is_success and response.status_code != NOT_MODIFIED:
         raise ToolCallError(_error_text(response, content, label))
-    status = _status_text(response.status_code)
+    status = status_text(response.status_code)
     if response.request.method == "HEAD":
         headers = {name: response.headers[name] for name in _SHOWN_HEADERS if name in response.headers}
         return {"status": response.status_code, "headers": headers}
@@ -146,16 +146,11 @@ def _error_text(response: httpx.Response, content: bytes, label: str) -> str:
     hint = f" It may be tried again after {wait} seconds." if wait.isdecimal() else ""
     text = _text(response, content, _media_type(response)) or ""
     said = f" It says: {_cut_error(text.strip())}" if text.strip() else ""
-    return f"{label} was answered with {_status_text(response.status_code)}.{hint}{said}"
+    return f"{label} was answered with {status_text(response.status_code)}.{hint}{said}"
 
 
 def _cut_error(text: str) -> str:
     return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:_MAX_ERROR_CHARS]}…"
-
-
-def _status_text(code: int) -> str:
-    # The phrase of the standard, not that of the server, which could say anything.
-    return f"HTTP {code} {PHRASES.get(code, '')}".strip()
 
 
 def _media_type(response: httpx.Response) -> str:
