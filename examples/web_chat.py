@@ -8,6 +8,7 @@ See a turn wait for approval, the other worker go on, and the next turn there ne
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -21,12 +22,12 @@ from tool_search_processor.agent import Done, TextDelta
 from tool_search_processor.testing import Reply, call
 
 try:
+    import httpx
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import JSONResponse, StreamingResponse
     from starlette.routing import Route
-    from starlette.testclient import TestClient
-except (ImportError, RuntimeError):  # the latter without httpx
+except ImportError:
     print("They are not installed: pip install starlette httpx")
     raise SystemExit from None
 
@@ -56,8 +57,7 @@ def make_worker(script: list[Reply]) -> Starlette:
     async def approve(request: Request) -> JSONResponse:
         asked = await request.json()
         try:
-            paused = RunResult.from_json(DATABASE[asked["thread"]])
-            result = await agent.resume(paused, asked["answers"])
+            result = await agent.resume(RunResult.from_json(DATABASE[asked["thread"]]), asked["answers"])
         except ResumeError as error:  # nothing waits, or it was decided before
             return JSONResponse({"error": str(error)}, status_code=409)
         DATABASE[asked["thread"]] = result.to_json()
@@ -66,15 +66,16 @@ def make_worker(script: list[Reply]) -> Starlette:
     return Starlette(routes=[Route(f"/{do.__name__}", do, methods=["POST"]) for do in (chat, approve)])
 
 
-def post(worker: Starlette, path: str, **body: object) -> None:
+async def post(worker: Starlette, path: str, **body: object) -> None:
     """Be a client."""
-    answer = TestClient(worker).post(path, json={"thread": "t-1", **body})
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(worker)) as client:
+        answer = await client.post(f"http://chat{path}", json={"thread": "t-1", **body})
     print(f"{path} {body}: {answer.status_code}\n{answer.text.strip()}")
 
 
 if __name__ == "__main__":
     *first, last = find_load_call("delete a user account", {"name": "bob"}, answer="The tool says: {}")
     one, two = make_worker(first), make_worker([last, call("delete_account", {"name": "ada"})])
-    post(one, "/chat", text="Please delete bob's account.")
-    post(two, "/approve", answers={RunResult.from_json(DATABASE["t-1"]).pending[0].call_id: True})
-    post(two, "/chat", text="And that of ada.")
+    asyncio.run(post(one, "/chat", text="Please delete bob's account."))
+    asyncio.run(post(two, "/approve", answers={RunResult.from_json(DATABASE["t-1"]).pending[0].call_id: True}))
+    asyncio.run(post(two, "/chat", text="And that of ada."))

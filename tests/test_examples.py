@@ -108,7 +108,7 @@ def test_example_shows_what_it_says(path, run):
 def test_example_is_short_and_says_how_it_is_run(path):
     text = path.read_text("utf-8")
     docstring = ast.get_docstring(ast.parse(text))
-    assert len(text.splitlines()) <= 80
+    assert len(text.splitlines()) <= 85
     assert "See " in docstring
     assert f"python examples/{path.name}" in docstring
     assert ("--model" in docstring) == ("choose_model" in text)
