@@ -77,5 +77,6 @@ if __name__ == "__main__":
     *first, last = find_load_call("delete a user account", {"name": "bob"}, answer="The tool says: {}")
     one, two = make_worker(first), make_worker([last, call("delete_account", {"name": "ada"})])
     asyncio.run(post(one, "/chat", text="Please delete bob's account."))
-    asyncio.run(post(two, "/approve", answers={RunResult.from_json(DATABASE["t-1"]).pending[0].call_id: True}))
+    (waiting,) = RunResult.from_json(DATABASE["t-1"]).pending
+    asyncio.run(post(two, "/approve", answers={waiting.call_id: True}))
     asyncio.run(post(two, "/chat", text="And that of ada."))
