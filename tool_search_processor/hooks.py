@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -18,3 +19,12 @@ def takes_one(hook: Callable[..., Any]) -> bool:
     except TypeError:
         return False
     return True
+
+
+def is_cancelled() -> bool:
+    """Tell whether the running task is being cancelled, rather than something inside what it awaits."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop runs, as at a construction
+        return False
+    return task is not None and task.cancelling() > 0

@@ -15,6 +15,7 @@ from tool_search_processor.catalog.flights import Flight, within
 from tool_search_processor.catalog.patience import PATIENCE_SECONDS, HoldOff, Limits
 from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.errors import ConfigurationError, ProviderError, ToolSearchError
+from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.providers.base import (
     Context,
     ToolProvider,
@@ -190,7 +191,7 @@ class Source(Generic[ComponentT]):
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as exc:  # foreign code: one dead provider never takes the rest down
-            if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
+            if isinstance(exc, asyncio.CancelledError) and is_cancelled():
                 raise
             is_mistake = isinstance(exc, ToolSearchError) and not isinstance(exc, ProviderError)
             if strict and (self.static or is_mistake):
@@ -267,15 +268,6 @@ class Source(Generic[ComponentT]):
                 "the provider %r failed to list its %s: %s", self.name, what, error, exc_info=trace
             )
         self._error = error
-
-
-def _is_cancelled() -> bool:
-    """Tell whether it is this task that is cancelled, rather than something inside a provider."""
-    try:
-        task = asyncio.current_task()
-    except RuntimeError:  # at a construction there is no event loop
-        return False
-    return task is not None and task.cancelling() > 0
 
 
 def _text(exc: BaseException) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tool_search_processor.call_requests import CallRequest
 from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
+from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.plain import clean_text
 from tool_search_processor.results import RESULT_CHARACTERS, cut_result, encode_result, error_text
@@ -133,8 +134,7 @@ class CallRunner:
             # Writing it down runs foreign code as well: its iterators, its `__repr__`.
             return call.answer(self._cut(call.tool, encode_result(value)), is_error=False)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
+            if is_cancelled():
                 raise
             # something inside the tool was cancelled, not the run
             return call.answer(f"Error: {call.name} was cancelled before it answered.")

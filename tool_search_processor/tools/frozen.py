@@ -138,13 +138,14 @@ def refuse_deep(value: Any) -> None:
     """
     level = [value]
     for _ in range(MAX_DEPTH + 1):
-        level = [v for item in level for v in _items(item) if isinstance(v, dict | list)]
+        level = [v for item in level for v in parts_of(item) if isinstance(v, dict | list)]
         if not level:
             return
     raise RecursionError
 
 
-def _items(value: Any) -> Iterable[Any]:
+def parts_of(value: Any) -> Iterable[Any]:
+    """Return what a JSON value holds directly; nothing where it is a text or a number."""
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()

@@ -6,8 +6,10 @@ The SDK notes each part that is wrong, in up to 7 kB: 300,000 blocks of no known
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Mapping, Sized
 from typing import Any
+
+from tool_search_processor.tools.frozen import parts_of
 
 MOST_PARTS = 20_000
 """Of a message."""
@@ -45,16 +47,10 @@ def has_more_levels(value: Any, limit: int) -> bool:
     """Tell whether a value of JSON is nested deeper than `limit`; a text or a number is one level."""
     level = [value]
     for _ in range(limit):
-        level = [part for item in level for part in _inside(item)]
+        level = [part for item in level for part in parts_of(item)]
         if not level:
             return False
     return True
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _schema_parts(schema: Any) -> int:

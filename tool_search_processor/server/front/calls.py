@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
+from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.results import encode_result, error_text
 from tool_search_processor.server.front import definitions, searching
 from tool_search_processor.server.front.paging import PAGE_SIZE
@@ -121,8 +122,7 @@ class FrontCalls:
             with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
                 return tool_result(tool, await tool.call(arguments, context))
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
+            if is_cancelled():
                 raise
             return text_result(f"Error: {tool.name} was cancelled before it answered.", is_error=True)
         except KeyboardInterrupt:

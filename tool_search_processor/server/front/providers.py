@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from tool_search_processor.catalog.flights import within
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.providers.base import (
     Context,
     Provider,
@@ -105,8 +106,7 @@ async def _caught(work: Coroutine[Any, Any, _ValueT]) -> _ValueT | BaseException
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except asyncio.CancelledError as exc:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
+        if is_cancelled():
             raise
         return exc
     except BaseException as exc:  # noqa: BLE001 - it is reported
