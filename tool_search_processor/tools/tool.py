@@ -23,18 +23,11 @@ from tool_search_processor.tools.arguments import (
 )
 from tool_search_processor.tools.definitions import ToolFields
 from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
-from tool_search_processor.tools.frozen import FrozenDict, freeze, thaw
+from tool_search_processor.tools.fields import NOTHING, frozen_field, words_of, wrong_field, wrong_name
+from tool_search_processor.tools.frozen import FrozenDict, thaw
 from tool_search_processor.tools.names import is_tool_name
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS, WireSchema, wire_schema
 from tool_search_processor.tools.signatures import ToolFunction, inspect_function
-
-_NOTHING: FrozenDict = freeze({})
-_DEFAULTS: dict[str, FrozenDict | None] = {
-    "parameters": EMPTY_PARAMETERS,
-    "annotations": _NOTHING,
-    "metadata": _NOTHING,
-    "output_schema": None,
-}
 
 
 @dataclass(frozen=True)
@@ -76,9 +69,9 @@ class Tool:
     requires_approval: bool = field(default=False, hash=False)
     tool_type: str = field(default="custom", hash=False)
     output_schema: Mapping[str, Any] | None = field(default=None, hash=False)
-    annotations: Mapping[str, Any] = field(default_factory=lambda: _NOTHING, hash=False)
+    annotations: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
     """Hints of the Model Context Protocol: `readOnlyHint`, `destructiveHint` …"""
-    metadata: Mapping[str, Any] = field(default_factory=lambda: _NOTHING, hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
     """Anything else; `original_name` holds the foreign name where it differs."""
 
     if TYPE_CHECKING:
@@ -104,28 +97,28 @@ class Tool:
         """Check the fields, and freeze the containers."""
         name = self.name
         if not isinstance(name, str) or not is_tool_name(name):
-            raise _wrong_name(name)
+            raise wrong_name(name)
         put = object.__setattr__
         if self.description is None:
             put(self, "description", "")  # type: ignore[unreachable]  # foreign definitions have it
         if not isinstance(self.description, str):
-            raise _wrong_field(self, "description", "a text")
+            raise wrong_field(name, "description", self.description, wanted="a text")
         if self.namespace is not None and not isinstance(self.namespace, str):
-            raise _wrong_field(self, "namespace", "a text or None")
+            raise wrong_field(name, "namespace", self.namespace, wanted="a text or None")
         for key in ("description", "namespace"):
             text = getattr(self, key)
             if text and not text.isascii():
                 put(self, key, clean_text(text))
         if self.execute is not None and not callable(self.execute):
-            raise _wrong_field(self, "execute", "a function or None")
+            raise wrong_field(name, "execute", self.execute, wanted="a function or None")
         if type(self.tags) is not frozenset or self.tags:
-            put(self, "tags", frozenset(_words(self, "tags")))
+            put(self, "tags", frozenset(words_of(name, "tags", self.tags)))
         if type(self.keywords) is not tuple or self.keywords:
-            put(self, "keywords", tuple(_words(self, "keywords")))
+            put(self, "keywords", tuple(words_of(name, "keywords", self.keywords)))
         for key in ("parameters", "annotations", "metadata", "output_schema"):
             value = getattr(self, key)
             if type(value) is not FrozenDict and not (value is None and key == "output_schema"):
-                put(self, key, _frozen_field(self, key, value))
+                put(self, key, frozen_field(name, key, value))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is computed: it holds compiled checks."""
@@ -362,49 +355,6 @@ class Tool:
         if self.parameters == self.execute.parameters:
             return self.execute.check
         return both_checks(schema_check(self.parameters), self.execute.check)
-
-
-def _wrong_name(name: object) -> InvalidToolError:
-    if callable(name):
-        return InvalidToolError(
-            f"Tool(...) takes a name first, found {name!r:.100}: use Tool.from_function(...)"
-        )
-    return InvalidToolError(
-        f"a tool's name is 1 to 64 of the characters A-Z a-z 0-9 _ -, found {name!r:.100}: "
-        "take make_tool_name(...) of it, or one of Tool.from_openai, from_anthropic, from_mcp, "
-        "which do so and keep the original"
-    )
-
-
-def _wrong_field(tool: Tool, name: str, wanted: str) -> InvalidToolError:
-    value = getattr(tool, name)
-    return InvalidToolError(f"{name} of the tool {tool.name!r} is {wanted}, found {value!r:.100}")
-
-
-def _words(tool: Tool, name: str) -> Iterable[str]:
-    words = getattr(tool, name)
-    if isinstance(words, str) or not isinstance(words, Iterable):
-        raise _wrong_field(tool, name, "a collection of texts, such as {'github'}")
-    words = tuple(words)
-    if not all(isinstance(word, str) for word in words):
-        raise _wrong_field(tool, name, "a collection of texts only")
-    return map(clean_text, words)
-
-
-def _frozen_field(tool: Tool, name: str, value: object) -> FrozenDict | None:
-    if value is None or (isinstance(value, bool) and name == "parameters"):
-        return _DEFAULTS[name]
-    if not isinstance(value, Mapping):
-        raise _wrong_field(tool, name, "a mapping (for parameters: a JSON Schema object)")
-    try:
-        frozen: FrozenDict = freeze(value, json_only=name in ("parameters", "output_schema"))
-    except TypeError as exc:
-        raise InvalidToolError(f"{name} of the tool {tool.name!r} is a JSON Schema, but {exc}") from exc
-    except RecursionError as exc:
-        raise InvalidToolError(
-            f"{name} of the tool {tool.name!r} holds itself or is nested too deeply: use $ref and $defs"
-        ) from exc
-    return frozen
 
 
 def _stable(value: object) -> object:

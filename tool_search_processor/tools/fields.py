@@ -1,0 +1,71 @@
+"""What a tool's fields must hold: each is checked and frozen, or refused in words that name the tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.plain import clean_text
+from tool_search_processor.tools.frozen import FrozenDict, freeze
+from tool_search_processor.tools.schemas import EMPTY_PARAMETERS
+
+NOTHING: FrozenDict = freeze({})
+_DEFAULTS: dict[str, FrozenDict | None] = {
+    "parameters": EMPTY_PARAMETERS,
+    "annotations": NOTHING,
+    "metadata": NOTHING,
+    "output_schema": None,
+}
+
+
+def wrong_name(name: object) -> InvalidToolError:
+    """Return the error of a name that no provider accepts."""
+    if callable(name):
+        return InvalidToolError(
+            f"Tool(...) takes a name first, found {name!r:.100}: use Tool.from_function(...)"
+        )
+    return InvalidToolError(
+        f"a tool's name is 1 to 64 of the characters A-Z a-z 0-9 _ -, found {name!r:.100}: "
+        "take make_tool_name(...) of it, or one of Tool.from_openai, from_anthropic, from_mcp, "
+        "which do so and keep the original"
+    )
+
+
+def wrong_field(tool: str, field: str, value: object, *, wanted: str) -> InvalidToolError:
+    """Return the error of a tool's field that holds something else than what is wanted."""
+    return InvalidToolError(f"{field} of the tool {tool!r} is {wanted}, found {value!r:.100}")
+
+
+def words_of(tool: str, field: str, words: object) -> Iterable[str]:
+    """Return the texts of a field, cleaned.
+
+    Raises:
+        InvalidToolError: If it is no collection of texts.
+    """
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise wrong_field(tool, field, words, wanted="a collection of texts, such as {'github'}")
+    texts = tuple(words)
+    if not all(isinstance(text, str) for text in texts):
+        raise wrong_field(tool, field, words, wanted="a collection of texts only")
+    return map(clean_text, texts)
+
+
+def frozen_field(tool: str, field: str, value: object) -> FrozenDict | None:
+    """Return a mapping frozen; the field's default for None, and for a schema that is only true or false.
+
+    Raises:
+        InvalidToolError: If it is no mapping, or holds what JSON can't carry, or itself.
+    """
+    if value is None or (isinstance(value, bool) and field == "parameters"):
+        return _DEFAULTS[field]
+    if not isinstance(value, Mapping):
+        raise wrong_field(tool, field, value, wanted="a mapping (for parameters: a JSON Schema object)")
+    try:
+        frozen: FrozenDict = freeze(value, json_only=field in ("parameters", "output_schema"))
+    except TypeError as exc:
+        raise InvalidToolError(f"{field} of the tool {tool!r} is a JSON Schema, but {exc}") from exc
+    except RecursionError as exc:
+        raise InvalidToolError(
+            f"{field} of the tool {tool!r} holds itself or is nested too deeply: use $ref and $defs"
+        ) from exc
+    return frozen
