@@ -89,13 +89,18 @@ def _items(iterator: Iterator[Any]) -> list[Any]:
 def error_text(error: BaseException) -> str:
     """Return an exception as one sentence for the model: its type and message, no traceback."""
     error = _innermost(error)
-    if isinstance(error, _FIT_FOR_THE_MODEL):
+    if is_fit_for_the_model(error):
         return clean_text(f"Error: {_message(error)}")
     message = " ".join(_message(error).split())
     if len(message) > _LONGEST_ERROR:
         message = message[:_LONGEST_ERROR] + "…"
     kind = type(error).__name__
     return clean_text(f"Error: {kind}: {message}" if message else f"Error: {kind}")
+
+
+def is_fit_for_the_model(error: BaseException) -> bool:
+    """Tell whether an exception's text was written for the model, or is whatever foreign code says."""
+    return isinstance(_innermost(error), _FIT_FOR_THE_MODEL)
 
 
 def safe_repr(value: Any) -> str:

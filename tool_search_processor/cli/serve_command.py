@@ -92,6 +92,7 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
         result_format=options.result_format,
         search_tool_name=options.search_tool_name,
         call_tool_name=options.call_tool_name,
+        mask_error_details=options.mask_error_details,
     )
 
 

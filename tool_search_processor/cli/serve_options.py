@@ -133,6 +133,12 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
         default="json",
         help="the text of a search's answer: all of it (default), or a third as long",
     )
+    group.add_argument(
+        "--mask-error-details",
+        action="store_true",
+        help="tell clients that something failed, and keep what it raised for the log; what an upstream "
+        "answers is passed on all the same",
+    )
     for option, default in (("--search-tool-name", "search_tools"), ("--call-tool-name", "call_tool")):
         group.add_argument(option, metavar="NAME", default=default, help=f"instead of {default}")
 

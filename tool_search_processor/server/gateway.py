@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 try:
@@ -39,6 +39,8 @@ PATH = "/mcp"
 
 _OPEN_PATHS = ("/", "/v1/inspect", "/health", "/v1/health/")
 """Where the endpoint itself asks for the token, in the way of a browser, or tells strangers less."""
+
+_MASKED = "it failed: the server's log says why"
 
 
 class Gateway:
@@ -79,7 +81,7 @@ class Gateway:
                 seen; "warn" serves it, and logs it.
             upstream_timeout_seconds: The longest that a client's first request waits for an upstream; one
                 that takes longer is served as soon as it has answered.
-            options: What else `ToolServer` takes: `top_k`, `result_format`, `search_tool_name` …
+            options: What else `ToolServer` takes: `top_k`, `result_format`, `mask_error_details` …
 
         Raises:
             ConfigurationError: For an option that can't work; says what to do.
@@ -235,5 +237,10 @@ class GatewayEndpoints(RestEndpoints):
             "ready": self.search.is_ready,
         }
         if await self._access.admit(request.headers.get("authorization")) is not None:
-            health["upstreams"] = [*map(asdict, upstreams)]
+            health["upstreams"] = [*map(asdict, map(self._told, upstreams))]
         return JSONResponse(health)
+
+    def _told(self, upstream: ProviderStatus) -> ProviderStatus:
+        """Return how an upstream is doing, without its own words where clients must not read them."""
+        is_masked = upstream.error is not None and self._gateway.server.options.mask_error_details
+        return replace(upstream, error=_MASKED) if is_masked else upstream

@@ -129,7 +129,7 @@ async def test_resources_are_listed_and_read(way):
     [
         ("doc://nothing", "Resource not found"),
         ("doc://broken", "Error: OSError: disk is gone"),
-        ("doc://bare", "Error: LookupError: doc://bare can't be read: it is a definition only"),
+        ("doc://bare", "Error: doc://bare can't be read: it is a definition only"),
     ],
 )
 async def test_a_resource_that_cannot_be_read_says_why(uri, problem):
@@ -156,7 +156,7 @@ async def test_prompts_are_listed_and_filled_in():
         for name, problem in (
             ("nothing", "Unknown prompt: 'nothing'"),
             ("broken", "Error: OSError: disk is gone"),
-            ("bare", "Error: LookupError: bare can't be filled in: it is a definition only"),
+            ("bare", "Error: bare can't be filled in: it is a definition only"),
             ("greet", "Error: KeyError: 'who'"),
         ):
             with pytest.raises(MCPError) as refused:

@@ -290,6 +290,20 @@ async def test_with_a_token_strangers_learn_that_it_is_up_and_no_more(http):
             assert (await found(client, query="echo"))[0] == "small_echo"
 
 
+@pytest.mark.parametrize("masks", [False, True])
+async def test_an_upstreams_own_words_are_masked_where_that_is_wanted(http, tmp_path, caplog, masks):
+    dead = {"command": str(tmp_path / "secret")}
+    async with running(gateway({"dead": dead, "small": small()}, mask_error_details=masks)) as url:
+        health = (await http.get(url.replace("/mcp", "/health"))).json()
+        async with client_of(url) as client:
+            refused = await proxied(client, "small_echo", {})
+            assert "text" in text(refused)
+    assert [one["up"] for one in health["upstreams"]] == [False, True]
+    assert ("secret" in health["upstreams"][0]["error"]) is not masks
+    assert health["upstreams"][1]["error"] is None
+    assert "secret" in caplog.text
+
+
 async def test_other_machines_reach_it_only_with_a_token(http):
     with pytest.raises(ConfigurationError, match="give a token, or bind to"):
         await gateway().run_http(host="0.0.0.0")

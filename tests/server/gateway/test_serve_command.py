@@ -110,9 +110,10 @@ def test_files_are_opened_as_far_as_the_system_lets_it(pets):
 async def test_options_reach_the_gateway(pets):
     names = ["--search-tool-name", "tool_search", "--call-tool-name", "execute_tool"]
     shape = ["--search", "fuzzy", "--top-k", "7", "--mode", "normal", "--result-format", "markdown"]
-    made = make_gateway(parsed("--openapi", pets, *names, *shape))
+    made = make_gateway(parsed("--openapi", pets, *names, *shape, "--mask-error-details"))
     options = made.server.options
     assert (options.top_k, options.mode, options.result_format) == (7, "normal", "markdown")
+    assert options.mask_error_details
     assert (options.names.search, options.names.call) == ("tool_search", "execute_tool")
     assert (await made.catalog.search("pets_lis"))[0].name == "pets_listPets"
     assert make_gateway(parsed("--openapi", pets, "--search", "regex")).server.options.takes_pattern

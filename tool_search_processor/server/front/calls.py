@@ -14,10 +14,11 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from tool_search_processor import meta_tools, telemetry
-from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
+from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.results import encode_result, error_text
 from tool_search_processor.server.front import definitions, searching
+from tool_search_processor.server.front.failures import failure_text
 from tool_search_processor.server.front.paging import PAGE_SIZE
 from tool_search_processor.server.front.results import of_target, text_result, tool_result
 from tool_search_processor.server.front.views import ToolView
@@ -131,7 +132,7 @@ class FrontCalls:
             # A client that found it by search may have seen its parameters, or cut them away.
             answer = meta_tools.invalid_arguments_answer(tool, problem=error_text(exc), loaded=False)
             return text_result(encode_result(answer), is_error=True)
-        except BaseException as exc:
-            level = logging.DEBUG if isinstance(exc, ToolSearchError) else logging.WARNING
-            logger.log(level, "the tool %r failed: %s", tool.name, type(exc).__name__, exc_info=exc)
-            return text_result(error_text(exc), is_error=True)
+        except BaseException as exc:  # noqa: BLE001 - foreign code; it is logged
+            masks = self.view.options.mask_error_details
+            told = failure_text(exc, what=f"the tool {tool.name!r}", is_masked=masks)
+            return text_result(told, is_error=True)

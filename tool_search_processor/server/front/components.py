@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import mcp_types as types
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.errors import ToolNotCallableError
 from tool_search_processor.plain import sendable
 from tool_search_processor.results import encode_result
 from tool_search_processor.server.front.links import linked_contents, linked_messages
@@ -60,10 +61,10 @@ async def read(component: Resource | ResourceTemplate, uri: str) -> types.ReadRe
     """Return the content of a resource: contents of MCP, text, or bytes as a blob; one of them or several.
 
     Raises:
-        LookupError: When it is a definition only.
+        ToolNotCallableError: When it is a definition only.
     """
     if component.read is None:
-        raise LookupError(f"{uri} can't be read: it is a definition only")
+        raise ToolNotCallableError(f"{uri} can't be read: it is a definition only")
     content: Any = component.read(uri) if isinstance(component, ResourceTemplate) else component.read()
     if inspect.isawaitable(content):
         content = await content
@@ -82,10 +83,10 @@ async def render(prompt: Prompt, arguments: Mapping[str, str]) -> types.GetPromp
     """Return a prompt's messages: a result or messages of MCP as they are, or one text of the user.
 
     Raises:
-        LookupError: When it is a definition only.
+        ToolNotCallableError: When it is a definition only.
     """
     if prompt.render is None:
-        raise LookupError(f"{prompt.name} can't be filled in: it is a definition only")
+        raise ToolNotCallableError(f"{prompt.name} can't be filled in: it is a definition only")
     given: Any = prompt.render(arguments)
     if inspect.isawaitable(given):
         given = await given

@@ -17,9 +17,9 @@ from mcp.shared.subscriptions import event_to_notification
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.plain import clean_text
-from tool_search_processor.results import error_text
 from tool_search_processor.server.front import components
 from tool_search_processor.server.front.calls import FrontCalls
+from tool_search_processor.server.front.failures import failure_text
 from tool_search_processor.server.front.hub import Hub, Tell, mark_of
 from tool_search_processor.server.front.paging import page_of
 from tool_search_processor.server.front.reports import CallReports
@@ -43,10 +43,17 @@ Ctx = Any
 class FrontHandlers:
     """Answers requests; what a client may know of comes from the request's own view."""
 
-    def __init__(self, view: Callable[[FrontRequest], Awaitable[ToolView]], *, catalog: Catalog) -> None:
-        """Take the tools, through a request's eyes, and the catalog with the rest."""
+    def __init__(
+        self,
+        view: Callable[[FrontRequest], Awaitable[ToolView]],
+        *,
+        catalog: Catalog,
+        mask_error_details: bool,
+    ) -> None:
+        """Take the tools, through a request's eyes, and the catalog with the rest; see `ToolServer`."""
         self._view = view
         self._catalog = catalog
+        self._masks = mask_error_details
 
     async def mark(self, request: FrontRequest, kind: Kind) -> str:
         """Return a mark of what a request is listed now."""
@@ -132,7 +139,8 @@ class FrontHandlers:
         found = await self._resource(request, params.uri)
         if found is None:
             raise MCPError(_RESOURCE_NOT_FOUND, "Resource not found", {"uri": params.uri})
-        return await _while_awaited(request, _or_error(components.read(found, params.uri)))
+        content = components.read(found, params.uri)
+        return await _while_awaited(request, self._or_error(content, f"the resource {params.uri!r:.200}"))
 
     async def list_prompts(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
@@ -147,7 +155,8 @@ class FrontHandlers:
         prompt: Prompt | None = await self._catalog.get_prompt(params.name, request.context)
         if prompt is None or not request.session.rules.admits(prompt, kind="prompt"):
             raise MCPError(types.INVALID_PARAMS, clean_text(f"Unknown prompt: {params.name[:80]!r}"))
-        return await _while_awaited(request, _or_error(components.render(prompt, params.arguments or {})))
+        rendered = components.render(prompt, params.arguments or {})
+        return await _while_awaited(request, self._or_error(rendered, f"the prompt {prompt.name!r}"))
 
     async def _resource(self, request: FrontRequest, uri: str) -> Resource | ResourceTemplate | None:
         rules = request.session.rules
@@ -158,6 +167,16 @@ class FrontHandlers:
         if template is not None and rules.admits(template, kind="resource_template"):
             return template
         return None
+
+    async def _or_error(self, answer: Awaitable[_ResultT], what: str) -> _ResultT:
+        """Return what a provider answers; what it raises becomes an error of the protocol."""
+        try:
+            return await answer
+        except MCPError:
+            raise
+        except Exception as exc:  # foreign code
+            told = failure_text(exc, what=what, is_masked=self._masks)
+            raise MCPError(types.INTERNAL_ERROR, told) from exc
 
 
 class ProtocolServer(Server[Hub]):
@@ -256,16 +275,6 @@ def _tell(ctx: Ctx) -> Tell:
 
 def _is_kept(request: FrontRequest) -> bool:
     return request.session.rules.holds_for == "session"
-
-
-async def _or_error(answer: Awaitable[_ResultT]) -> _ResultT:
-    """Return what a provider answers; what it raises becomes an error of the protocol, in its own words."""
-    try:
-        return await answer
-    except MCPError:
-        raise
-    except Exception as exc:  # foreign code
-        raise MCPError(types.INTERNAL_ERROR, error_text(exc)) from exc
 
 
 async def _while_awaited(request: FrontRequest, answer: Awaitable[_ResultT]) -> _ResultT:

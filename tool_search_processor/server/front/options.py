@@ -31,6 +31,7 @@ class FrontOptions:
     result_format: ResultFormat
     takes_pattern: bool
     search_when_empty: bool
+    mask_error_details: bool
 
     def __post_init__(self) -> None:
         """Refuse what can't work.

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import mcp_types as types
 from pydantic import BaseModel
 
+from tool_search_processor.errors import ToolCallError
 from tool_search_processor.plain import clean_text, sendable
 from tool_search_processor.providers.mcp.rendering import MCPResult
 from tool_search_processor.results import encode_result
@@ -36,7 +37,7 @@ def tool_result(tool: Tool, value: Any) -> types.CallToolResult:
     Only the URIs of links and of embedded resources become those that are listed here.
 
     Raises:
-        ValueError: For what no wire can carry; see `fit`.
+        ToolCallError: For what no wire can carry; see `fit`.
     """
     result = _result(tool, value)
     return result.model_copy(update={"content": linked_blocks(result.content, tool)})
@@ -64,12 +65,12 @@ def fit(result: _ResultT) -> _ResultT:
     One half of a character would otherwise end the stream of its answer, and its client would wait.
 
     Raises:
-        ValueError: For what is nested too deeply.
+        ToolCallError: For what is nested too deeply.
     """
     try:
         return type(result).model_validate(sendable(result.model_dump(by_alias=True, warnings=False)))
     except (ValueError, RecursionError) as exc:
-        raise ValueError("what was answered can't be sent: it is nested too deeply") from exc
+        raise ToolCallError("what was answered can't be sent: it is nested too deeply") from exc
 
 
 def text_result(text: str, *, is_error: bool = False, structured: Any = None) -> types.CallToolResult:

@@ -63,8 +63,8 @@ class ToolServer:
     `session_id`, `mode`, `session_rules` (a `SessionRules`: it switches tools off for this session alone),
     `report_progress(progress, total, message)`, `log(level, data)`, and the SDK's own context, `mcp`.
 
-    What a tool raises is logged and answered to the client, its type and its text: a tool itself has to catch
-    what a client must not read.
+    What a tool raises is logged and answered to the client, its type and its text; `mask_error_details`
+    leaves it to the log.
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class ToolServer:
         search_when_empty: bool = False,
         filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
         filter_timeout_seconds: float | None = None,
+        mask_error_details: bool = False,
         providers_for: ProvidersFor | None = None,
         provider_timeout_seconds: float | None = 30.0,
         on_change: OnChange = "warn",
@@ -112,6 +113,9 @@ class ToolServer:
                 `session_rules`; what it raises denies. Resources and prompts are not asked about: let
                 `providers_for` give each user its own.
             filter_timeout_seconds: How long an awaitable of the filter may take before it denies.
+            mask_error_details: Whether clients are told that a tool, a resource or a prompt failed, but not
+                what it raised. What is meant for them they read all the same: `ToolCallError` and its like,
+                `MCPError`, wrong arguments, and what a server upstream answers.
             providers_for: `(context) -> providers` of one request, beside the tools that all have.
             provider_timeout_seconds: How long a provider may take to list its tools; see `Catalog`.
             on_change: What becomes of a foreign tool whose definition changes; see `Catalog`.
@@ -139,6 +143,7 @@ class ToolServer:
             result_format=result_format,
             takes_pattern=search == "regex",
             search_when_empty=search_when_empty,
+            mask_error_details=mask_error_details,
         )
         self._clock = clock
         self._session_ttl_seconds = session_ttl_seconds
@@ -175,7 +180,7 @@ class ToolServer:
         self.metrics: ServerMetrics | None = None
         """Figures of the searches and calls, once there is an HTTP app that shows them."""
         self._closing = asyncio.Event()
-        self._handlers = FrontHandlers(self.view, catalog=self.catalog)
+        self._handlers = FrontHandlers(self.view, catalog=self.catalog, mask_error_details=mask_error_details)
         self.lowlevel = ProtocolServer(
             name,
             version=__version__,

@@ -1,0 +1,105 @@
+"""What clients are told of what foreign code raises, and what the log is."""
+
+import pytest
+from mcp import MCPError
+
+from tests.server.front.support import WAYS, connected, proxied, text
+from tool_search_processor import Tool, tool
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.errors import ToolCallError
+from tool_search_processor.providers import StaticProvider
+from tool_search_processor.server.mcp import ToolServer
+
+SECRET = "postgres://admin:hunter2@db"
+AIMED = MCPError(-32001, "Ask for less.")
+
+
+def raises(error):
+    def raise_it(*_):
+        raise error
+
+    return raise_it
+
+
+@tool
+def connect(times: int) -> str:
+    """Connect to the database."""
+    raise OSError(SECRET)
+
+
+@tool
+def ask_station(city: str) -> str:
+    """Ask a station for the weather."""
+    raise ToolCallError(f"There is no station in {city}.")
+
+
+class Library(StaticProvider):
+    """Resources and prompts that can't be had."""
+
+    async def list_resources(self, context):
+        return [
+            Resource(uri="doc://a", read=raises(OSError(SECRET))),
+            Resource(uri="doc://aimed", read=raises(AIMED)),
+            Resource(uri="doc://bare"),
+        ]
+
+    async def list_resource_templates(self, context):
+        return [ResourceTemplate(uri_template="page://{n}", read=raises(OSError(SECRET)))]
+
+    async def list_prompts(self, context):
+        return [Prompt(name="greet", render=raises(OSError(SECRET)))]
+
+
+def front(**options):
+    return ToolServer([connect, ask_station, Library([], name="library")], **options)
+
+
+async def refusal(answer):
+    with pytest.raises(MCPError) as refused:
+        await answer
+    return refused.value.message
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_is_raised_is_masked_where_that_is_wanted_and_told_to_the_log(way, caplog):
+    masked = "Error: the tool 'connect' failed; the server's log says why."
+    async with connected(front(mask_error_details=True), way) as client:
+        for result in (
+            await client.call_tool("connect", {"times": 1}),
+            await proxied(client, "connect", {"times": 1}),
+        ):
+            assert result.is_error
+            assert text(result) == masked
+        for answer, what in (
+            (client.read_resource("doc://a"), "the resource 'doc://a'"),
+            (client.read_resource("page://7"), "the resource 'page://7'"),
+            (client.get_prompt("greet"), "the prompt 'greet'"),
+        ):
+            assert await refusal(answer) == f"Error: {what} failed; the server's log says why."
+            assert f"{what} failed: OSError: {SECRET}" in caplog.messages
+    assert f"the tool 'connect' failed: OSError: {SECRET}" in caplog.messages
+
+
+async def test_what_is_meant_for_the_client_is_told_all_the_same():
+    async with connected(front(mask_error_details=True)) as client:
+        wrong = text(await client.call_tool("connect", {"times": "often"}))
+        assert "times" in wrong
+        station = await client.call_tool("ask_station", {"city": "Ulm"})
+        assert text(station) == "Error: There is no station in Ulm."
+        assert await refusal(client.read_resource("doc://aimed")) == "Ask for less."
+        assert await refusal(client.read_resource("doc://bare")) == (
+            "Error: doc://bare can't be read: it is a definition only"
+        )
+
+
+async def test_a_tool_tells_the_client_itself_by_an_error_of_the_protocol():
+    server = ToolServer([Tool("ask", execute=raises(AIMED))], mask_error_details=True)
+    async with connected(server) as client:
+        assert text(await client.call_tool("ask", {})) == "Error: MCPError: Ask for less."
+
+
+async def test_without_it_everything_is_told_and_logged(caplog):
+    async with connected(front()) as client:
+        assert text(await client.call_tool("connect", {"times": 1})) == f"Error: OSError: {SECRET}"
+        assert await refusal(client.get_prompt("greet")) == f"Error: OSError: {SECRET}"
+    assert f"the prompt 'greet' failed: OSError: {SECRET}" in caplog.messages
