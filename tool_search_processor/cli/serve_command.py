@@ -70,7 +70,7 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
     from tool_search_processor.server.gateway import Gateway
     from tool_search_processor.server.upstreams import check_distinct, read_upstreams
 
-    for name in ("upstream_timeout", "call_timeout", *_LIMITS):
+    for name in ("upstream_timeout", "call_timeout", "max_sessions", *_LIMITS):
         if not getattr(options, name) > 0:
             raise ConfigurationError(
                 f"--{name.replace('_', '-')} is above 0, found {getattr(options, name):g}"
@@ -93,6 +93,7 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
         search_tool_name=options.search_tool_name,
         call_tool_name=options.call_tool_name,
         mask_error_details=options.mask_error_details,
+        max_sessions=options.max_sessions,
     )
 
 

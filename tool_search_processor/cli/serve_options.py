@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tool_search_processor.cli.choices import add_search_options
+from tool_search_processor.server.front.sessions import MAX_SESSIONS
 from tool_search_processor.server.serving import MAX_CONNECTIONS
 
 HOST = "127.0.0.1"
@@ -148,6 +149,12 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
         ("--max-body-bytes", int, 4 * 1024 * 1024, "bytes of the largest request"),
         ("--max-concurrent", int, 1000, "requests at one time"),
         ("--max-connections", int, MAX_CONNECTIONS, "open connections"),
+        (
+            "--max-sessions",
+            int,
+            MAX_SESSIONS,
+            "sessions of HTTP clients that are kept; idle ones end after 30 minutes",
+        ),
         ("--requests-per-second", float, 1000, "requests of one address"),
         ("--grace-seconds", int, 10, "how long calls may go on when the command is told to stop"),
     ):

@@ -81,7 +81,7 @@ class Gateway:
                 seen; "warn" serves it, and logs it.
             upstream_timeout_seconds: The longest that a client's first request waits for an upstream; one
                 that takes longer is served as soon as it has answered.
-            options: What else `ToolServer` takes: `top_k`, `result_format`, `mask_error_details` …
+            options: What else `ToolServer` takes: `top_k`, `max_sessions`, `mask_error_details` …
 
         Raises:
             ConfigurationError: For an option that can't work; says what to do.

@@ -107,6 +107,31 @@ async def test_a_session_can_be_ended_by_its_client(http):
         assert (await http.delete(url, headers={"mcp-session-id": session})).status_code == 404
 
 
+async def test_there_are_only_so_many_sessions_and_one_that_ends_makes_room(http):
+    async with serving(front(max_sessions=2)) as url:
+        wire = Wire(http, url)
+        first, second = await wire.begin(), await wire.begin()
+        status, _, message = await wire.ask("initialize", INITIALIZE)
+        assert (status, message["error"]["message"]) == (503, "Too many open sessions")
+        assert await wire.listed(first) == (200, NORMAL)
+        async with client_of(url, mode="auto") as client:  # that needs none
+            assert await names(client) == NORMAL
+        await http.delete(url, headers={"mcp-session-id": second})
+        assert await wire.begin()
+
+
+async def test_a_session_that_is_idle_makes_room_by_itself(http):
+    async def begins():
+        return (await wire.ask("initialize", INITIALIZE))[0] == 200
+
+    async with serving(front(max_sessions=1, session_ttl_seconds=0.05)) as url:
+        wire = Wire(http, url)
+        first = await wire.begin()
+        while not await begins():
+            await settled()
+        assert (await wire.listed(first))[0] == 404
+
+
 @pytest.mark.parametrize("options", [{}, {"session_secret": SECRET}])
 @pytest.mark.parametrize(
     "session_id", ["nobody", "a.b", "é".encode(), "x" * 20_000, ".", "eyJtb2RlIjoiZGlzY292ZXJ5In0."]
@@ -234,6 +259,10 @@ def test_a_session_that_was_ended_is_not_brought_back_by_its_last_request():
         ({"session_secret": "short"}, "at least 16 bytes, found 5"),
         ({"session_secret": SECRET, "keep_sessions": False}, "session_secret signs sessions"),
         ({"session_ttl_seconds": 0}, "session_ttl_seconds is above 0"),
+        ({"session_ttl_seconds": float("inf")}, "and has an end, found inf"),
+        ({"max_sessions": 0}, "max_sessions is a whole number of at least 1, found 0"),
+        ({"max_sessions": True}, "found True"),
+        ({"max_sessions": None}, "found None"),
         ({"mode": "all"}, "mode is one of 'normal', 'discovery', found 'all'"),
         ({"top_k": 0}, "top_k is a whole number from 1 to 100, found 0"),
         ({"top_k": 101}, "found 101"),

@@ -133,6 +133,7 @@ async def test_options_reach_the_gateway(pets):
         (["--token-env", "NOT_SET"], "--token-env NOT_SET: this variable isn't set"),
         (["--token-file", "nowhere"], "nowhere"),
         (["--http", "0", "--max-body-bytes", "0"], "--max-body-bytes is above 0, found 0"),
+        (["--http", "0", "--max-sessions", "0"], "--max-sessions is above 0, found 0"),
         (["--http", "0", "--max-connections", "0"], "--max-connections is above 0, found 0"),
         (["--http", "0", "--requests-per-second", "0"], "--requests-per-second is above 0, found 0"),
         (["--openapi", "pets={pets}"], "'pets' and 'pets' would both have the prefix 'pets'"),

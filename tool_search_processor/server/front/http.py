@@ -231,6 +231,7 @@ def http_app(
     closing: asyncio.Event,
     metrics: ServerMetrics,
     session_ttl_seconds: float,
+    max_sessions: int,
     limits: dict[str, Any],
 ) -> Starlette:
     """Return the ASGI app: the endpoint and `/metrics`, behind `Protection`.
@@ -242,6 +243,7 @@ def http_app(
         closing: Once it is set, streams that have no end are ended.
         metrics: What `/metrics` shows.
         session_ttl_seconds: How long a session may be idle.
+        max_sessions: The most that are kept at one time.
         limits: What `Protection` takes.
 
     Raises:
@@ -251,6 +253,7 @@ def http_app(
         server,
         stateless=sessions.table is None,
         session_idle_timeout=None if sessions.table is None else session_ttl_seconds,
+        max_sessions=max_sessions,
         **({"max_request_body_size": limits["max_body_bytes"]} if "max_body_bytes" in limits else {}),
     )
     endpoint: ASGIApp = SessionEndpoint(manager, sessions, closing=closing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -27,7 +28,13 @@ from tool_search_processor.server.front.options import FrontOptions, ResultForma
 from tool_search_processor.server.front.providers import ProvidersFor, RequestProviders
 from tool_search_processor.server.front.requests import FrontRequest
 from tool_search_processor.server.front.rules import SessionRules
-from tool_search_processor.server.front.sessions import SESSION_TTL_SECONDS, Session, SessionTable, SignedIds
+from tool_search_processor.server.front.sessions import (
+    MAX_SESSIONS,
+    SESSION_TTL_SECONDS,
+    Session,
+    SessionTable,
+    SignedIds,
+)
 from tool_search_processor.server.front.views import ListedNames, ToolView
 from tool_search_processor.server.hosts import LOOPBACK, names_for
 from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
@@ -88,6 +95,7 @@ class ToolServer:
         authenticate: TokenCheck | None = None,
         keep_sessions: bool = True,
         session_ttl_seconds: float = SESSION_TTL_SECONDS,
+        max_sessions: int = MAX_SESSIONS,
         session_secret: str | bytes | None = None,
         instructions: str | None = None,
         clock: Callable[[], float] = time.time,
@@ -123,6 +131,8 @@ class ToolServer:
                 token to its user, None for nobody's. Users that compare equal own one another's sessions.
             keep_sessions: Whether HTTP clients get a session; without one, each request is read by itself.
             session_ttl_seconds: How long a session may be idle.
+            max_sessions: The most sessions that this process keeps; while there are so many, a client that
+                would begin one more is refused (503).
             session_secret: Signs session ids, which then carry their mode: any worker with the same secret
                 can serve them, none keeps anything, and they end `session_ttl_seconds` after they began. A
                 user's `repr` has to be the same in all of them.
@@ -147,7 +157,9 @@ class ToolServer:
         )
         self._clock = clock
         self._session_ttl_seconds = session_ttl_seconds
+        self._max_sessions = max_sessions
         self._keeps_sessions = keep_sessions
+        _check_sessions(ttl_seconds=session_ttl_seconds, most=max_sessions)
         self._signed_ids = _signed_ids(
             session_secret, ttl_seconds=session_ttl_seconds, keep_sessions=keep_sessions, clock=clock
         )
@@ -326,6 +338,7 @@ class ToolServer:
             closing=self._closing,
             metrics=self.metrics,
             session_ttl_seconds=self._session_ttl_seconds,
+            max_sessions=self._max_sessions,
             limits={"allowed_hosts": LOOPBACK, **limits, "token": self._token},
         )
 
@@ -378,12 +391,17 @@ class ToolServer:
                 self._hubs.discard(hub)
 
 
+def _check_sessions(*, ttl_seconds: float, most: int) -> None:
+    if not 0 < ttl_seconds < math.inf:
+        raise ConfigurationError(f"session_ttl_seconds is above 0, and has an end, found {ttl_seconds!r}")
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise ConfigurationError(f"max_sessions is a whole number of at least 1, found {most!r}")
+
+
 def _signed_ids(
     secret: str | bytes | None, *, ttl_seconds: float, keep_sessions: bool, clock: Callable[[], float]
 ) -> SignedIds | None:
-    """Return what signs the ids of sessions, None without a secret; checks the options of sessions."""
-    if not ttl_seconds > 0:
-        raise ConfigurationError(f"session_ttl_seconds is above 0, found {ttl_seconds!r}")
+    """Return what signs the ids of sessions, None without a secret."""
     if secret is None:
         return None
     if not keep_sessions:

@@ -18,6 +18,9 @@ from tool_search_processor.server.front.modes import MODES, Mode
 from tool_search_processor.server.front.rules import SessionRules
 
 SESSION_TTL_SECONDS = 1800.0
+MAX_SESSIONS = 2_000
+"""Each that has listed tools holds 57 KB, nearly all of it the SDK's."""
+
 _LEAST_SECRET = 16
 _LONGEST_ID = 1000
 
