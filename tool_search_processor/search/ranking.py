@@ -39,9 +39,7 @@ class Ranking:
         self.named: dict[int, float] = named(query, exact=source.named, suffix=source.ending)
         self._snapshot = snapshot
         self._source = source
-        self._clauses = [
-            [self.words[word] for word in clause if word in self.words] for clause in asked.clauses
-        ]
+        self._clauses = _clauses(asked, self.words)
         self._evidence: Evidence | None = None
         possible = missing = 0.0
         for evidence in self.words.values():
@@ -53,15 +51,28 @@ class Ranking:
     def evidence(self) -> Evidence:
         """One number a document, 0 for no match; only compared and turned into a score."""
         if self._evidence is None:
-            source = self._source
-            groups = (self.words.values(), *self._clauses)
-            rows = np.zeros((len(groups), source.size), np.float32)
-            for row, group in zip(rows, groups, strict=True):
-                add_up(group, row)
-            if len(source.hidden):
-                rows[:, source.hidden] = 0
-            self._evidence = _combined(rows) if self._clauses and source.size else rows[0]
+            self._evidence = self._of_clauses() if self._clauses else self._of_words()
         return self._evidence
+
+    def _of_words(self) -> Evidence:
+        row = np.zeros(self._source.size, np.float32)
+        add_up(self.words.values(), row)
+        row[self._source.hidden] = 0
+        return row
+
+    def _of_clauses(self) -> Evidence:
+        """Return the evidence for a request of several clauses; a word that is said once is added up once."""
+        rows = np.zeros((len(self._clauses), self._source.size), np.float32)
+        for row, (new, _) in zip(rows, self._clauses, strict=True):
+            add_up(new, row)
+        whole: Evidence = np.sum(rows, axis=0)
+        for row, (_, again) in zip(rows, self._clauses, strict=True):
+            if again:
+                add_up(again, row)
+        if len(self._source.hidden):
+            whole[self._source.hidden] = 0
+            rows[:, self._source.hidden] = 0
+        return _combined(whole, rows) if len(whole) else whole
 
     def leading(self, limit: int | None) -> tuple[Slots, Evidence]:
         """Return the slots of the best `limit` documents, perhaps of more, ascending, and their evidence."""
@@ -105,23 +116,36 @@ def _found(asked: Query, source: Snapshot | RequestDocuments) -> Mapping[str, Wo
     return found
 
 
-def _combined(rows: Evidence) -> Evidence:
+_Clause = tuple[list[WordEvidence], list[WordEvidence]]
+"""What the words of a clause find: those that it is the first to say, and those said before."""
+
+
+def _clauses(asked: Query, found: Mapping[str, WordEvidence]) -> list[_Clause]:
+    said: set[str] = set()
+    clauses: list[_Clause] = []
+    for clause in asked.clauses:
+        known = [word for word in clause if word in found]
+        new = [found[word] for word in known if word not in said]
+        clauses.append((new, [found[word] for word in known if word in said]))
+        said.update(known)
+    return clauses
+
+
+def _combined(whole: Evidence, clauses: Evidence) -> Evidence:
     """Return the evidence of each document: what it has for the whole request and for its best clause.
 
     A clause is measured by its best document, so that a part of the request that is put in rare words
     doesn't crowd out the rest.
 
     Args:
-        rows: What documents have for the whole request, and in the rows after it for each clause; these are
-            written over.
+        whole: What documents have for the whole request; written over, as are the clauses.
+        clauses: What they have for each clause, a row a clause.
     """
-    best = np.max(rows, axis=1)
-    whole, clauses = rows[0], rows[1:]
-    clauses *= (CLAUSE_SHARE * best[0] / np.maximum(best[1:], np.float32(_SMALLEST)))[:, np.newaxis]
-    combined: Evidence = np.max(clauses, axis=0)
-    combined += whole
-    combined *= np.float32(1 / (1 + CLAUSE_SHARE))
-    return combined
+    best = np.max(clauses, axis=1, keepdims=True)
+    clauses *= CLAUSE_SHARE * np.max(whole) / np.maximum(best, np.float32(_SMALLEST))
+    whole += np.max(clauses, axis=0)
+    whole *= np.float32(1 / (1 + CLAUSE_SHARE))
+    return whole
 
 
 def leading(evidence: Evidence, limit: int | None) -> tuple[Slots, Evidence]:
