@@ -305,6 +305,34 @@ async def test_a_hook_answers_what_a_server_asks(provide):
     assert json.loads(answer)["content"]["text"] == "hi yourself"
 
 
+@pytest.mark.parametrize(
+    ("option", "method"), [("sampling", "sampling/createMessage"), ("list_roots", "roots/list")]
+)
+async def test_a_hook_that_hangs_is_ended_and_the_server_is_told(provide, caplog, option, method):
+    ended = []
+
+    async def hang(*asked):
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(asked)
+
+    provider = provide(**{option: hang}, call_timeout_seconds=0.2)
+    with pytest.raises(ToolCallError, match="ask took longer than"):
+        await call(provider, "ask", name=method)
+    await until(lambda: ended)
+    await until(lambda: f"{option} took longer than 0.2 s to answer the MCP server 'small'" in caplog.text)
+    assert await call(provider, "echo", text="hello") == "hello"
+
+
+async def test_a_hook_s_own_timeout_is_the_hook_s_own_failure(provide, caplog):
+    async def sample(context, params):
+        raise TimeoutError("the model is slow")
+
+    answer = await call(provide(sampling=sample), "ask", name="sampling/createMessage")
+    assert answer == "the model is slow"
+
+
 async def test_lines_that_are_no_messages_cost_nothing(provide, caplog):
     caplog.set_level(logging.DEBUG, "tool_search_processor.providers.mcp")
     assert await call(provide("--chatty"), "echo", text="hello") == "hello"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tool_search_processor._version import __version__
 from tool_search_processor.errors import ProviderError
+from tool_search_processor.providers.mcp.asked import timed_hook
 from tool_search_processor.providers.mcp.backoff import Backoff
 from tool_search_processor.providers.mcp.failures import (
     UNREACHED,
@@ -214,9 +215,9 @@ class Connector:
             message_handler=notices.handle,
             logging_callback=notices.log,
             log_level=LOG_LEVEL,
-            sampling_callback=self._settings.sampling,
-            elicitation_callback=self._settings.elicitation,
-            list_roots_callback=self._settings.list_roots,
+            sampling_callback=timed_hook("sampling", self._settings),
+            elicitation_callback=timed_hook("elicitation", self._settings),
+            list_roots_callback=timed_hook("list_roots", self._settings),
             mode=self._mode,
             cache=None,  # a list is read when it has changed, and then afresh
         )

@@ -106,7 +106,8 @@ class MCPProvider(Provider):
             resources_as_tools: Adds the tools `list_resources` and `read_resource`.
             prompts_as_tools: Adds the tools `list_prompts` and `get_prompt`.
             sampling: Answers the server's requests for a completion, as the SDK's `sampling_callback`; a
-                server that asks without it is refused. The same holds for the next two.
+                server that asks without it is refused, and so is one that is not answered within
+                `call_timeout_seconds`. The same holds for the next two.
             elicitation: Answers its questions to the user, as `elicitation_callback`.
             list_roots: Tells the folders it may look at, as `list_roots_callback`.
 
