@@ -3,7 +3,9 @@
 import subprocess
 import sys
 
+import httpx2
 import pytest
+from mcp import MCPError
 
 from tests.server.front.support import (
     SECRET,
@@ -21,13 +23,21 @@ from tests.server.front.support import (
     serving,
     text,
 )
+from tests.server.front.test_sessions import INITIALIZE, Wire
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.providers import StaticProvider
+from tool_search_processor.providers.mcp.failures import root_cause
 from tool_search_processor.server.mcp import ToolServer, on_demand
 
 META = ["search_tools", "call_tool"]
 ALL = ["create_issue", "list_issues", "send_email", "broken_printer"]
+
+
+@pytest.fixture
+async def http():
+    async with httpx2.AsyncClient(timeout=20) as client:
+        yield client
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -62,8 +72,8 @@ async def test_discovery_mode_lists_the_two_meta_tools_and_everything_is_found_a
         ("normal", {"x-mcp-tool-mode": "DISCOVERY"}, "", "discovery"),
         ("normal", {}, "?tool_mode=discovery", "discovery"),
         ("normal", {"X-MCP-Tool-Mode": "normal"}, "?tool_mode=discovery", "normal"),
-        ("normal", {"X-MCP-Tool-Mode": "everything"}, "?tool_mode=%00", "normal"),
-        ("normal", {"X-MCP-Tool-Mode": "everything"}, "?tool_mode=discovery", "discovery"),
+        ("normal", {"X-MCP-Tool-Mode": "normal"}, "?tool_mode=all", "normal"),  # the header counts
+        ("normal", {"X-MCP-Tool-Mode": ""}, "?tool_mode=discovery", "discovery"),
         ("discovery", {}, "", "discovery"),
         ("discovery", {"X-MCP-Tool-Mode": "normal"}, "", "normal"),
     ],
@@ -73,6 +83,28 @@ async def test_a_client_chooses_its_mode_by_header_then_query_then_the_servers_o
 ):
     async with connected(front(mode=default), way, headers=headers, query=query) as client:
         assert await names(client) == (META if expected == "discovery" else ["create_issue", *META])
+
+
+@pytest.mark.parametrize("options", [{}, {"keep_sessions": False}, {"session_secret": SECRET}])
+async def test_a_mode_that_there_is_not_is_refused(http, options):
+    async with serving(front(**options)) as url:
+        for header, query, problem in (
+            ("all", "?tool_mode=discovery", "X-MCP-Tool-Mode is one of 'normal', 'discovery', found 'all'"),
+            ("", "?tool_mode=ALL", "tool_mode is one of 'normal', 'discovery', found 'ALL'"),
+            ("", "?tool_mode=%00%0a", r"tool_mode is one of 'normal', 'discovery', found '\x00\n'"),
+        ):
+            for more in ({}, {"mcp_protocol_version": "2026-07-28"}):
+                wire = Wire(http, f"{url}{query}")
+                status, _, said = await wire.ask("initialize", INITIALIZE, x_mcp_tool_mode=header, **more)
+                assert (status, said["error"]["message"]) == (400, problem)
+
+
+@pytest.mark.parametrize("way", ["http", "http without handshake"])
+async def test_a_client_is_told_which_modes_there_are(way):
+    with pytest.raises((MCPError, ExceptionGroup)) as refused:
+        async with connected(front(), way, query="?tool_mode=all") as client:
+            await names(client)
+    assert "found 'all'" in str(root_cause(refused.value))
 
 
 @pytest.mark.parametrize("secret", [None, SECRET])

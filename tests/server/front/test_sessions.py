@@ -77,6 +77,7 @@ async def test_the_mode_of_the_first_request_holds_whatever_later_ones_say(http,
         discovery = await wire.begin(x_mcp_tool_mode="discovery")
         assert await wire.listed(normal, x_mcp_tool_mode="discovery") == (200, NORMAL)
         assert await wire.listed(normal, url=f"{url}?tool_mode=discovery") == (200, NORMAL)
+        assert await wire.listed(normal, x_mcp_tool_mode="nonsense") == (200, NORMAL)
         assert await wire.listed(discovery, x_mcp_tool_mode="normal") == (200, DISCOVERY)
         assert await wire.listed(discovery) == (200, DISCOVERY)
 

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tool_search_processor.server.access import Caller
-from tool_search_processor.server.front.modes import Mode, mode_of
+from tool_search_processor.server.front.modes import Mode, UnknownModeError, mode_of
 from tool_search_processor.server.front.requests import REQUEST_KEY, of_http
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.front.sessions import Exchange, Session, SessionTable, SignedIds
@@ -55,19 +55,22 @@ class Sessions:
     """Called when a session's rules have changed."""
 
     def begin(self, request: Request) -> Session:
-        """Return what a request without a session has, which becomes one if it is kept."""
+        """Return what a request without a session has, which becomes one if it is kept.
+
+        Raises:
+            UnknownModeError: It asks for a mode that there isn't.
+        """
         mode = mode_of(request.headers, request.query_params, default=self.default_mode)
-        caller: Caller | None = request.scope.get(CALLER_KEY)
-        rules = SessionRules(holds_for="request")
-        return Session(mode=mode, rules=rules, user=caller.user if caller else None)
+        return Session(mode=mode, rules=SessionRules(holds_for="request"), user=_user_of(request))
 
     def resume(self, request: Request, session_id: str) -> Session | None:
         """Return the session of an id; None where there is none, or it is somebody else's."""
-        begun = self.begin(request)
+        user = _user_of(request)
         if self.table is not None:
-            return self.table.get(session_id, user=begun.user)
-        mode = self.signed.read(session_id, user=begun.user) if self.signed is not None else None
-        return Session(mode=mode, rules=begun.rules, id=session_id, user=begun.user) if mode else None
+            return self.table.get(session_id, user=user)
+        mode = self.signed.read(session_id, user=user) if self.signed is not None else None
+        rules = SessionRules(holds_for="request")
+        return Session(mode=mode, rules=rules, id=session_id, user=user) if mode else None
 
     def keep(self, session: Session, session_id: str) -> None:
         """Keep what a request began, for the requests that will bear this id."""
@@ -97,7 +100,13 @@ class SessionEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        request = Request(scope)
+        try:
+            await self._answer(Request(scope), receive, send)
+        except UnknownModeError as exc:
+            await _refusal(400, str(exc))(scope, receive, send)
+
+    async def _answer(self, request: Request, receive: Receive, send: Send) -> None:
+        scope = request.scope
         version = request.headers.get(_VERSION_HEADER)
         session_id = request.headers.get(_SESSION_HEADER)
         if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
@@ -281,6 +290,11 @@ def http_app(
     )
     app.router.redirect_slashes = False
     return app
+
+
+def _user_of(request: Request) -> object:
+    caller: Caller | None = request.scope.get(CALLER_KEY)
+    return caller.user if caller else None
 
 
 def _decoded(body: bytes) -> Mapping[str, Any]:

@@ -13,21 +13,33 @@ Mode = Literal["normal", "discovery"]
 """`normal`: tools are listed, unless they are on demand; `discovery`: only the meta-tools are."""
 
 MODES: tuple[Mode, ...] = ("normal", "discovery")
-MODE_HEADER = "x-mcp-tool-mode"
+MODE_HEADER = "X-MCP-Tool-Mode"
 MODE_PARAMETER = "tool_mode"
 
 _ON_DEMAND = "on_demand"
 
 
+class UnknownModeError(ValueError):
+    """A request asks for a mode that there isn't."""
+
+
 def mode_of(headers: Mapping[str, str], query: Mapping[str, str], *, default: Mode) -> Mode:
     """Return the mode a request asks for: its header, else its query parameter, else the default.
 
-    Anything but a mode's name, in upper or lower case, asks for nothing.
+    It is a mode's name, in upper or lower case; a blank one asks for nothing.
+
+    Raises:
+        UnknownModeError: For another.
     """
-    for asked in (headers.get(MODE_HEADER), query.get(MODE_PARAMETER)):
+    for place, asked in (
+        (MODE_HEADER, headers.get(MODE_HEADER)),
+        (MODE_PARAMETER, query.get(MODE_PARAMETER)),
+    ):
         mode = (asked or "").strip().lower()
         if mode in MODES:
             return mode
+        if mode:
+            raise UnknownModeError(f"{place} is one of {', '.join(map(repr, MODES))}, found {asked!r:.60}")
     return default
 
 

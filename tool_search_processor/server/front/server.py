@@ -107,8 +107,8 @@ class ToolServer:
                 resources and prompts are served, too; or a function `(context) -> tools`.
             name: What clients are told the server is called.
             mode: What clients are listed that don't ask for a mode, by the header
-                `X-MCP-Tool-Mode: discovery` or by the query `?tool_mode=discovery`. A session keeps the
-                mode that it began with.
+                `X-MCP-Tool-Mode: discovery` or by the query `?tool_mode=discovery`; another value than the
+                two modes is refused (400). A session keeps the mode that it began with.
             search_tool_name: The name of the tool that searches.
             call_tool_name: The name of the tool that runs another.
             search: How tools are searched; see `Catalog`.
