@@ -73,8 +73,8 @@ class TokenLimiter:
                 `finish_reason="aborted"`.
             count_tools: Whether tool definitions count.
             counter: Returns the tokens of one text. It is called in the event loop, which waits for it,
-                however long it takes: ask no server in it. By default litellm's tokenizer for the step's model,
-                without network, and an estimate from characters where litellm is not installed; a step
+                however long it takes: ask no server in it. By default litellm's tokenizer for the step's
+                model, without network, and an estimate from characters where litellm is not installed; a step
                 that fits whatever the tokenizer is not counted at all.
             keep_last_turn: Whether everything from the last user message on stays. When False, only that
                 message and the newest call with its results must stay.
