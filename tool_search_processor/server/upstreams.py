@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.base import Provider
+from tool_search_processor.providers.base import Context, Provider
 from tool_search_processor.providers.mcp.config import (
+    UnsetVariableError,
+    config_providers,
     expanded,
     prefix_of,
     unknown_keys,
     warn_of_unknown,
 )
+from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.namespace import Namespace
+
+if TYPE_CHECKING:
+    from tool_search_processor.providers.mcp.settings import MCPOptions
+
+logger = logging.getLogger(__name__)
 
 _NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.+)", re.DOTALL)
 _SERVERS, _APIS = "mcpServers", "openapi"
@@ -41,6 +50,28 @@ class ApiEntry(BaseModel):
     disabled: bool = False
 
 
+class BrokenUpstream(Provider):
+    """Stands for an upstream that this start has come without, and tells why."""
+
+    def __init__(self, name: str, problem: ConfigurationError) -> None:
+        """Take its name and what is wrong, which is logged."""
+        self.name = name
+        self._problem = str(problem)
+        logger.warning("the upstream %r is left out: %s", name, self._problem)
+
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return nothing."""
+        return ()
+
+    def version(self) -> int:
+        """Return the same mark always."""
+        return 0
+
+    def failure(self) -> str:
+        """Return what is wrong."""
+        return self._problem
+
+
 def read_upstreams(
     config: str | Path | Mapping[str, Any] | None = None,
     *,
@@ -54,6 +85,10 @@ def read_upstreams(
     [upstream.name for upstream in upstreams]  # -> ['git', 'pets']
     ```
 
+    A configuration of a wrong shape raises. Where one upstream can't be had at this start (its document
+    can't be read, or names no server; a variable isn't set), a provider stands for it that lists nothing and
+    tells why (`failure`), so that the others are served.
+
     Args:
         config: `{"mcpServers": {name: {…}}, "openapi": {name: {…}}}`, or the path of a file that holds it;
             either key may be absent. For servers see `MCPProvider.from_config`. An API has `document` (a
@@ -65,7 +100,7 @@ def read_upstreams(
         call_timeout_seconds: The longest time of one call.
 
     Raises:
-        ConfigurationError: Names what can't be read or can't work.
+        ConfigurationError: Names the file, or the entry and the key.
         ImportError: An extra is not installed.
     """
     where, content = _load(config)
@@ -81,11 +116,11 @@ def read_upstreams(
         at = f"{where}: API {name!r}"
         entry = _entry(given, at)
         if not entry.disabled:
-            providers.append(_api(name, entry, folder=folder, at=at, timeout_seconds=call_timeout_seconds))
+            providers.append(_api_or_why(name, entry, folder=folder, at=at, seconds=call_timeout_seconds))
     for name, document in map(_named, openapi):
         entry = ApiEntry(document=document)
         at = f"the OpenAPI document {name!r}"
-        providers.append(_api(name, entry, folder=Path(), at=at, timeout_seconds=call_timeout_seconds))
+        providers.append(_api_or_why(name, entry, folder=Path(), at=at, seconds=call_timeout_seconds))
     check_distinct(providers)
     return providers
 
@@ -123,9 +158,13 @@ def _servers(config: Any, call_timeout_seconds: float) -> list[Provider]:
     from tool_search_processor.providers.mcp import MCPProvider
     from tool_search_processor.server.mcp import forward_progress
 
-    return MCPProvider.from_config(
-        config, on_progress=forward_progress, call_timeout_seconds=call_timeout_seconds
-    )
+    options: MCPOptions = {"on_progress": forward_progress, "call_timeout_seconds": call_timeout_seconds}
+
+    def make(name: str, kind: str, arguments: Mapping[str, Any]) -> Provider:
+        constructor = MCPProvider.http if kind == "http" else MCPProvider.stdio
+        return constructor(name=name, **arguments, **options)
+
+    return config_providers(config, make, namespaced=True, make_broken=BrokenUpstream)
 
 
 def _entry(given: Any, at: str) -> ApiEntry:
@@ -138,7 +177,7 @@ def _entry(given: Any, at: str) -> ApiEntry:
             )
         given = {key: value for key, value in given.items() if key in fields}  # less what is a client's
     try:
-        return ApiEntry.model_validate(expanded(given, at))
+        return ApiEntry.model_validate(given)
     except ValidationError as exc:
         raise ConfigurationError(f"{at}: {'; '.join(_problems(exc))}") from exc
 
@@ -150,19 +189,20 @@ def _problems(exc: ValidationError) -> Iterator[str]:
         yield f"key {key!r}: {error['msg'].lower()}" if key else error["msg"].lower()
 
 
-def _api(name: str, entry: ApiEntry, *, folder: Path, at: str, timeout_seconds: float) -> Provider:
+def _api_or_why(name: str, entry: ApiEntry, *, folder: Path, at: str, seconds: float) -> Provider:
+    """Return the provider of an API, or what stands for one that can't be had."""
     from tool_search_processor.providers.openapi import OpenAPIProvider
 
-    is_url = entry.document.startswith(("http://", "https://"))
     try:
-        provider = OpenAPIProvider(
-            entry.document if is_url else folder / entry.document,
-            name=name,
-            timeout_seconds=timeout_seconds,
-            **entry.model_dump(exclude={"document", "disabled"}),
-        )
+        options = expanded(entry.model_dump(exclude={"disabled"}), at)
+    except UnsetVariableError as exc:
+        return BrokenUpstream(name, exc)
+    document = options.pop("document")
+    place = document if document.startswith(("http://", "https://")) else folder / document
+    try:
+        provider = OpenAPIProvider(place, name=name, timeout_seconds=seconds, **options)
     except ConfigurationError as exc:
-        raise ConfigurationError(f"{at}: {exc}") from exc
+        return BrokenUpstream(name, ConfigurationError(f"{at}: {exc}"))
     return provider.with_transforms(Namespace(prefix_of(name)))
 
 

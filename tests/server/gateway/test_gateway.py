@@ -176,6 +176,18 @@ async def test_one_that_is_dead_and_one_that_hangs_hold_nobody_up(http, tmp_path
     assert "the provider 'dead' failed to list its tools" in caplog.text
 
 
+async def test_one_that_was_never_had_is_told_in_the_health(http, tmp_path):
+    (tmp_path / "pets.json").write_text(json.dumps(PETS), "utf-8")
+    apis = {"pets": {"document": str(tmp_path / "pets.json")}}  # which names no server
+    upstreams = read_upstreams({**config(small=small()), "openapi": apis})
+    async with running(Gateway(upstreams)) as url, client_of(url) as client:
+        assert text(await proxied(client, "small_echo", {"text": "hello"})) == "hello"
+        health = (await http.get(url.replace("/mcp", "/health"))).json()
+    assert health["status"] == "degraded"
+    assert [(one["name"], one["up"]) for one in health["upstreams"]] == [("small", True), ("pets", False)]
+    assert "names no absolute server for GET /pets: give base_url=" in health["upstreams"][1]["error"]
+
+
 async def test_one_that_comes_late_is_found_as_soon_as_it_is_there(tmp_path):
     os.mkfifo(tmp_path / "go")
     late = (

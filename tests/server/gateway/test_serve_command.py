@@ -136,6 +136,7 @@ async def test_options_reach_the_gateway(pets):
         (["--http", "0", "--max-sessions", "0"], "--max-sessions is above 0, found 0"),
         (["--http", "0", "--max-connections", "0"], "--max-connections is above 0, found 0"),
         (["--http", "0", "--requests-per-second", "0"], "--requests-per-second is above 0, found 0"),
+        (["--openapi", "other=no.json", "--top-k", "0"], "top_k is a whole number"),
         (["--openapi", "pets={pets}"], "'pets' and 'pets' would both have the prefix 'pets'"),
     ],
 )

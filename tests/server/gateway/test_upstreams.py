@@ -5,7 +5,9 @@ import json
 import pytest
 
 from tests.server.gateway.support import PETS, config, small
+from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.base import provider_failure
 from tool_search_processor.server.upstreams import read_upstreams
 
 API = {"document": "pets.json", "base_url": "http://127.0.0.1:9"}
@@ -79,10 +81,6 @@ def test_a_document_may_be_at_a_url_and_is_fetched_later():
             {"openapi": {"a": {**API, "base_urls": "x"}}},
             "'base_urls' (did you mean 'base_url'?); known are doc",
         ),
-        ({"openapi": {"a": {**API, "headers": {"X": "${NOT_SET}"}}}}, "variable NOT_SET isn't set"),
-        ({"openapi": {"a": {"document": "no.json"}}}, "API 'a': "),
-        ({"openapi": {"a": {**API, "include": ["nothing*"]}}}, "API 'a': "),
-        ({"openapi": {"a": {**API, "credentials": {"other": "x"}}}}, "API 'a': "),
         (config(git={}), "server 'git' has either the key 'command' or the key 'url', found neither"),
         ({**config(a=small()), "openapi": {"a": API}}, "'a' and 'a' would both have the prefix 'a'"),
         ({"openapi": {"a b": API, "a.b": API}}, "'a b' and 'a.b' would both have the prefix 'a_b'"),
@@ -93,6 +91,48 @@ def test_what_cannot_work_is_told_in_one_sentence(write, content, problem):
         read_upstreams(write(content))
     assert problem in str(told.value)
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ({"document": "pets.json"}, "pets.json names no absolute server for GET /pets: give base_url"),
+        ({"document": "no.json"}, "no.json: No such file or directory"),
+        ({**API, "base_url": "pets.example"}, "base_url begins with http:// or https://"),
+        (
+            {**API, "headers": {"X": "${NOT_SET}"}},
+            "'headers', 'X': the environment variable NOT_SET isn't set",
+        ),
+        ({**API, "include": ["nothing*"]}, "include: 'nothing*' matches no operation"),
+        ({**API, "credentials": {"other": "x"}}, "'other'"),
+    ],
+)
+async def test_an_api_that_cannot_be_had_tells_why_and_the_others_are_served(write, caplog, entry, problem):
+    path = write({**config(git=small()), "openapi": {"bad": entry, "good": API}})
+    git, bad, good = read_upstreams(path)
+    assert [git.name, bad.name, good.name] == ["git", "bad", "good"]
+    catalog = Catalog([bad, good])
+    assert [tool.name for tool in await catalog.list_tools()] == ["good_listPets", "good_sellPet"]
+    status, other = catalog.status().providers
+    assert (status.name, status.up, other.up, other.error) == ("bad", False, True, None)
+    assert status.error.startswith(f"{path}: API 'bad'")
+    assert problem in status.error
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the upstream 'bad' is left out: {bad.failure()}"
+    ]
+    await catalog.refresh()
+
+
+async def test_a_server_whose_variable_is_not_set_tells_so_and_the_others_are_served(write):
+    entry = {"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": "Bearer ${NOT_SET}"}}
+    bad, _ = read_upstreams(write(config(bad=entry, git=small())))
+    assert "server 'bad': key 'headers', 'Authorization': the environment variable" in provider_failure(bad)
+    assert list(await bad.list_tools({})) == []
+
+
+async def test_a_document_of_the_command_line_that_cannot_be_had_is_one_upstream_too(tmp_path):
+    (bad,) = read_upstreams(openapi=[f"pets={tmp_path / 'no.json'}"])
+    assert bad.failure().startswith("the OpenAPI document 'pets': can't read")
 
 
 def test_a_key_that_nobody_reads_is_told_once_with_the_one_that_is_near(write, caplog):

@@ -37,8 +37,20 @@ MakeProvider = Callable[[str, str, Mapping[str, Any]], Provider]
 """Takes a name, "stdio" or "http", and the arguments of that constructor."""
 
 
+MakeBroken = Callable[[str, ConfigurationError], Provider]
+"""Takes a name, and why there is no provider of it."""
+
+
+class UnsetVariableError(ConfigurationError):
+    """A text names a variable that this process doesn't have."""
+
+
 def config_providers(
-    config: str | Path | Mapping[str, Any], make: MakeProvider, *, namespaced: bool
+    config: str | Path | Mapping[str, Any],
+    make: MakeProvider,
+    *,
+    namespaced: bool,
+    make_broken: MakeBroken | None = None,
 ) -> list[Provider]:
     """Return a provider for each server of a configuration that isn't disabled, in its order.
 
@@ -46,6 +58,8 @@ def config_providers(
         config: A path, or what such a file holds.
         make: Makes one provider.
         namespaced: Whether its name becomes a prefix.
+        make_broken: Makes what stands for a server one of whose variables isn't set; without it, such a one
+            raises, too.
 
     Raises:
         ConfigurationError: Names the file, or the server and the key.
@@ -62,7 +76,12 @@ def config_providers(
             raise ConfigurationError(f"{at} is an object, found {entry!r:.80}")
         if _is_disabled(entry, at):
             continue
-        provider = _provider(name, entry, make, at=at)
+        try:
+            provider = _provider(name, entry, make, at=at)
+        except UnsetVariableError as exc:
+            if make_broken is None:
+                raise
+            provider = make_broken(name, exc)
         prefix = prefix_of(name)
         if namespaced and prefix in prefixes:
             raise ConfigurationError(
@@ -82,7 +101,7 @@ def expanded(value: Any, at: str) -> Any:
     """Return a value with the variables in its texts replaced.
 
     Raises:
-        ConfigurationError: A variable isn't set; `at` is where.
+        UnsetVariableError: A variable isn't set; `at` is where.
     """
     if isinstance(value, str):
         return _VARIABLE.sub(lambda match: _variable(match, at), value)
@@ -176,7 +195,7 @@ def _variable(match: re.Match[str], at: str) -> str:
     name, fallback = match.groups()
     value = os.environ.get(name, fallback)
     if value is None:
-        raise ConfigurationError(
+        raise UnsetVariableError(
             f"{at}: the environment variable {name} isn't set: set it, or write ${{{name}:-…}}"
         )
     return value
