@@ -194,6 +194,10 @@ class Catalog(Provider):
         """Return one resource of a request by its exact URI, or None."""
         return await self._components.resources.get(uri, context or {})
 
+    async def get_unlisted_resource(self, uri: str, context: Context | None = None) -> Resource | None:
+        """Return a resource that one of the providers can read but doesn't list, or None."""
+        return await self._components.unlisted_resource(uri, context or {})
+
     async def list_resource_templates(self, context: Context | None = None) -> Sequence[ResourceTemplate]:
         """Return the templates of resources of a request, in order; of equal texts the first stays."""
         return await self._components.templates.all(context or {})

@@ -12,9 +12,14 @@ from tool_search_processor.catalog.patience import Limits
 from tool_search_processor.catalog.sources import Source, are_same
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.once import Once
-from tool_search_processor.providers.base import Context, ToolProvider
+from tool_search_processor.providers.base import Context, ToolProvider, unlisted_resource_of
 from tool_search_processor.transforms.base import ComponentT, Transform, component_key, kind_of
-from tool_search_processor.transforms.rows import get_agreed, index_components, transform_stages
+from tool_search_processor.transforms.rows import (
+    get_agreed,
+    index_components,
+    look_through,
+    transform_stages,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -116,6 +121,7 @@ class Components:
         owner: str,
     ) -> None:
         """Take the sources of each kind; see `Gathering`."""
+        self._transforms = tuple(transform.for_part() for transform in transforms)
         self.resources = Gathering(Resource, resources, transforms=transforms, owner=owner)
         self.templates = Gathering(ResourceTemplate, templates, transforms=transforms, owner=owner)
         self.prompts = Gathering(Prompt, prompts, transforms=transforms, owner=owner)
@@ -147,6 +153,22 @@ class Components:
             transforms=transforms,
             owner=owner,
         )
+
+    async def unlisted_resource(self, uri: str, context: Context) -> Resource | None:
+        """Return what the first provider that can read this URI doesn't list; None where there is none."""
+
+        async def find(uri: str) -> Resource | None:
+            for source in self.resources.sources:
+                found = await unlisted_resource_of(source.provider, uri, context)
+                if found is not None:
+                    return found
+            return None
+
+        try:
+            return await look_through(self._transforms, uri, find)
+        except Exception:  # foreign code: a lookup that fails gives nothing
+            logger.warning("the resource %r is not given: a lookup failed", uri, exc_info=True)
+            return None
 
     def error_of(self, provider: ToolProvider) -> str | None:
         """Return why a provider's last listing of anything beside tools failed; None where none did."""

@@ -17,6 +17,7 @@ from tool_search_processor.transforms.rows import (
     check_transforms,
     get_agreed,
     index_components,
+    look_through,
     overrides_get,
     transform_stages,
 )
@@ -49,6 +50,8 @@ class ToolProvider(Protocol):
     - `foreign: bool`: somebody else defines its tools, so a catalog watches them for changes.
     - `list_resources(context)`, `list_resource_templates(context)`, `list_prompts(context)`: what a
       gateway passes on beside the tools.
+    - `async get_unlisted_resource(uri, context)`: a resource that it can read but doesn't list, as a link in
+      an answer may lead to one; None for a URI that is none of its own, and for what it lists.
     - `async aclose()`: lets go of connections.
     """
 
@@ -139,6 +142,12 @@ class TransformedProvider(Provider):
         """Return the wrapped provider's prompts, transformed; none where it has none."""
         return await self._transformed(context, "prompt")
 
+    async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
+        """Return what the wrapped provider can read but doesn't list, transformed, by its outer URI."""
+        return await look_through(
+            self.transforms, uri, lambda inner: unlisted_resource_of(self.provider, inner, context)
+        )
+
     async def _transformed(self, context: Context, kind: Kind) -> Sequence[Any]:
         listed = tuple(await components_of(self.provider, context, kind=kind, make=self._make))
         stages = await transform_stages(self.transforms, listed, kind=kind)
@@ -200,6 +209,13 @@ async def components_of(
     name = provider_name(provider)
     _make_room(make, len(listed))
     return [make(item, origin=name) if is_function(item) else item for item in listed]
+
+
+async def unlisted_resource_of(provider: object, uri: str, context: Context) -> Resource | None:
+    """Return a resource that a provider can read but doesn't list; None where there is none."""
+    get = getattr(provider, "get_unlisted_resource", None)
+    found: Resource | None = None if get is None else await get(uri, context)
+    return found
 
 
 def provider_version(provider: object) -> Hashable | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tool_search_processor.components import ResourceTemplate
+from tool_search_processor.components import Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import (
@@ -206,6 +206,34 @@ async def get_agreed_tool(
 
 def _content(component: Component) -> object:
     return component.fingerprint if isinstance(component, Tool) else component
+
+
+async def look_through(
+    transforms: Iterable[Transform], uri: str, find: Callable[[str], Awaitable[Resource | None]]
+) -> Resource | None:
+    """Look up a resource that is in no list, through the get methods, outermost first.
+
+    A transform that has only a list method is given the resource as a list of one: it may hide it, and
+    change what is told of it, but not its URI.
+
+    Args:
+        transforms: Innermost first.
+        uri: As it is known outside.
+        find: Looks it up by the URI that is known below all of them.
+    """
+    row = merge_transforms(transforms)
+
+    async def get(level: int, uri: str) -> Resource | None:
+        if level == 0:
+            return await find(uri)
+        transform = row[level - 1]
+        if type(transform).get_resource is not Transform.get_resource:
+            return await transform.get_resource(uri, lambda inner: get(level - 1, inner))
+        found = await get(level - 1, uri)
+        listed = () if found is None else await apply_transforms([transform], [found], kind="resource")
+        return next((resource for resource in listed if resource.uri == uri), None)
+
+    return await get(len(row), uri)
 
 
 def index_components(components: Iterable[ComponentT]) -> dict[str, ComponentT]:

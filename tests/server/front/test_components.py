@@ -6,14 +6,15 @@ from mcp import MCPError
 from mcp.server.mcpserver import Context as UpstreamContext
 from mcp.server.mcpserver import Image, MCPServer
 
-from tests.server.front.support import connected, found, names, proxied, text
-from tool_search_processor import Tool
+from tests.server.front.support import WAYS, connected, found, names, proxied, text
+from tool_search_processor import Tool, ToolContext
+from tool_search_processor.catalog import Catalog
 from tool_search_processor.components import Prompt, PromptArgument, Resource, ResourceTemplate
 from tool_search_processor.providers import TransformedProvider
 from tool_search_processor.providers.mcp import MCPProvider
 from tool_search_processor.providers.mcp.background import close_background
 from tool_search_processor.server.mcp import TARGET_META, ToolServer, forward_progress
-from tool_search_processor.transforms import Namespace
+from tool_search_processor.transforms import Namespace, Transform, Visibility
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -329,6 +330,127 @@ async def test_uris_in_answers_can_be_read_where_they_were_told(prefixes, place,
         several = (await client.read_resource(f"{place}several")).contents
         inner = place.replace("doc", "inner")
         assert [each.uri for each in several] == [f"{inner}a", f"{inner}b"]
+
+
+class Shop(MCPServer):
+    """A server that doesn't list every resource, as the protocol lets it."""
+
+    async def list_resources(self):
+        return [each for each in await super().list_resources() if each.name != "unlisted"]
+
+
+def shop():
+    """Return a server that links to a resource which it doesn't list."""
+    server = Shop("shop")
+
+    @server.tool()
+    def receipt() -> types.ResourceLink:
+        """Return where the receipt is."""
+        return types.ResourceLink(uri="receipt://2026/7", name="receipt")
+
+    @server.resource("receipt://all", name="everything")
+    def receipts() -> str:
+        return "all of them"
+
+    @server.resource("receipt://pages/{number}")
+    def page(number: str) -> str:
+        return number
+
+    @server.resource("receipt://2026/7", name="unlisted")
+    def seventh() -> str:
+        return "7 euros"
+
+    return server
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_an_answer_links_to_can_be_read_without_being_listed(way):
+    provider = MCPProvider.in_memory(shop(), name="shop").with_transforms(Namespace("s"), Namespace("t"))
+    async with ToolServer([provider]) as server, connected(server, way) as client:
+        [link] = (await client.call_tool("t_s_receipt", {})).content
+        assert link.uri == "receipt://t/s/2026/7"
+        assert link.uri not in [each.uri for each in (await client.list_resources()).resources]
+        (content,) = (await client.read_resource(link.uri)).contents
+        assert (content.uri, content.text) == (link.uri, "7 euros")
+        for uri in ("receipt://t/s/2026/8", "receipt://2026/7", "receipt://t/2026/7", "other://t/s/7"):
+            with pytest.raises(MCPError) as refused:
+                await client.read_resource(uri)
+            assert (refused.value.code, refused.value.message) == (-32002, "Resource not found")
+
+
+class Hide(Transform):
+    """Hides what is named like this, by its list method alone."""
+
+    async def list_resources(self, resources):
+        return [each for each in resources if "2026" not in each.uri]
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        Visibility(False, names={"receipt://*2026*", "everything"}),
+        Visibility(False, components={"resource"}),
+        Hide(),
+    ],
+)
+@pytest.mark.parametrize("place", ["provider", "catalog", "inner catalog", "request"])
+async def test_what_transforms_hide_cannot_be_read_as_if_it_were_unlisted(transform, place):
+    provider = MCPProvider.in_memory(shop(), name="shop")
+    hidden = provider.with_transforms(transform)
+    served = {
+        "provider": [hidden],
+        "catalog": Catalog([provider], transforms=[transform]),
+        "inner catalog": [Catalog([Catalog([provider], transforms=[transform])])],
+        "request": [],
+    }[place]
+    options = {"providers_for": lambda context: [hidden]} if place == "request" else {}
+    async with provider, ToolServer(served, **options) as server, connected(server) as client:
+        await client.list_tools()
+        with pytest.raises(MCPError, match="Resource not found"):
+            await client.read_resource("receipt://2026/7")
+        if isinstance(transform, Visibility):
+            with pytest.raises(MCPError, match="Resource not found"):
+                await client.read_resource("receipt://all")
+
+
+async def test_a_sessions_rules_hold_for_what_is_not_listed():
+    def switch(run: ToolContext, **rule: str) -> str:
+        run.context["session_rules"].disable(**{key: [value] for key, value in rule.items()})
+        return "done"
+
+    def close_url(run: ToolContext) -> str:
+        """Close the URL."""
+        return switch(run, names="receipt://s/2026/*")
+
+    def close_shop(run: ToolContext) -> str:
+        """Close the shop."""
+        return switch(run, namespaces="s")
+
+    for close in (close_url, close_shop):
+        provider = MCPProvider.in_memory(shop(), name="shop").with_transforms(Namespace("s"))
+        async with ToolServer([provider, close]) as server, connected(server) as client:
+            assert (await client.read_resource("receipt://s/2026/7")).contents[0].text == "7 euros"
+            await client.call_tool(close.__name__, {})
+            with pytest.raises(MCPError, match="Resource not found"):
+                await client.read_resource("receipt://s/2026/7")
+
+
+async def test_a_provider_of_a_request_reads_what_it_does_not_list():
+    async with MCPProvider.in_memory(shop(), name="shop") as provider:
+        server = ToolServer([Library()], providers_for=lambda context: [Library(), provider])
+        async with server, connected(server) as client:
+            assert (await client.read_resource("receipt://2026/7")).contents[0].text == "7 euros"
+
+
+async def test_a_lookup_that_fails_gives_nothing(caplog):
+    class Broken(Library):
+        async def get_unlisted_resource(self, uri, context):
+            raise OSError("secret")
+
+    async with ToolServer([Broken()]) as server, connected(server) as client:
+        with pytest.raises(MCPError, match="Resource not found"):
+            await client.read_resource("receipt://2026/7")
+    assert "the resource 'receipt://2026/7' is not given: a lookup failed" in caplog.messages
 
 
 async def test_a_front_is_a_server_upstream_of_another():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,14 @@ class Offers:
         """Take what sends a request in time."""
         self._caller = caller
         self.settings = caller.settings
+        self._uris: frozenset[str] | None = None
+        self._templates: Sequence[ResourceTemplate] = ()
 
     async def resources(self, client: Client) -> list[Resource]:
         """Return the resources; in the background loop, as the next two."""
         found = await self._read(client, "resources", "list_resources", "resources")
+        has_any = client.server_capabilities.resources is not None
+        self._uris = frozenset(each.uri for each in found) if has_any else None
         return [
             Resource(uri=each.uri, read=partial(self.read, each.uri), **_content_fields(each))
             for each in found
@@ -34,10 +38,21 @@ class Offers:
     async def templates(self, client: Client) -> list[ResourceTemplate]:
         """Return the templates of resources."""
         found = await self._read(client, "resources", "list_resource_templates", "resource_templates")
-        return [
+        self._templates = [
             ResourceTemplate(uri_template=each.uri_template, read=self.read, **_content_fields(each))
             for each in found
         ]
+        return [*self._templates]
+
+    def unlisted(self, uri: str) -> Resource | None:
+        """Return a resource that the lists last read don't hold; None for what they do.
+
+        A server that has resources may link to more of them than it lists:
+        https://modelcontextprotocol.io/specification/2025-11-25/server/tools#resource-links
+        """
+        if self._uris is None or uri in self._uris or any(each.matches(uri) for each in self._templates):
+            return None
+        return Resource(uri=uri, read=partial(self.read, uri))
 
     async def prompts(self, client: Client) -> list[Prompt]:
         """Return the prompts."""

@@ -302,6 +302,10 @@ class MCPProvider(Provider):
         """
         return await self._listed(self._offers.resources)
 
+    async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
+        """Return a resource that the server doesn't list; whether there is one, shows when it is read."""
+        return self._offers.unlisted(uri)
+
     async def list_resource_templates(self, context: Context) -> Sequence[ResourceTemplate]:
         """Return the server's templates of resources; `read` gives what a resource's does.
 

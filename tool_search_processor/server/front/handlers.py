@@ -16,6 +16,7 @@ from mcp.shared.subscriptions import event_to_notification
 
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.errors import ToolCallError
 from tool_search_processor.plain import clean_text
 from tool_search_processor.server.front import components
 from tool_search_processor.server.front.calls import FrontCalls
@@ -33,6 +34,9 @@ ALL_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, pr
 """What a client hears of that keeps a connection, or a session."""
 
 _RESOURCE_NOT_FOUND = -32002
+_NOT_FOUND_UPSTREAM = (_RESOURCE_NOT_FOUND, types.INVALID_PARAMS)
+"""What servers answer for a resource that isn't there: those with a handshake, and those without."""
+
 _ResultT = TypeVar("_ResultT")
 _ComponentT = TypeVar("_ComponentT", Resource, ResourceTemplate, Prompt)
 
@@ -134,12 +138,9 @@ class FrontHandlers:
     async def read_resource(
         self, ctx: Ctx, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Read a resource, or what a template makes of a URI."""
+        """Read a resource, what a template makes of a URI, or what an answer linked to without listing it."""
         request = request_of(ctx)
-        found = await self._resource(request, params.uri)
-        if found is None:
-            raise MCPError(_RESOURCE_NOT_FOUND, "Resource not found", {"uri": params.uri})
-        content = components.read(found, params.uri)
+        content = await self._content(request, params.uri)
         return await _while_awaited(request, self._or_error(content, f"the resource {params.uri!r:.200}"))
 
     async def list_prompts(
@@ -158,15 +159,24 @@ class FrontHandlers:
         rendered = components.render(prompt, params.arguments or {})
         return await _while_awaited(request, self._or_error(rendered, f"the prompt {prompt.name!r}"))
 
-    async def _resource(self, request: FrontRequest, uri: str) -> Resource | ResourceTemplate | None:
+    async def _content(self, request: FrontRequest, uri: str) -> Awaitable[types.ReadResourceResult]:
+        """Return what reads a resource.
+
+        Raises:
+            MCPError: There is none, as the protocol wants it said.
+        """
         rules = request.session.rules
         resource = await self._catalog.get_resource(uri, request.context)
         if resource is not None and rules.admits(resource, kind="resource"):
-            return resource
+            return components.read(resource, uri)
         template = await self._catalog.get_resource_template(uri, request.context)
         if template is not None and rules.admits(template, kind="resource_template"):
-            return template
-        return None
+            return components.read(template, uri)
+        if resource is None and template is None:
+            unlisted = await self._catalog.get_unlisted_resource(uri, request.context)
+            if unlisted is not None and rules.admits(unlisted, kind="resource"):
+                return _or_not_found(components.read(unlisted, uri), uri)
+        raise _not_found(uri)
 
     async def _or_error(self, answer: Awaitable[_ResultT], what: str) -> _ResultT:
         """Return what a provider answers; what it raises becomes an error of the protocol."""
@@ -258,6 +268,20 @@ async def _shown(
     kind: Kind,
 ) -> Sequence[_ComponentT]:
     return components.shown(await listing(request.context), request.session.rules, kind=kind)
+
+
+async def _or_not_found(answer: Awaitable[_ResultT], uri: str) -> _ResultT:
+    """Return what a server upstream answers; where it knows no such resource, there is none here."""
+    try:
+        return await answer
+    except ToolCallError as exc:
+        if isinstance(exc.__cause__, MCPError) and exc.__cause__.code in _NOT_FOUND_UPSTREAM:
+            raise _not_found(uri) from exc
+        raise
+
+
+def _not_found(uri: str) -> MCPError:
+    return MCPError(_RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri})
 
 
 def _note_listed(ctx: Ctx, texts: Iterable[str], *, kind: Kind) -> None:

@@ -18,6 +18,7 @@ from tool_search_processor.providers.base import (
     ToolProvider,
     components_of,
     provider_name,
+    unlisted_resource_of,
 )
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools
@@ -70,16 +71,28 @@ class RequestProviders(Provider):
         """Return the templates of resources of this request's providers."""
         return await self._all(context, "resource_template")
 
+    async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
+        """Return a resource that one of this request's providers can read but doesn't list, or None."""
+        for provider in await self._providers(context):
+            found = await unlisted_resource_of(provider, uri, context)
+            if found is not None:
+                return found
+        return None
+
     async def list_prompts(self, context: Context) -> Sequence[Prompt]:
         """Return the prompts of this request's providers."""
         return await self._all(context, "prompt")
 
     async def _all(self, context: Context, kind: Kind) -> list[Any]:
+        named = await self._providers(context)
+        lists = await asyncio.gather(*(self._list(each, context, kind) for each in named))
+        return [component for listed in lists for component in listed]
+
+    async def _providers(self, context: Context) -> Sequence[ToolProvider]:
         named = await within(_caught(self._named(context)), self._timeout_seconds)
         if isinstance(named, BaseException):
             raise named
-        lists = await asyncio.gather(*(self._list(each, context, kind) for each in named))
-        return [component for listed in lists for component in listed]
+        return named
 
     async def _named(self, context: Context) -> Sequence[ToolProvider]:
         named = self._function(context)
