@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -33,7 +32,8 @@ from tool_search_processor.server.front.sessions import (
     SESSION_TTL_SECONDS,
     Session,
     SessionTable,
-    SignedIds,
+    check_limits,
+    signed_ids,
 )
 from tool_search_processor.server.front.views import ListedNames, ToolView
 from tool_search_processor.server.hosts import LOOPBACK, names_for
@@ -159,8 +159,8 @@ class ToolServer:
         self._session_ttl_seconds = session_ttl_seconds
         self._max_sessions = max_sessions
         self._keeps_sessions = keep_sessions
-        _check_sessions(ttl_seconds=session_ttl_seconds, most=max_sessions)
-        self._signed_ids = _signed_ids(
+        check_limits(ttl_seconds=session_ttl_seconds, most=max_sessions)
+        self._signed_ids = signed_ids(
             session_secret, ttl_seconds=session_ttl_seconds, keep_sessions=keep_sessions, clock=clock
         )
         Access(authenticate)  # complains of what can't check a token
@@ -389,24 +389,6 @@ class ToolServer:
                 yield hub
             finally:
                 self._hubs.discard(hub)
-
-
-def _check_sessions(*, ttl_seconds: float, most: int) -> None:
-    if not 0 < ttl_seconds < math.inf:
-        raise ConfigurationError(f"session_ttl_seconds is above 0, and has an end, found {ttl_seconds!r}")
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise ConfigurationError(f"max_sessions is a whole number of at least 1, found {most!r}")
-
-
-def _signed_ids(
-    secret: str | bytes | None, *, ttl_seconds: float, keep_sessions: bool, clock: Callable[[], float]
-) -> SignedIds | None:
-    """Return what signs the ids of sessions, None without a secret."""
-    if secret is None:
-        return None
-    if not keep_sessions:
-        raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
-    return SignedIds(secret, ttl_seconds=ttl_seconds, clock=clock)
 
 
 def _as_list(tools: object) -> list[object]:

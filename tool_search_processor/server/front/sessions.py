@@ -7,6 +7,7 @@ import base64
 import binascii
 import hmac
 import json
+import math
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -170,6 +171,33 @@ class SignedIds:
 
     def _signature(self, body: str, user: object) -> str:
         return _encoded(hmac.digest(self._secret, f"{body}.{user!r}".encode("utf-8", "replace"), "sha256"))
+
+
+def check_limits(*, ttl_seconds: float, most: int) -> None:
+    """Refuse limits of sessions that can't work.
+
+    Raises:
+        ConfigurationError: Names the option of `ToolServer`.
+    """
+    if not 0 < ttl_seconds < math.inf:
+        raise ConfigurationError(f"session_ttl_seconds is above 0, and has an end, found {ttl_seconds!r}")
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise ConfigurationError(f"max_sessions is a whole number of at least 1, found {most!r}")
+
+
+def signed_ids(
+    secret: str | bytes | None, *, ttl_seconds: float, keep_sessions: bool, clock: Callable[[], float]
+) -> SignedIds | None:
+    """Return what signs the ids of sessions, None without a secret.
+
+    Raises:
+        ConfigurationError: There is a secret, and no session to be kept.
+    """
+    if secret is None:
+        return None
+    if not keep_sessions:
+        raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
+    return SignedIds(secret, ttl_seconds=ttl_seconds, clock=clock)
 
 
 def _encoded(data: bytes) -> str:
