@@ -14,6 +14,10 @@ from tool_search_processor.plain import clean_text, visible_text
 _EXPRESSION = re.compile(r"\{([+#./;?&]?)([^{}]*)\}")
 """One expression of a URI template: its operator, and its variables (RFC 6570, section 2.2)."""
 
+Complete = Callable[[str, str, Mapping[str, str]], Any | Awaitable[Any]]
+"""Takes an argument's name, what was typed of it, and the arguments that are known; returns the texts that it
+may become, best first, or MCP's `Completion`; at once or awaited."""
+
 _SPANNING = frozenset("+#/")
 """Operators whose value may hold slashes; every other value ends at one."""
 
@@ -66,6 +70,8 @@ class ResourceTemplate:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     read: Callable[[str], Any | Awaitable[Any]] | None = field(default=None, compare=False)
     """Takes the whole URI asked for and returns its content, at once or awaited."""
+    complete: Complete | None = field(default=None, compare=False)
+    """Helps people to fill in the template's variables."""
 
     def __post_init__(self) -> None:
         """Freeze the collections, and name the template by its text where it has no name."""
@@ -121,6 +127,8 @@ class Prompt:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     render: Callable[[Mapping[str, str]], Any | Awaitable[Any]] | None = field(default=None, compare=False)
     """Takes the arguments and returns the prompt's messages, at once or awaited."""
+    complete: Complete | None = field(default=None, compare=False)
+    """Helps people to fill in the arguments."""
 
     def __post_init__(self) -> None:
         """Freeze the collections."""

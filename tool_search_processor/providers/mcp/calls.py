@@ -113,6 +113,21 @@ class Caller:
         """
         return await self._send(name, lambda client, _: client.get_prompt(name, arguments))
 
+    async def complete(
+        self, reference: Mapping[str, str], argument: dict[str, str], *, known: Mapping[str, str]
+    ) -> Any:
+        """Complete an argument of a prompt or of a template of resources, and return the SDK's result.
+
+        Raises:
+            ToolCallError: It failed; the text is fit for the model.
+        """
+        from mcp_types import PromptReference, ResourceTemplateReference
+
+        is_prompt = reference["type"] == "ref/prompt"
+        made = (PromptReference if is_prompt else ResourceTemplateReference).model_validate(reference)
+        what = reference["name" if is_prompt else "uri"]
+        return await self._send(what, lambda client, _: client.complete(made, argument, dict(known) or None))
+
     async def _send(self, what: str, ask: _Ask[_T]) -> _T:
         async def in_time(client: Client) -> _T:
             return await self._in_time(what, ask, client)

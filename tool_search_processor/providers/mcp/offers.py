@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.components import Prompt, PromptArgument, Resource, ResourceTemplate
+from tool_search_processor.components import Complete, Prompt, PromptArgument, Resource, ResourceTemplate
 from tool_search_processor.providers.mcp.calls import Caller
 from tool_search_processor.providers.mcp.listing import read_pages
 from tool_search_processor.providers.mcp.rendering import wire_contents
@@ -39,7 +39,12 @@ class Offers:
         """Return the templates of resources."""
         found = await self._read(client, "resources", "list_resource_templates", "resource_templates")
         self._templates = [
-            ResourceTemplate(uri_template=each.uri_template, read=self.read, **_content_fields(each))
+            ResourceTemplate(
+                uri_template=each.uri_template,
+                read=self.read,
+                complete=self._complete(client, {"type": "ref/resource", "uri": each.uri_template}),
+                **_content_fields(each),
+            )
             for each in found
         ]
         return [*self._templates]
@@ -58,7 +63,12 @@ class Offers:
         """Return the prompts."""
         found = await self._read(client, "prompts", "list_prompts", "prompts")
         return [
-            Prompt(arguments=_arguments(each), render=partial(self.render, each.name), **_fields(each))
+            Prompt(
+                arguments=_arguments(each),
+                render=partial(self.render, each.name),
+                complete=self._complete(client, {"type": "ref/prompt", "name": each.name}),
+                **_fields(each),
+            )
             for each in found
         ]
 
@@ -78,6 +88,17 @@ class Offers:
         """
         given = {key: str(value) for key, value in arguments.items()}
         return wire_contents((await self._caller.get_prompt(name, given)).messages)
+
+    def _complete(self, client: Client, reference: dict[str, str]) -> Complete | None:
+        """Return what completes the arguments of a prompt or a template; None where the server can't."""
+        if client.server_capabilities.completions is None:
+            return None
+
+        async def complete(name: str, value: str, known: Mapping[str, str]) -> dict[str, Any]:
+            result = await self._caller.complete(reference, {"name": name, "value": value}, known=known)
+            return wire_contents([result.completion])[0]
+
+        return complete
 
     async def _read(self, client: Client, *names: str) -> list[Any]:
         capability, method, attribute = names

@@ -18,7 +18,7 @@ from tool_search_processor.catalog import Catalog
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ToolCallError
 from tool_search_processor.plain import clean_text
-from tool_search_processor.server.front import components
+from tool_search_processor.server.front import completing, components
 from tool_search_processor.server.front.calls import FrontCalls
 from tool_search_processor.server.front.failures import failure_text
 from tool_search_processor.server.front.hub import Hub, Tell, mark_of
@@ -153,11 +153,32 @@ class FrontHandlers:
     async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Fill a prompt in."""
         request = request_of(ctx)
-        prompt: Prompt | None = await self._catalog.get_prompt(params.name, request.context)
-        if prompt is None or not request.session.rules.admits(prompt, kind="prompt"):
-            raise MCPError(types.INVALID_PARAMS, clean_text(f"Unknown prompt: {params.name[:80]!r}"))
+        prompt = await self._prompt(request, params.name)
         rendered = components.render(prompt, params.arguments or {})
         return await _while_awaited(request, self._or_error(rendered, f"the prompt {prompt.name!r}"))
+
+    async def complete(self, ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """Complete an argument of a prompt, or a variable of a template of resources."""
+        request = request_of(ctx)
+        found: Prompt | ResourceTemplate
+        if isinstance(params.ref, types.PromptReference):
+            found = await self._prompt(request, params.ref.name)
+        else:
+            found = await self._template(request, params.ref.uri)
+        answer = completing.complete(found, params)
+        return await _while_awaited(request, self._or_error(answer, f"the completion for {found.name!r}"))
+
+    async def _prompt(self, request: FrontRequest, name: str) -> Prompt:
+        prompt: Prompt | None = await self._catalog.get_prompt(name, request.context)
+        if prompt is None or not request.session.rules.admits(prompt, kind="prompt"):
+            raise MCPError(types.INVALID_PARAMS, clean_text(f"Unknown prompt: {name[:80]!r}"))
+        return prompt
+
+    async def _template(self, request: FrontRequest, uri: str) -> ResourceTemplate:
+        template: ResourceTemplate | None = await self._catalog.get_resource_template(uri, request.context)
+        if template is None or not request.session.rules.admits(template, kind="resource_template"):
+            raise MCPError(types.INVALID_PARAMS, clean_text(f"Unknown resource template: {uri[:80]!r}"))
+        return template
 
     async def _content(self, request: FrontRequest, uri: str) -> Awaitable[types.ReadResourceResult]:
         """Return what reads a resource.
@@ -217,6 +238,7 @@ class ProtocolServer(Server[Hub]):
             on_read_resource=handlers.read_resource,
             on_list_prompts=handlers.list_prompts,
             on_get_prompt=handlers.get_prompt,
+            on_completion=handlers.complete,
             on_subscriptions_listen=handlers.listen,
         )
         self._tells_changes = tells_changes

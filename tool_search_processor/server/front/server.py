@@ -14,9 +14,10 @@ from tool_search_processor import meta_tools
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.drift import OnChange
-from tool_search_processor.errors import ConfigurationError, DuplicateToolError
+from tool_search_processor.errors import DuplicateToolError
 from tool_search_processor.filters import Filter
 from tool_search_processor.providers.functions import to_tool
+from tool_search_processor.providers.given import as_providers
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, TokenCheck
@@ -393,10 +394,4 @@ class ToolServer:
 
 def _as_list(tools: object) -> list[object]:
     """Return what was given as items of a list of sources."""
-    if isinstance(tools, list | tuple):
-        return list(tools)
-    if isinstance(tools, dict):
-        return [StaticProvider(tools, name="tools")]
-    from tool_search_processor.providers.given import as_providers
-
-    return list(as_providers(tools))
+    return list(tools) if isinstance(tools, list | tuple) else [*as_providers(tools)]
