@@ -13,6 +13,7 @@ from mcp_types import (
 
 from tests.server.front.support import (
     SECRET,
+    WAYS,
     client_of,
     connected,
     create_issue,
@@ -332,3 +333,14 @@ async def test_changes_after_the_end_are_nobodys():
     loop_of_old = threading.Thread(target=lambda: [each.changed() for each in hubs])
     loop_of_old.start()
     loop_of_old.join()
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_no_client_is_promised_to_hear_of_a_single_resource(way):
+    async with connected(ToolServer([Shelf()]), way) as client:
+        assert not client.server_capabilities.resources.subscribe
+        if way.endswith("without handshake"):
+            wanted = {"resources_list_changed": True, "resource_subscriptions": ["doc://a"]}
+            async with client.listen(**wanted) as stream:
+                assert stream.honored.resource_subscriptions is None
+                assert stream.honored.resources_list_changed

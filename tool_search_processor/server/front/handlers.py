@@ -260,6 +260,13 @@ class ProtocolServer(Server[Hub]):
             extensions,
         )
 
+    def get_capabilities(self, *given: Any, **options: Any) -> types.ServerCapabilities:
+        """Return what the server can do; who subscribes to a single resource would wait in vain."""
+        capabilities = super().get_capabilities(*given, **options)
+        if capabilities.resources is not None:
+            capabilities.resources.subscribe = False
+        return capabilities
+
 
 def request_of(ctx: Ctx) -> FrontRequest:
     """Return the request that the SDK hands over: of an HTTP session, or of the connection's own."""

@@ -133,11 +133,15 @@ class Hub:
     ) -> SubscriptionsListenResult:
         """Serve one stream of changes, as clients without a handshake ask for it.
 
+        Of a single resource's content none is told; the stream begins with what it will tell of.
+
         Raises:
             MCPError: When too many are open.
         """
         if len(self._streams) >= MAX_STREAMS:
             raise MCPError(INTERNAL_ERROR, "Too many streams of changes are open")
+        heard = params.notifications.model_copy(update={"resource_subscriptions": None})
+        params = params.model_copy(update={"notifications": heard})
         bus = InMemorySubscriptionBus()
         stream = ListenHandler(bus)
         marks = {kind: await self._mark(request, kind) for kind in _kinds(params.notifications)}
