@@ -1,6 +1,7 @@
 """Foreign work that several callers wait for, and that may take only so long."""
 
 import asyncio
+import gc
 import threading
 
 import pytest
@@ -21,12 +22,37 @@ async def stubborn(ended):
     raise ValueError("nobody looks at this")
 
 
-async def test_work_in_time_gives_its_result():
-    async def work():
-        return 3
+async def test_work_in_time_gives_what_it_gives_and_raises_what_it_raises():
+    async def give(value):
+        await asyncio.sleep(0)
+        if isinstance(value, BaseException):
+            raise value
+        return value
 
-    assert await within(work(), 30) == 3
-    assert await within(work(), None) == 3
+    for seconds in (None, 10):
+        assert await within(give("value"), seconds) == "value"
+        error = OSError("no")
+        assert (await within(give([error]), seconds)) == [error]
+        for raised in (
+            error,
+            SystemExit(3),
+            asyncio.CancelledError("inside"),
+        ):  # of which two end a task's loop
+            with pytest.raises(type(raised)):
+                await within(give(raised), seconds)
+
+
+async def test_work_that_is_cancelled_before_it_began_is_ended():
+    async def work():
+        await asyncio.Event().wait()
+
+    waiting = asyncio.create_task(within(work(), 10))
+    await asyncio.sleep(0)
+    (begun,) = asyncio.all_tasks() - {waiting, asyncio.current_task()}
+    begun.cancel()
+    await asyncio.wait({waiting})
+    gc.collect()  # which would warn of a coroutine that nobody awaited
+    assert waiting.cancelled()
 
 
 async def test_work_that_takes_longer_is_left_alone():

@@ -6,7 +6,10 @@ import asyncio
 import time
 from collections.abc import Coroutine
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from tool_search_processor.hooks import is_cancelled
 
 ValueT = TypeVar("ValueT")
 
@@ -76,11 +79,18 @@ async def within(work: Coroutine[Any, Any, ValueT], seconds: float | None) -> Va
 
     Raises:
         TimeoutError: When it takes longer; then it is cancelled.
+        BaseException: What the work raises.
     """
     if seconds is None:
         return await work
-    task = asyncio.ensure_future(work)
-    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    task = asyncio.ensure_future(_caught(work))
+
+    def settle(ended: asyncio.Task[object]) -> None:
+        work.close()  # cancelled at once, the task has not even begun it
+        if not ended.cancelled():
+            ended.exception()
+
+    task.add_done_callback(settle)
     try:
         await asyncio.wait({task}, timeout=seconds)
     finally:
@@ -88,4 +98,24 @@ async def within(work: Coroutine[Any, Any, ValueT], seconds: float | None) -> Va
         task.cancel()
     if not in_time:
         raise TimeoutError(f"no answer within {seconds:g} seconds (provider_timeout_seconds)")
-    return task.result()
+    outcome = task.result()
+    if isinstance(outcome, _Raised):
+        raise outcome.error
+    return outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    error: BaseException
+
+
+async def _caught(work: Coroutine[Any, Any, ValueT]) -> ValueT | _Raised:
+    """Return what foreign work gives or raises: raised in a task, SystemExit would end the event loop."""
+    try:
+        return await work
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as exc:
+        if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+            raise
+        return _Raised(exc)

@@ -186,8 +186,6 @@ class Source(Generic[ComponentT]):
         try:
             version = self._version()
             listed = await within(self._ask(context, strict=strict), self._timeout)
-            if not isinstance(listed, tuple):
-                raise listed
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as exc:  # foreign code: one dead provider never takes the rest down
@@ -201,17 +199,11 @@ class Source(Generic[ComponentT]):
         self._keep(listed, version, serial)
         return listed
 
-    async def _ask(self, context: Context, *, strict: bool) -> tuple[ComponentT, ...] | BaseException:
-        """Return the provider's list, or what it raised: out of a task, some of it would stop the loop."""
-        try:
-            if strict and self.kind is Tool:
-                await check_provider(self.provider, context)
-            listed = await components_of(self.provider, context, kind=kind_of(self.kind), make=self._make)
-            return _checked(listed, self.kind, self.name)
-        except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
-            raise
-        except BaseException as exc:  # noqa: BLE001 - handed on
-            return exc
+    async def _ask(self, context: Context, *, strict: bool) -> tuple[ComponentT, ...]:
+        if strict and self.kind is Tool:
+            await check_provider(self.provider, context)
+        listed = await components_of(self.provider, context, kind=kind_of(self.kind), make=self._make)
+        return _checked(listed, self.kind, self.name)
 
     def _keep(self, listed: tuple[ComponentT, ...], version: Hashable | None, serial: int) -> None:
         with self._lock:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from tool_search_processor.catalog.flights import within
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
@@ -27,8 +27,6 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Kind
 
 logger = logging.getLogger(__name__)
-
-_ValueT = TypeVar("_ValueT")
 
 ProvidersFor = Callable[[Context], Any | Awaitable[Any]]
 
@@ -89,38 +87,22 @@ class RequestProviders(Provider):
         return [component for listed in lists for component in listed]
 
     async def _providers(self, context: Context) -> Sequence[ToolProvider]:
-        named = await within(_caught(self._named(context)), self._timeout_seconds)
-        if isinstance(named, BaseException):
-            raise named
-        return named
+        return await within(self._named(context), self._timeout_seconds)
 
     async def _named(self, context: Context) -> Sequence[ToolProvider]:
         named = self._function(context)
         return as_providers(await named if inspect.isawaitable(named) else named)
 
     async def _list(self, provider: ToolProvider, context: Context, kind: Kind) -> Sequence[Any]:
+        work = components_of(provider, context, kind=kind, make=self._make)
         try:
-            work = _caught(components_of(provider, context, kind=kind, make=self._make))
-            listed = await within(work, self._timeout_seconds)
-        except TimeoutError as exc:
-            listed = exc
-        if not isinstance(listed, BaseException):
-            return tuple(listed)
-        logger.warning(
-            "the provider %r failed to list for a request", provider_name(provider), exc_info=listed
-        )
-        return ()
-
-
-async def _caught(work: Coroutine[Any, Any, _ValueT]) -> _ValueT | BaseException:
-    """Return what foreign work gives or raises: raised in a task, SystemExit would end the event loop."""
-    try:
-        return await work
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except asyncio.CancelledError as exc:
-        if is_cancelled():
+            return tuple(await within(work, self._timeout_seconds))
+        except (KeyboardInterrupt, GeneratorExit):
             raise
-        return exc
-    except BaseException as exc:  # noqa: BLE001 - it is reported
-        return exc
+        except BaseException as exc:  # foreign code: one that fails doesn't take the others down
+            if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+                raise
+            logger.warning(
+                "the provider %r failed to list for a request", provider_name(provider), exc_info=exc
+            )
+            return ()
