@@ -105,15 +105,48 @@ async def test_sampling(prompt: str, context: ToolContext) -> str:
 @tool
 async def test_elicitation(message: str, context: ToolContext) -> str:
     """Ask the user."""
-    ctx = context.context["mcp"]
     text = {"type": "string"}
-    schema = {
-        "type": "object",
-        "properties": {"username": text, "email": text},
-        "required": ["username", "email"],
-    }
-    answer = await ctx.session.elicit_form(message, schema, related_request_id=ctx.request_id)
+    answer = await ask(context, message, {"username": text, "email": text}, required=["username", "email"])
     return f"User response: {answer.action}, content: {json.dumps(answer.content)}"
+
+
+async def ask(context, message, properties, **more):
+    """Ask the user to fill in a form."""
+    ctx = context.context["mcp"]
+    schema = {"type": "object", "properties": properties, **more}
+    return await ctx.session.elicit_form(message, schema, related_request_id=ctx.request_id)
+
+
+@tool
+async def test_elicitation_sep1034_defaults(context: ToolContext) -> str:
+    """Ask the user, with an answer to everything already filled in."""
+    states = ["active", "inactive", "pending"]
+    defaults = {
+        "name": {"type": "string", "default": "John Doe"},
+        "age": {"type": "integer", "default": 30},
+        "score": {"type": "number", "default": 95.5},
+        "status": {"type": "string", "enum": states, "default": "active"},
+        "verified": {"type": "boolean", "default": True},
+    }
+    answer = await ask(context, "Who are you?", defaults)
+    return f"Elicitation completed: action={answer.action}, content={json.dumps(answer.content)}"
+
+
+@tool
+async def test_elicitation_sep1330_enums(context: ToolContext) -> str:
+    """Ask the user to choose, in each way that there is to tell the choices."""
+    plain = ["option1", "option2", "option3"]
+    titled = [{"const": f"value{number}", "title": f"Choice {number}"} for number in (1, 2, 3)]
+    old = {"enum": ["opt1", "opt2", "opt3"], "enumNames": ["Option One", "Option Two", "Option Three"]}
+    choices = {
+        "untitledSingle": {"type": "string", "enum": plain},
+        "titledSingle": {"type": "string", "oneOf": titled},
+        "legacyEnum": {"type": "string", **old},
+        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": plain}},
+        "titledMulti": {"type": "array", "items": {"anyOf": titled}},
+    }
+    answer = await ask(context, "Which do you take?", choices)
+    return f"Elicitation completed: action={answer.action}, content={json.dumps(answer.content)}"
 
 
 json_schema_2020_12_tool = Tool(

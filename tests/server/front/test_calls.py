@@ -337,7 +337,8 @@ async def test_what_the_conformance_suite_asks_for_is_there():
     async def log(params):
         logged.append(params.data)
 
-    async with connected(ToolServer([Everything()]), logging_callback=log) as client:
+    hooks = {"logging_callback": log, "elicitation_callback": answer}
+    async with connected(ToolServer([Everything()]), **hooks) as client:
         for listed in (await client.list_tools()).tools:
             if listed.input_schema.get("required"):
                 continue
