@@ -203,7 +203,10 @@ def _api_or_why(name: str, entry: ApiEntry, *, folder: Path, at: str, seconds: f
         provider = OpenAPIProvider(place, name=name, timeout_seconds=seconds, **options)
     except ConfigurationError as exc:
         return BrokenUpstream(name, ConfigurationError(f"{at}: {exc}"))
-    return provider.with_transforms(Namespace(prefix_of(name)))
+    upstream = provider.with_transforms(Namespace(prefix_of(name)))
+    # As a server's, though it is known now: a tool that bears a meta-tool's name is refused, not the gateway.
+    upstream.static = False
+    return upstream
 
 
 def _named(given: str) -> tuple[str, str]:

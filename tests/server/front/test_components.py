@@ -10,6 +10,7 @@ from tests.server.front.support import WAYS, connected, found, names, proxied, t
 from tool_search_processor import Tool, ToolContext
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.components import Prompt, PromptArgument, Resource, ResourceTemplate
+from tool_search_processor.errors import ToolCallError
 from tool_search_processor.providers import TransformedProvider
 from tool_search_processor.providers.mcp import MCPProvider
 from tool_search_processor.providers.mcp.background import close_background
@@ -440,6 +441,19 @@ async def test_a_provider_of_a_request_reads_what_it_does_not_list():
         server = ToolServer([Library()], providers_for=lambda context: [Library(), provider])
         async with server, connected(server) as client:
             assert (await client.read_resource("receipt://2026/7")).contents[0].text == "7 euros"
+
+
+async def test_what_is_not_listed_may_be_away():
+    class Away(Library):
+        async def get_unlisted_resource(self, uri, context):
+            return Resource(uri=uri, read=away)
+
+    def away():
+        raise ToolCallError("the server 'shop' cannot be reached")
+
+    async with ToolServer([Away()]) as server, connected(server) as client:
+        with pytest.raises(MCPError, match="Error: the server 'shop' cannot be reached"):
+            await client.read_resource("receipt://2026/7")
 
 
 async def test_a_lookup_that_fails_gives_nothing(caplog):

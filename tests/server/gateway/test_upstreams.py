@@ -8,6 +8,7 @@ from tests.server.gateway.support import PETS, config, small
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import provider_failure
+from tool_search_processor.server.gateway import Gateway
 from tool_search_processor.server.upstreams import read_upstreams
 
 API = {"document": "pets.json", "base_url": "http://127.0.0.1:9"}
@@ -121,6 +122,16 @@ async def test_an_api_that_cannot_be_had_tells_why_and_the_others_are_served(wri
         f"the upstream 'bad' is left out: {bad.failure()}"
     ]
     await catalog.refresh()
+
+
+async def test_a_name_that_no_tool_may_bear_costs_that_tool_and_not_the_gateway(tmp_path):
+    paths = {f"/{each}": {"get": {"operationId": each}} for each in ("tools", "more")}
+    (tmp_path / "search.json").write_text(json.dumps({**PETS, "paths": paths}), "utf-8")
+    api = {"document": str(tmp_path / "search.json"), "base_url": "http://127.0.0.1:9"}
+    made = Gateway(read_upstreams({"openapi": {"search": api}}))
+    assert [each.name for each in await made.catalog.list_tools()] == ["search_more"]
+    assert [(each.name, each.provider) for each in made.status().refused] == [("search_tools", "search")]
+    assert all(each.up for each in made.upstreams())
 
 
 async def test_a_server_whose_variable_is_not_set_tells_so_and_the_others_are_served(write):
