@@ -92,7 +92,33 @@ def test_a_query_in_a_language_that_the_embedder_does_not_know_is_left_to_the_wo
     query = "bug report in a repository"
     made = hybrid(misleading)
     assert names(made.search(query))[: len(lexical.search(query))] == names(lexical.search(query))
-    assert made.search(query)[0].score == pytest.approx(lexical.search(query)[0].score, abs=1e-4)
+    assert made.search(query)[0].score == pytest.approx(lexical.search(query)[0].score, abs=0.06)
+
+
+def test_what_no_word_speaks_for_is_ordered_by_the_meaning_in_any_language():
+    embedder = Understanding(covered=0.0)
+    made = hybrid(embedder)
+    assert names(made.search("zorblax"))[0] == "get_forecast"
+    assert len(made.search("zorblax")) == len(DOCUMENTS)
+
+
+@pytest.mark.parametrize("others", [100, 2_000, 30_000])
+def test_among_many_tools_what_is_somewhat_near_by_meaning_alone_is_found(others):
+    crowd = [
+        Document(name=f"tool_{number}", description=f"Handles matter {number}.") for number in range(others)
+    ]
+    embedder = Understanding()
+    embedder.cosine_range = (-1.0, 3.0)  # the same direction is nearness 0.5
+    hits = hybrid(embedder, documents=(*DOCUMENTS, *crowd)).search("zorblax", limit=5)
+    assert hits[0].name == "get_forecast"
+
+
+def test_among_many_tools_what_neither_words_nor_meaning_speak_for_is_no_hit():
+    crowd = [
+        Document(name=f"tool_{number}", description=f"Handles matter {number}.") for number in range(2_000)
+    ]
+    made = hybrid(documents=(*DOCUMENTS, *crowd))
+    assert made.count("rain and sun of the coming days") < 200
 
 
 def test_a_vector_list_that_tells_nothing_apart_changes_no_order():

@@ -58,7 +58,12 @@ def confidence_of(*, possible: float, size: int) -> Confidence:
     """
     greatest = idf(0, size)
     slope = _COVERAGE / possible + _STRENGTH / greatest if possible > 0 else 0.0
-    return Confidence(slope, _BIAS - _CROWD * crowd_of(size))
+    return Confidence(slope, bias_of(size))
+
+
+def bias_of(size: int) -> float:
+    """Return the log odds that a tool fits which no word of the query speaks for, among so many."""
+    return _BIAS - _CROWD * crowd_of(size)
 
 
 def crowd_of(size: int) -> float:

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.confidence import MOST_SCORE, crowd_of
+from tool_search_processor.search.confidence import MOST_SCORE, bias_of, crowd_of
 
 Floats = NDArray[np.float32]
 
-LEAST_ODDS = -3.8
-"""A tool with smaller log odds than this is no hit."""
+LEAST_COVERAGE = 0.1
+"""The meaning counts so much even for a query that the embedder doesn't cover: it orders what the words leave
+equal, all tools for a request in Russian to an English catalog."""
 NAMED_SCORE = 0.94
 """A lexical hit with this score or more is a tool that the query calls by its name."""
 UNMATCHED = -3.0
@@ -24,6 +25,7 @@ UNMATCHED = -3.0
 # recall@5 against the better of the two lists, at 6 one loses 1.3.
 _STEEPNESS = 4.0
 _CERTAIN = 30.0
+_LEAST_ODDS, _LEAST_GAIN = -3.8, -1.0
 
 # A logistic model of "this catalog serves the query", fitted over twelve public sets: their queries against
 # their own tools and against those of the others. Left out one set at a time, the area under the ROC curve is
@@ -51,14 +53,27 @@ def odds_of(words: Floats, meaning: Floats, *, weight: float) -> Floats:
     return np.asarray(np.clip(words + by_meaning, -_CERTAIN, _CERTAIN), np.float32)
 
 
-def scores_of(odds: Floats, *, lead: float, coverage: float, size: int) -> Floats:
-    """Return how likely each tool fits, 0 to 0.93, in the order of the odds; 0 for those of the least odds.
+def least_odds(size: int) -> float:
+    """Return the log odds below which a tool is no hit.
+
+    Where there is much to choose from, each tool has small odds: there it is no hit if neither words nor
+    meaning speak for it.
+
+    Args:
+        size: How many tools there are.
+    """
+    return min(_LEAST_ODDS, bias_of(size) + _LEAST_GAIN)
+
+
+def scores_of(odds: Floats, *, least: float, lead: float, coverage: float, size: int) -> Floats:
+    """Return how likely each tool fits, 0 to 0.93, in the order of the odds; 0 for those that are no hit.
 
     The odds tell the tools of a catalog apart. Whether any of them serves the query is told as well by how
     much nearer it is to the best of them than to tools in general (see `cohort`).
 
     Args:
         odds: Log odds, one a tool.
+        least: With smaller log odds a tool is no hit.
         lead: Nearness of the meaning of the nearest tool, less that of the cohort; NaN for not known.
         coverage: How much of the query the embedder understands, 0 to 1; without any the odds decide alone.
         size: How many tools there are to choose from.
@@ -68,7 +83,7 @@ def scores_of(odds: Floats, *, lead: float, coverage: float, size: int) -> Float
         slope = 1 - coverage * (1 - _ODDS)
         bias = coverage * (_LEAD * lead - _CROWD * crowd_of(size) + _BIAS)
     scores = np.float32(MOST_SCORE) / (1 + np.exp(-(odds * np.float32(slope) + np.float32(bias))))
-    scores[odds < LEAST_ODDS] = 0.0
+    scores[odds < least] = 0.0
     return np.asarray(scores, np.float32)
 
 

@@ -15,9 +15,11 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import CountedBySearch, Document, Hit, SearchIndex
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.fusion import (
+    LEAST_COVERAGE,
     NAMED_SCORE,
     UNMATCHED,
     Floats,
+    least_odds,
     log_odds_of,
     odds_of,
     reciprocal_ranks,
@@ -246,11 +248,12 @@ class HybridIndex(CountedBySearch):
         described = self.vector.embedder.embedder
         low, high = described.cosine_range
         coverage = described.coverage(query)
-        share = self._weight / max(1 - self._weight, 1e-6) * coverage
+        share = self._weight / max(1 - self._weight, 1e-6) * max(coverage, LEAST_COVERAGE)
         words = self._log_odds(held, lists, query)
         odds = odds_of(words, (lists.cosines - low) / (high - low), weight=share)
         lead = self._lead(lists, query) / (high - low)
-        return scores_of(odds, lead=lead, coverage=coverage, size=int(np.count_nonzero(lists.seen)))
+        least, size = least_odds(len(lists.documents)), int(np.count_nonzero(lists.seen))
+        return scores_of(odds, least=least, lead=lead, coverage=coverage, size=size)
 
     def _lead(self, lists: _Lists, query: str) -> float:
         """Return how much nearer a query is to the nearest tool than to the cohort; NaN if none is near."""
