@@ -79,6 +79,7 @@ class FuzzyIndex(CountedBySearch):
 
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order."""
+        documents = {document.name: document for document in documents}.values()
         with self._update_lock:
             known = {entry.document: entry for entry in self._snapshot.entries}
             self._snapshot = _build([known.get(document) or _entry(document) for document in documents])
@@ -96,7 +97,9 @@ class FuzzyIndex(CountedBySearch):
         own = _build([_entry(document) for document in extra])
         scores = np.concatenate([_visible(snapshot, query, within, own), _scores(own, query)])
         found = np.flatnonzero(scores >= _LEAST)
-        order = found[np.argsort(-scores[found], kind="stable")][:limit]
+        order = found[np.argsort(-scores[found], kind="stable")]
+        if limit is not None:
+            order = order[: max(limit, 0)]
         entries = snapshot.entries
         total = len(entries)
         return [

@@ -58,8 +58,9 @@ class RegexIndex:
         with self._update_lock:
             old = self._snapshot
             known = dict(zip(old.documents, old.texts, strict=True))
-            texts = tuple(known.get(document) or _searchable(document) for document in documents)
-            self._snapshot = _Snapshot(tuple(documents), texts)
+            held = tuple({document.name: document for document in documents}.values())
+            texts = tuple(known.get(document) or _searchable(document) for document in held)
+            self._snapshot = _Snapshot(held, texts)
 
     def search(
         self,

@@ -59,7 +59,9 @@ class Views:
 def best_places(scores: NDArray[np.float32], limit: int | None) -> list[int]:
     """Return the places of the best values above 0, best first; ties keep their order."""
     found = np.flatnonzero(scores > 0)
-    if limit is not None and 0 < limit < len(found):
+    if limit is not None and limit <= 0:
+        return []
+    if limit is not None and limit < len(found):
         values = scores[found]
         least = np.partition(values, len(values) - limit)[len(values) - limit]
         found = found[values >= least]

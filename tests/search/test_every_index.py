@@ -1,0 +1,81 @@
+"""What every index in this process keeps to, whatever it is given."""
+
+import math
+
+import pytest
+
+from tests.search.fake_embedder import FakeEmbedder
+from tool_search_processor.errors import InvalidPatternError
+from tool_search_processor.search.base import Document
+from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.fuzzy import FuzzyIndex
+from tool_search_processor.search.hybrid import HybridIndex
+from tool_search_processor.search.regex import RegexIndex
+from tool_search_processor.search.vector import VectorIndex
+
+MAKERS = {
+    "bm25": BM25Index,
+    "regex": RegexIndex,
+    "fuzzy": FuzzyIndex,
+    "vector": lambda: VectorIndex(FakeEmbedder()),
+    "hybrid": lambda: HybridIndex(vector=VectorIndex(FakeEmbedder())),
+    "rrf": lambda: HybridIndex(vector=VectorIndex(FakeEmbedder()), fusion="rrf"),
+}
+EVERY = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+
+HOSTILE = (
+    Document(""),
+    Document("😀", description="👍 mail"),
+    Document("\ud800", description="\udfff mail"),
+    Document("\x00\x01", description="\u202e mail"),
+    Document("a\nb", description="İ ß ﬁ"),
+    Document("long" * 10_000, description="mail " * 10_000),
+    Document("...", description=" "),
+)
+QUERIES = (
+    *("", " ", "mail", "the of and", "😀", "\ud800", "mail\ud800box", "\x00\x01", "İ ß ﬁ", "(", ","),
+    "a" * 100_000,
+    "send a mail to them. " * 40,
+    ". ".join(f"word{number} mail please now" for number in range(40)),
+)
+
+
+def names(hits):
+    return [hit.name for hit in hits]
+
+
+@EVERY
+@pytest.mark.parametrize("limit", [0, -1, -3])
+def test_a_limit_of_nothing_gives_nothing(make, limit):
+    index = make()
+    index.update([Document("send_mail"), Document("list_mail"), Document("read_mail")])
+    assert len(index.search("mail")) == 3
+    assert index.search("mail", limit=limit) == []
+
+
+@EVERY
+def test_of_two_documents_of_one_name_the_later_counts(make):
+    index = make()
+    index.update([Document("twice", description="first alpha"), Document("twice", description="second beta")])
+    (good,) = index.search("beta")
+    assert [hit.name for hit in index.search("alpha") if hit.score >= good.score] == []
+    assert index.count("beta") == 1
+
+
+@EVERY
+@pytest.mark.parametrize("query", QUERIES, ids=range(len(QUERIES)))
+@pytest.mark.parametrize("documents", [(), HOSTILE[:1], HOSTILE[1:2], HOSTILE], ids=[0, 1, "emoji", "all"])
+def test_hostile_texts_give_a_list_in_order_of_whole_scores(make, documents, query):
+    index = make()
+    index.update(documents)
+    try:
+        hits = index.search(query)
+    except InvalidPatternError:
+        return
+    assert all(0 < hit.score <= 1 for hit in hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert index.search(query, limit=10**18) == hits
+    assert names(index.search(query, limit=2)) == names(hits)[:2]
+    assert index.search(query, within=["unknown"]) == index.search(query, within=[]) == []
+    for least in (-1, 0, 0.5, 1, math.inf, *(hit.score for hit in hits[:2])):
+        assert index.count(query, min_score=least) == sum(hit.score >= least for hit in hits)
