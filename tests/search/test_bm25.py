@@ -527,6 +527,26 @@ def test_what_words_found_is_kept_within_bounds(monkeypatch):
     assert len(index._snapshot._evidence) < len(WORDS)
 
 
+class FoundMeanwhile:
+    """What a word found: while it is looked at, another thread keeps what another word found."""
+
+    def __init__(self, kept):
+        self._kept = kept
+
+    @property
+    def cost(self):
+        self._kept()[f"word {len(self._kept())}", True] = self
+        return 1
+
+
+def test_what_words_found_is_dropped_while_other_threads_keep_more():
+    snapshot = index_of(*DESK)._snapshot
+    found = FoundMeanwhile(lambda: snapshot._evidence)
+    snapshot._evidence.update({(word, True): found for word in WORDS})
+    snapshot._forget()
+    assert len(snapshot._evidence) < len(WORDS) * 2
+
+
 def test_masks_are_kept_within_bounds(monkeypatch):
     monkeypatch.setattr(segments, "_MASKS", 3)
     index = index_of(*DESK)

@@ -163,10 +163,11 @@ class Snapshot:
         return found
 
     def _forget(self) -> None:
-        """Drop the older half of what words found; a new dict, since other threads may be reading."""
+        """Drop the older half of what words found; a new dict, since other threads may be at the old one."""
         kept = list(self._evidence.items())
-        self._evidence = dict(kept[len(kept) // 2 :])
-        self._held = sum(found.cost for found in self._evidence.values())
+        kept = kept[len(kept) // 2 :]
+        self._held = sum(found.cost for _, found in kept)
+        self._evidence = dict(kept)
 
     def alternatives(self, word: str) -> tuple[Alternative, ...]:
         """Return what to look up for a word that no document holds."""

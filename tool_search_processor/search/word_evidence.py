@@ -103,7 +103,7 @@ class WordEvidence:
     @property
     def cost(self) -> int:
         """How many numbers are held once it has been used, about."""
-        return 50 + self._size // 32 + (self._size if self.dense else self.frequency)
+        return 140 + self._size // 32 + (self._size if self.dense else self.frequency)
 
     @property
     def posting(self) -> Posting:
