@@ -15,13 +15,19 @@ def floats(*values):
 
 
 def test_log_odds_add_up():
-    made = odds_of(floats(0.0, 1.0, 0.0), floats(0.5, 0.5, 1.0), weight=1.0)
+    made = odds_of(floats(0.0, 1.0, 0.0), floats(0.5, 0.5, 1.0), weight=1.0, prior=-1.6)
     assert made == pytest.approx([0.0, 1.0, 2.0])
 
 
 def test_without_weight_or_without_a_vector_the_words_decide_alone():
-    assert odds_of(floats(2.0, 1.0), floats(NAN, NAN), weight=1.0) == pytest.approx([2.0, 1.0])
-    assert odds_of(floats(2.0, 1.0), floats(0.1, 0.9), weight=0.0) == pytest.approx([2.0, 1.0])
+    assert odds_of(floats(2.0, 1.0), floats(NAN, NAN), weight=1.0, prior=-1.6) == pytest.approx([2.0, 1.0])
+    assert odds_of(floats(2.0, 1.0), floats(0.1, 0.9), weight=0.0, prior=-1.6) == pytest.approx([2.0, 1.0])
+
+
+def test_more_weight_for_the_meaning_is_less_for_what_words_add_to_the_odds_of_any_tool():
+    words, meaning = floats(-2.0, 2.0, 2.0), floats(0.5, 0.5, NAN)
+    assert odds_of(words, meaning, weight=4.0, prior=-2.0) == pytest.approx([-2.0, -1.0, 2.0])
+    assert odds_of(words, meaning + 0.5, weight=4.0, prior=-2.0) == pytest.approx([0.0, 1.0, 2.0])
 
 
 @pytest.mark.parametrize(("lead", "coverage"), [(NAN, 1.0), (NAN, 0.0), (0.4, 0.0)])
@@ -61,7 +67,7 @@ def test_of_many_tools_none_is_shut_out_by_their_number(size, least):
 
 
 def test_no_score_reaches_that_of_a_name():
-    odds = odds_of(floats(90.0), floats(3.0), weight=1.0)
+    odds = odds_of(floats(90.0), floats(3.0), weight=1.0, prior=-1.6)
     assert scores_of(odds, least=-3.8, lead=2.0, coverage=1.0, size=1)[0] <= 0.93 + 1e-6
 
 

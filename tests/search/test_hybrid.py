@@ -152,6 +152,13 @@ def test_weight_decides_between_the_lists(fusion):
     assert hybrid(embedder, fusion=fusion, weight=1.0).search("bug report")[0].name == "send_mail"
 
 
+def test_with_all_weight_on_the_meaning_its_list_is_what_is_found():
+    made = hybrid(weight=1.0)
+    by_meaning = names(made.vector.search("rain, a message and the text in the files"))
+    assert len(by_meaning) > 2
+    assert names(made.search("rain, a message and the text in the files"))[: len(by_meaning)] == by_meaning
+
+
 def test_reciprocal_rank_fusion_by_hand():
     made = hybrid(fusion="rrf", k=60.0)
     top = made.search("bug report")[0]

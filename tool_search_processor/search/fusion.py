@@ -36,21 +36,25 @@ _CROWD = 0.6
 _BIAS = 2.6
 
 
-def odds_of(words: Floats, meaning: Floats, *, weight: float) -> Floats:
+def odds_of(words: Floats, meaning: Floats, *, weight: float, prior: float) -> Floats:
     """Return the log odds that each tool fits, from two independent judgements.
 
     Log odds of independent evidence add up (naive Bayes), which keeps what each list knows of this query:
     a list that finds nothing good adds the same little to all tools, and so doesn't reorder the other.
+    Where the meaning counts for more than the words, it is these that are scaled down: scaled up, the meaning
+    would make all tools certain or impossible, and tell none of them apart.
 
     Args:
         words: Log odds by words, one a tool.
         meaning: Nearness of the meaning, one a tool: 0 certainly doesn't fit, 1 certainly does; NaN for
             not known.
         weight: How much the meaning counts, 1 for as much as measured best.
+        prior: Log odds of a tool that no word speaks for.
     """
-    by_meaning = (meaning - np.float32(0.5)) * np.float32(_STEEPNESS * weight)
-    by_meaning[np.isnan(by_meaning)] = 0.0
-    return np.asarray(np.clip(words + by_meaning, -_CERTAIN, _CERTAIN), np.float32)
+    by_meaning = (meaning - np.float32(0.5)) * np.float32(_STEEPNESS * min(weight, 1.0))
+    by_words = prior + (words - np.float32(prior)) / np.float32(max(weight, 1.0))
+    odds = np.where(np.isnan(meaning), words, by_words + by_meaning)
+    return np.asarray(np.clip(odds, -_CERTAIN, _CERTAIN), np.float32)
 
 
 def least_odds(size: int) -> float:

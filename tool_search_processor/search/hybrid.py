@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import CountedBySearch, Document, Hit, SearchIndex
 from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.confidence import bias_of
 from tool_search_processor.search.fusion import (
     LEAST_COVERAGE,
     NAMED_SCORE,
@@ -250,10 +251,11 @@ class HybridIndex(CountedBySearch):
         coverage = described.coverage(query)
         share = self._weight / max(1 - self._weight, 1e-6) * max(coverage, LEAST_COVERAGE)
         words = self._log_odds(held, lists, query)
-        odds = odds_of(words, (lists.cosines - low) / (high - low), weight=share)
+        total, size = len(lists.documents), int(np.count_nonzero(lists.seen))
+        nearness = (lists.cosines - low) / (high - low)
+        odds = odds_of(words, nearness, weight=share, prior=bias_of(total))
         lead = self._lead(lists, query) / (high - low)
-        least, size = least_odds(len(lists.documents)), int(np.count_nonzero(lists.seen))
-        return scores_of(odds, least=least, lead=lead, coverage=coverage, size=size)
+        return scores_of(odds, least=least_odds(total), lead=lead, coverage=coverage, size=size)
 
     def _lead(self, lists: _Lists, query: str) -> float:
         """Return how much nearer a query is to the nearest tool than to the cohort; NaN if none is near."""
