@@ -2,6 +2,7 @@
 
 import threading
 import time
+from random import Random
 
 import pytest
 
@@ -157,6 +158,17 @@ def test_a_search_over_its_budget_ends_with_a_sentence(monkeypatch):
     monkeypatch.setattr("tool_search_processor.search.regex.time.thread_time", lambda: next(ticks))
     with pytest.raises(InvalidPatternError, match="takes too long"):
         index().search("issue")
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_budget_holds_for_large_texts_and_for_those_of_the_request(own):
+    letters = "".join(Random(0).choices("ab", k=31_000))
+    documents = [Document(name=f"t{n}", description=f"{n} {letters}") for n in range(200)]
+    made = index([] if own else documents)
+    started = time.process_time()
+    with pytest.raises(InvalidPatternError, match="takes too long"):
+        made.search("(.{0,3}a.{0,4}){30}[^abc]", extra=documents if own else ())
+    assert time.process_time() - started < 2.0
 
 
 def test_a_huge_text_is_read_in_part():
