@@ -79,10 +79,10 @@ class FuzzyIndex(CountedBySearch):
 
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order."""
-        documents = {document.name: document for document in documents}.values()
+        held = {document.name: document for document in documents}.values()
         with self._update_lock:
             known = {entry.document: entry for entry in self._snapshot.entries}
-            self._snapshot = _build([known.get(document) or _entry(document) for document in documents])
+            self._snapshot = _build([known.get(document) or _entry(document) for document in held])
 
     def search(
         self,

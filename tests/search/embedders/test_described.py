@@ -1,5 +1,7 @@
 """What an index asks of an embedder, and what it refuses."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,63 @@ def test_a_range_must_rise():
     embedder.cosine_range = (0.5, 0.5)
     with pytest.raises(ConfigurationError, match="cosine_range must rise"):
         DescribedEmbedder.of(embedder)
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, 3, "up", (0.1, 0.2, 0.3), (0, math.inf), (-math.inf, 1), (0, math.nan)]
+)
+def test_a_range_is_two_finite_numbers(wrong):
+    embedder = FakeEmbedder()
+    embedder.cosine_range = wrong
+    with pytest.raises(ConfigurationError, match="cosine_range"):
+        DescribedEmbedder.of(embedder)
+
+
+@pytest.mark.parametrize(
+    ("told", "share"), [(5.0, 1.0), (-1, 0.0), (math.nan, 0.0), (math.inf, 1.0), (np.float32(0.5), 0.5)]
+)
+def test_a_share_of_what_is_known_is_kept_within_0_to_1(told, share):
+    assert DescribedEmbedder.of(FakeEmbedder(covered=told)).coverage("a") == share
+
+
+def test_a_share_that_is_no_method_is_refused():
+    embedder = FakeEmbedder()
+    embedder.coverage = 0.5
+    with pytest.raises(ConfigurationError, match=r"coverage is a method .*; found 0.5"):
+        DescribedEmbedder.of(embedder)
+
+
+@pytest.mark.parametrize("wrong", [FakeEmbedder, dict])
+def test_a_class_is_no_embedder(wrong):
+    with pytest.raises(ConfigurationError, match="embedder must be"):
+        DescribedEmbedder.of(wrong)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [[1.0], [1.0, 2.0]],
+        [["a"], ["b"]],
+        [[object()], [object()]],
+        np.ones((2, 3), complex),
+        ([1.0] for _ in range(2)),
+    ],
+    ids=["ragged", "texts", "objects", "complex", "iterator"],
+)
+def test_an_answer_that_is_no_numbers_is_refused(answer):
+    embedder = FakeEmbedder()
+    embedder.embed_documents = embedder.embed_query = lambda asked: answer
+    described = DescribedEmbedder.of(embedder)
+    with pytest.raises(ConfigurationError, match="embed_documents must return an array of numbers; found "):
+        described.documents(["a", "b"])
+    with pytest.raises(ConfigurationError, match="embed_query must return an array of numbers; found "):
+        described.query("a")
+
+
+@pytest.mark.parametrize("size", [1e30, 1e-30, 1e300, 1e-300, np.float32(3e38), 7])
+def test_the_size_of_numbers_does_not_matter(size):
+    made = DescribedEmbedder.of(lambda texts: np.array([[3, 4]]) / 4 * size).documents(["a"])
+    assert made == pytest.approx(np.array([[0.6, 0.8]]))
 
 
 @pytest.mark.parametrize("answer", [[[1.0, 2.0]], [1.0, 2.0], [[[1.0]], [[2.0]]]])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -68,7 +70,7 @@ class CallableEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> Floats:
         """Return the vectors of texts, shape (n, dimensions)."""
-        return np.asarray(self.function(list(texts)), np.float32)
+        return _numbers(self.function(list(texts)), of="the function")
 
     def embed_query(self, text: str) -> Floats:
         """Return the vector of one text, shape (dimensions,)."""
@@ -99,28 +101,30 @@ class DescribedEmbedder:
         Raises:
             ConfigurationError: If it is neither.
         """
-        if not isinstance(embedder, Embedder):
-            if not callable(embedder):
+        if isinstance(embedder, type) or not isinstance(embedder, Embedder):
+            if isinstance(embedder, type) or not callable(embedder):
                 raise ConfigurationError(
                     'embedder must be "minilm+static", "static", "minilm" or "multilingual", an object with '
                     "embed_documents() and embed_query(), or a function from texts to vectors; found "
                     f"{embedder!r:.80}"
                 )
             embedder = CallableEmbedder(function=embedder)
-        low, high = getattr(embedder, "cosine_range", (0.0, 1.0))
-        if not low < high:
-            raise ConfigurationError(f"cosine_range must rise; found {(low, high)!r}")
+        coverage = getattr(embedder, "coverage", _everything)
+        if not callable(coverage):
+            raise ConfigurationError(
+                f"coverage is a method from a text to the share of it that is known; found {coverage!r:.80}"
+            )
         return cls(
             embedder=embedder,
             model_id=getattr(embedder, "model_id", None),
-            cosine_range=(float(low), float(high)),
+            cosine_range=_range(getattr(embedder, "cosine_range", (0.0, 1.0))),
             blocking=bool(getattr(embedder, "blocking", True)),
-            coverage=getattr(embedder, "coverage", _everything),
+            coverage=partial(_share, coverage),
         )
 
     def documents(self, texts: Sequence[str]) -> Floats:
         """Return unit vectors of texts, checked to be as many as the texts, shape (n, dimensions)."""
-        vectors = np.asarray(self.embedder.embed_documents(texts), np.float32)
+        vectors = _numbers(self.embedder.embed_documents(texts), of="embed_documents")
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ConfigurationError(
                 f"the embedder answered {len(texts)} texts with an array of shape {vectors.shape}; "
@@ -130,7 +134,7 @@ class DescribedEmbedder:
 
     def query(self, text: str) -> Floats:
         """Return the unit vector of a query, shape (dimensions,)."""
-        vector = np.asarray(self.embedder.embed_query(text), np.float32)
+        vector = _numbers(self.embedder.embed_query(text), of="embed_query")
         if vector.ndim != 1:
             raise ConfigurationError(
                 f"embed_query returned an array of shape {vector.shape}; it must be (dimensions,)"
@@ -142,8 +146,42 @@ class DescribedEmbedder:
 def unit_rows(vectors: Floats) -> Floats:
     """Return rows of length 1; a row of zeros, and one with a value that is no number, is all zeros."""
     clean = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, 0.0)
+    greatest = np.abs(clean).max(axis=1, keepdims=True, initial=0.0)
+    clean = clean / np.where(greatest > 0, greatest, 1.0)  # squares of large numbers are no numbers
     lengths = np.linalg.norm(clean, axis=1, keepdims=True)
     return np.asarray(clean / np.where(lengths > 0, lengths, 1.0), np.float32)
+
+
+def _numbers(answer: Any, *, of: str) -> NDArray[np.floating[Any]]:
+    """Return what an embedder answered as numbers that a length can be made of.
+
+    Raises:
+        ConfigurationError: It isn't numbers, or lists of different lengths.
+    """
+    try:
+        given = np.asarray(answer)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(given.dtype)
+        # Numbers that single precision can't hold are made smaller first; see `unit_rows`.
+        return given if given.dtype == np.float32 else given.astype(np.float64)
+    except (TypeError, ValueError) as exc:
+        raise ConfigurationError(f"{of} must return an array of numbers; found {answer!r:.80}") from exc
+
+
+def _range(given: Any) -> tuple[float, float]:
+    try:
+        low, high = map(float, given)
+    except (TypeError, ValueError) as exc:
+        raise ConfigurationError(f"cosine_range is two numbers; found {given!r:.80}") from exc
+    if not (low < high and math.isfinite(high - low)):
+        raise ConfigurationError(f"cosine_range must rise, and be finite; found {(low, high)!r}")
+    return low, high
+
+
+def _share(coverage: Callable[[str], float], text: str) -> float:
+    """Return the share that an embedder tells, within 0 to 1; 0 for NaN, such as a share of no words."""
+    share = float(coverage(text))
+    return 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
 
 
 def _everything(_text: str) -> float:
