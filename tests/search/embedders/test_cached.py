@@ -129,3 +129,19 @@ def test_many_keys_are_asked_in_parts(tmp_path):
 
 def test_a_text_with_lone_surrogates_has_a_key():
     assert content_key("\ud800") != content_key("\ud801")
+
+
+@pytest.mark.parametrize("kept", ["memory", "disk"])
+def test_an_answer_of_no_numbers_is_not_kept(tmp_path, kept):
+    embedder = FakeEmbedder()
+    good = embedder.embed_documents
+    path = tmp_path / "vectors.db" if kept == "disk" else None
+    cached = CachedEmbedder(DescribedEmbedder.of(embedder), path=path)
+    embedder.embed_documents = lambda texts: np.full((len(texts), 4), np.nan)
+    embedder.embed_query = lambda text: np.full(4, np.nan)
+    assert not cached.documents(["abc"]).any()
+    assert not cached.query("abc").any()
+    embedder.embed_documents, embedder.embed_query = good, lambda text: good([text])[0]
+    again = cached if kept == "memory" else CachedEmbedder(DescribedEmbedder.of(embedder), path=path)
+    assert again.documents(["abc"]).any()
+    assert cached.query("abc").any()

@@ -82,8 +82,8 @@ class CachedEmbedder:
             fresh = dict(zip(batch, made, strict=True))
             found.update(fresh)
             if self._disk is not None:
-                self._disk.put(fresh)
-        self._keep(found)
+                self._disk.put(_known(fresh))
+        self._keep(_known(found))
         return self._stacked([found[key] for key in keys])
 
     def query(self, text: str) -> Floats:
@@ -92,8 +92,9 @@ class CachedEmbedder:
             known = self._queries.get(text)
         if known is None:
             known = self.embedder.query(text)
-            with self._lock:
-                self._queries[text] = known
+            if known.any():
+                with self._lock:
+                    self._queries[text] = known
         return known
 
     def _kept(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:
@@ -116,3 +117,8 @@ class CachedEmbedder:
                 "give another model another model_id"
             )
         return np.stack(vectors)
+
+
+def _known(vectors: dict[bytes, Floats]) -> dict[bytes, Floats]:
+    """Return the vectors that say something: an embedder that answered no numbers is asked again."""
+    return {key: vector for key, vector in vectors.items() if vector.any()}
