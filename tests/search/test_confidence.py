@@ -17,6 +17,10 @@ def test_more_evidence_is_a_higher_score_below_that_of_a_name():
     assert 0.9 < scores[-1] < 0.94
 
 
+def test_of_a_word_that_nearly_all_tools_hold_more_evidence_is_a_higher_score_too():
+    assert score(0.01, possible=0.02) < score(0.02, possible=0.02)
+
+
 def test_the_same_evidence_says_less_for_a_longer_query_and_in_a_larger_catalog():
     assert score(3, possible=5) > score(3, possible=20)
     assert score(3, size=100) > score(3, size=10_000)

@@ -1,0 +1,78 @@
+"""The evidence for a request: its words weighed against one another, and its clauses."""
+
+from itertools import pairwise
+
+import pytest
+
+from tool_search_processor.search.base import Document
+from tool_search_processor.search.bm25 import BM25Index
+
+DESK = (
+    Document(name="get_weather", description="Current weather of a city."),
+    Document(name="mail_dispatch", description="Send email to a recipient."),
+    Document(name="cafe_finder", description="Finds a place to drink coffee."),
+    Document(name="calendar_add", description="Adds an event to the calendar."),
+)
+
+
+def index_of(*documents: Document) -> BM25Index:
+    index = BM25Index()
+    index.update(documents)
+    return index
+
+
+def score(query: str, name: str) -> float:
+    (found,) = [hit.score for hit in index_of(*DESK).search(query) if hit.name == name]
+    return found
+
+
+def test_each_word_that_nobody_has_takes_something_from_the_score():
+    queries = [
+        "weather city",
+        "weather city xylo",
+        "weather city xylo quagmire",
+        "weather city xylo quagmire zz",
+    ]
+    scores = [score(query, "get_weather") for query in queries]
+    assert all(more > less for more, less in pairwise(scores))
+    assert scores[-1] > score("weather coffee event recipient place email", "get_weather") / 2
+
+
+@pytest.mark.parametrize("query", ["weather coffee event", "event coffee weather", "coffee weather event"])
+def test_words_that_other_tools_answer_count_against_a_tool_wherever_they_stand(query):
+    assert score(query, "get_weather") == pytest.approx(score("weather coffee event", "get_weather"))
+    assert score(query, "get_weather") < score("weather", "get_weather")
+
+
+REQUEST = "Are there storm warnings for sailors off the coast? Also translate my long text please."
+
+
+def test_a_clause_in_many_rare_words_does_not_crowd_out_the_other():
+    tools = [
+        Document(name="storms", description="Storm warnings for sailors off the coast."),
+        *(Document(name=f"harbour_{n}", description="Lists warnings on a coast.") for n in range(5)),
+        *(Document(name=f"plain_{n}", description="Reads a text.") for n in range(6)),
+        Document(name="dictionary", description="Translate a word."),
+    ]
+    assert [hit.name for hit in index_of(*tools).search(REQUEST, limit=2)] == ["storms", "dictionary"]
+
+
+def test_a_word_said_before_counts_in_a_later_clause_too():
+    tools = [
+        Document(name="a", description="helix ember"),
+        Document(name="b", description="helix flint"),
+        Document(name="c", description="ember flint grove"),
+        *(Document(name=f"other_{n}", description="weather page") for n in range(9)),
+    ]
+    hits = index_of(*tools).search("Ember and flint of a grove. Then a helix of flint in an igloo.")
+    assert [hit.name for hit in hits] == ["c", "b", "a"]
+
+
+def test_what_was_removed_is_not_found_by_a_request_of_several_clauses():
+    tools = [Document(name=f"other_{n}", description=f"matter {n}") for n in range(9)]
+    tools.append(Document(name="dictionary", description="Translate a word."))
+    index = index_of(*tools, Document(name="storms", description="Storm warnings for sailors."))
+    assert len(index.search(REQUEST)) == 2
+    index.update(tools)
+    assert [hit.name for hit in index.search(REQUEST)] == ["dictionary"]
+    assert index.count(REQUEST) == 1
