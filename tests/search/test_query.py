@@ -37,6 +37,24 @@ def test_clauses_are_parts_of_a_request_with_enough_words():
     assert parse("version 3.5 of node.js with v1.2 libraries").clauses == ()
 
 
+@pytest.mark.parametrize(
+    ("query", "clauses"),
+    [
+        ("Get weather in Oslo today. Send email", ()),
+        ("Translate text to Norwegian. Send email. Get weather in Oslo today",
+         (("Translate", "text", "Norwegian", "Send", "email"), ("Get", "weather", "Oslo", "today"))),
+        ("Get weather in Oslo. Translate text to Norwegian. Send email",
+         (("Get", "weather", "Oslo"), ("Translate", "text", "Norwegian", "Send", "email"))),
+        ("Send email. Get weather in Oslo today. Translate text to Norwegian",
+         (("Send", "email", "Get", "weather", "Oslo", "today"), ("Translate", "text", "Norwegian"))),
+        ("Hello! Get weather in Oslo. Please. Translate text to Norwegian",
+         (("Get", "weather", "Oslo"), ("Translate", "text", "Norwegian"))),
+    ],
+)  # fmt: skip
+def test_a_part_of_two_words_belongs_to_the_one_beside_it(query, clauses):
+    assert parse(query).clauses == clauses
+
+
 def test_a_question_of_very_many_clauses_is_taken_as_a_whole():
     assert (
         parse(
@@ -73,3 +91,19 @@ def test_neighbours_may_be_one_term():
         "github",
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "term"),
+    [
+        (("git", "hub"), 0, "github"),
+        (("git", "hub"), 1, "github"),
+        (("Git", "Hub"), 1, "github"),
+        (("open", "case"), 0, None),  # a word alone is no pair
+        (("web", "3"), 1, None),
+        (("天气", "图"), 1, None),
+    ],
+)
+def test_only_latin_words_are_joined_and_only_as_a_whole(words, place, term):
+    held = {"github": 1, "open": 1, "web": 1, "天气": 1}
+    assert joined(words, place, lambda key: held.get(key, 0)) == term

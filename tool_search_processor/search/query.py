@@ -45,8 +45,6 @@ def parse(query: str) -> Query:
             for word in text.words(part)
             if (meant := text.content_terms(word))
         }
-        if not found:
-            continue
         if clauses and (len(found) < _CLAUSE_WORDS or len(clauses[-1]) < _CLAUSE_WORDS):
             clauses[-1].update(found)
         else:
