@@ -1,5 +1,8 @@
 """What clients are told of what foreign code raises, and what the log is."""
 
+import asyncio
+
+import mcp_types as types
 import pytest
 from mcp import MCPError
 
@@ -103,3 +106,37 @@ async def test_without_it_everything_is_told_and_logged(caplog):
         assert text(await client.call_tool("connect", {"times": 1})) == f"Error: OSError: {SECRET}"
         assert await refusal(client.get_prompt("greet")) == f"Error: OSError: {SECRET}"
     assert f"the prompt 'greet' failed: OSError: {SECRET}" in caplog.messages
+
+
+ENDS = pytest.mark.parametrize("end", [SystemExit(SECRET), asyncio.CancelledError(SECRET)], ids=["exit", "cancel"])
+
+
+@ENDS
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_would_end_the_server_is_answered_like_any_failure(way, end):
+    class Deadly(StaticProvider):
+        async def list_resources(self, context):
+            return [Resource(uri="doc://a", read=raises(end))]
+
+        async def list_resource_templates(self, context):
+            return [ResourceTemplate(uri_template="page://{n}", read=raises(end), complete=raises(end))]
+
+        async def list_prompts(self, context):
+            return [Prompt(name="greet", render=raises(end), complete=raises(end))]
+
+        async def get_unlisted_resource(self, uri, context):
+            raise end
+
+    server = ToolServer([connect, Deadly([], name="deadly")], mask_error_details=True)
+    half = {"name": "n", "value": "1"}
+    async with connected(server, way) as client:
+        for answer in (
+            client.read_resource("doc://a"),
+            client.read_resource("page://7"),
+            client.get_prompt("greet"),
+            client.complete(types.PromptReference(name="greet"), half),
+            client.complete(types.ResourceTemplateReference(uri="page://{n}"), half),
+        ):
+            assert (await refusal(answer)).endswith("failed; the server's log says why.")
+        assert await refusal(client.read_resource("other://1")) == "Resource not found"
+        assert len((await client.list_tools()).tools) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -17,6 +18,7 @@ from mcp.shared.subscriptions import event_to_notification
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ToolCallError
+from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.plain import clean_text
 from tool_search_processor.server.front import completing, components
 from tool_search_processor.server.front.calls import FrontCalls
@@ -203,9 +205,11 @@ class FrontHandlers:
         """Return what a provider answers; what it raises becomes an error of the protocol."""
         try:
             return await answer
-        except MCPError:
+        except (MCPError, KeyboardInterrupt, GeneratorExit):
             raise
-        except Exception as exc:  # foreign code
+        except BaseException as exc:  # foreign code
+            if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+                raise
             told = failure_text(exc, what=what, is_masked=self._masks)
             raise MCPError(types.INTERNAL_ERROR, told) from exc
 
