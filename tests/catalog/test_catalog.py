@@ -647,6 +647,18 @@ async def test_a_catalog_is_a_provider():
     assert outer.status().providers[0].name == "inner"
 
 
+async def test_what_a_get_tool_disowns_is_gone_in_an_outer_catalog(caplog):
+    class Refusing(Transform):
+        async def get_tool(self, name, call_next):
+            return None if name.startswith("secret") else await call_next(name)
+
+    inner = Catalog([Tool("a"), Tool("secret"), CallableProvider(by_user)], transforms=[Refusing()])
+    for outer in (Catalog([inner]), Catalog([inner.with_transforms()]), Catalog(Catalog([inner]))):
+        assert await listed(outer, user="ada") == ["a", "for_ada"]
+        assert await outer.get_tool("secret") is None
+        assert await found(outer, "secret") == []
+
+
 async def test_a_nested_catalog_resolves_requests():
     outer = Catalog([Catalog(by_user_later), Tool("b")])
     assert await listed(outer, user="ada") == ["b", "for_ada"]

@@ -188,6 +188,17 @@ async def test_a_get_method_that_disagrees_denies(kind, where, caplog):
     assert f"the get_{kind} of ['Knowing'] disagrees with list_{kind}s" in caplog.text
 
 
+@every_kind
+async def test_what_a_get_method_disowns_is_gone_in_an_outer_catalog(kind):
+    async def refuse(self, key, call_next):
+        return None if "b" in key else await call_next(key)
+
+    refusing = type("Refusing", (Transform,), {f"get_{kind}": refuse})()
+    outer = Catalog([Catalog([Server("a", "b")], transforms=[refusing])])
+    assert keys(await getattr(outer, f"list_{kind}s")()) == keys([make(kind, "a")])
+    assert await getattr(outer, f"get_{kind}")(key(kind, "b")) is None
+
+
 async def test_what_a_rule_hides_is_hidden():
     catalog = Catalog([Server("a", "b")], transforms=[Visibility(False, names={"*a", "*a/*"})])
     for kind in KINDS:

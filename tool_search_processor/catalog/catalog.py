@@ -28,7 +28,7 @@ from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Transform, as_transforms
-from tool_search_processor.transforms.rows import get_agreed_tool
+from tool_search_processor.transforms.rows import get_agreed_tool, overrides_get_tool
 
 logger = logging.getLogger(__name__)
 
@@ -178,9 +178,15 @@ class Catalog(Provider):
         return list(await self.view(context))
 
     async def list_with_held(self, context: Context | None = None) -> list[Tool]:
-        """Return the tools of a request, and behind them the changed ones that are not served."""
+        """Return the tools of a request, and behind them the changed ones that are not served.
+
+        An outer catalog reads this and asks no further: what a `get_tool` here disowns is left out.
+        """
         view = await self.view(context)
-        return [*view, *view.held]
+        tools: Iterable[Tool] = view
+        if any(map(overrides_get_tool, self.transforms)):
+            tools = [tool for tool in view if await view.fetch(tool.name) is not None]
+        return [*tools, *view.held]
 
     async def get_tool(self, name: str, context: Context | None = None) -> Tool | None:
         """Return one tool of a request by its exact name, or None."""

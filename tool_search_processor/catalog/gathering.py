@@ -19,6 +19,7 @@ from tool_search_processor.transforms.rows import (
     get_agreed,
     index_components,
     look_through,
+    overrides_get,
     transform_stages,
 )
 
@@ -60,8 +61,12 @@ class Gathering(Generic[ComponentT]):
         self._last: _Gathered[ComponentT] | None = None
 
     async def all(self, context: Context) -> Sequence[ComponentT]:
-        """Return the components of a request, in order."""
-        return tuple((await self._stages(context))[-1].values())
+        """Return the components of a request, in order; less those that a get method disowns."""
+        stages = await self._stages(context)
+        if not any(overrides_get(transform, kind=self._kind) for transform in self._transforms):
+            return tuple(stages[-1].values())
+        agreed = [await get_agreed(self._transforms, stages, key, kind=self._kind) for key in stages[-1]]
+        return tuple(component for component in agreed if component is not None)
 
     async def get(self, key: str, context: Context) -> ComponentT | None:
         """Return the component of this name or URI, if every transform with its own get method agrees."""
