@@ -44,6 +44,22 @@ def test_words_that_other_tools_answer_count_against_a_tool_wherever_they_stand(
     assert score(query, "get_weather") < score("weather", "get_weather")
 
 
+def test_a_name_in_two_words_counts_as_much_as_in_one():
+    github = Document(name="github_status", description="Tells whether it is up.")
+    plain, apart = (
+        index_of(github, *DESK).search(f"tell me the {name} status of today")[0]
+        for name in ("github", "git hub")
+    )
+    assert apart.score == pytest.approx(plain.score, rel=0.05)
+
+
+def test_an_unknown_word_with_a_capital_is_a_name_unless_it_begins_the_request():
+    index = index_of(*DESK)
+    assert [hit.name for hit in index.search("Wether")] == ["get_weather"]
+    assert [hit.name for hit in index.search("page wether")] == ["get_weather"]
+    assert index.search("page Wether") == []
+
+
 REQUEST = "Are there storm warnings for sailors off the coast? Also translate my long text please."
 
 
@@ -76,3 +92,30 @@ def test_what_was_removed_is_not_found_by_a_request_of_several_clauses():
     index.update(tools)
     assert [hit.name for hit in index.search(REQUEST)] == ["dictionary"]
     assert index.count(REQUEST) == 1
+
+
+def test_a_word_that_every_clause_says_weighs_no_more_than_one_said_once():
+    tools = [
+        Document(name="whole_1", description="ember flint grove"),
+        Document(name="whole_2", description="ember helix igloo"),
+        Document(name="twice", description="ember"),
+        Document(name="once", description="flint"),
+        Document(name="more", description="flint"),
+    ]
+    hits = index_of(*tools).search("Ember flint grove. Ember helix igloo.")
+    found = {hit.name: hit.score for hit in hits}
+    assert found["twice"] == pytest.approx(found["once"])
+
+
+def test_a_request_says_the_same_in_two_sentences_as_in_one():
+    tool = Document(name="all", description="ember flint grove helix igloo joker")
+    index = index_of(tool, *DESK)
+    (one,), (two,) = (index.search(query) for query in ("ember flint grove helix igloo joker",
+                                                        "Ember flint grove. Helix igloo joker."))  # fmt: skip
+    assert one.score == pytest.approx(two.score)
+
+
+def test_a_request_of_several_clauses_may_have_more_words_than_are_read():
+    clauses = [" ".join(f"word{clause}x{n}" for n in range(70)) for clause in range(3)]
+    hits = index_of(*DESK).search(f"current weather of a city. {'. '.join(clauses)}.")
+    assert [hit.name for hit in hits] == ["get_weather"]
