@@ -59,9 +59,7 @@ def _as_a_whole(
     if end is None or ((first := name_key(query[: end.start()])) and not exact(first)):
         return {}
     lists = [exact(key) for piece in _BETWEEN.split(query)[:_MOST] if (key := name_key(piece))]
-    if len(lists) > 1 and all(lists):
-        return {number: EXACT for numbers in lists for number in numbers}
-    return {}
+    return {number: EXACT for numbers in lists for number in numbers} if all(lists) else {}
 
 
 def _mentioned(query: str) -> Iterator[str]:
