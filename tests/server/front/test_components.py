@@ -5,6 +5,7 @@ import pytest
 from mcp import MCPError
 from mcp.server.mcpserver import Context as UpstreamContext
 from mcp.server.mcpserver import Image, MCPServer
+from pydantic import AnyUrl
 
 from tests.server.front.support import WAYS, connected, found, names, proxied, text
 from tool_search_processor import Tool, ToolContext
@@ -334,7 +335,10 @@ async def test_uris_in_answers_can_be_read_where_they_were_told(prefixes, place,
 
 
 class Shop(MCPServer):
-    """A server that doesn't list every resource, as the protocol lets it."""
+    """A server that doesn't list every resource, as the protocol lets it, and reads URIs as most do."""
+
+    async def read_resource(self, uri, *given, **options):
+        return await super().read_resource(str(AnyUrl(str(uri))), *given, **options)
 
     async def list_resources(self):
         return [each for each in await super().list_resources() if each.name != "unlisted"]
@@ -412,6 +416,68 @@ async def test_what_transforms_hide_cannot_be_read_as_if_it_were_unlisted(transf
         if isinstance(transform, Visibility):
             with pytest.raises(MCPError, match="Resource not found"):
                 await client.read_resource("receipt://all")
+
+
+ODD = (
+    "RECEIPT://{}",
+    "receipt:///{}",
+    "receipt://x/../{}",
+    "receipt://{}#",
+    "receipt://{}\n",
+    "\treceipt://{}",
+)
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("path", ["all", "2026/7", "2026/\t7", "pages/1"])
+async def test_what_is_hidden_is_hidden_under_every_spelling(odd, path):
+    hide = Visibility(False, names={"everything", "receipt://2026/*", "receipt://pages/*", "page"})
+    provider = MCPProvider.in_memory(shop(), name="shop").with_transforms(hide, Namespace("s"))
+    async with ToolServer([provider]) as server, connected(server) as client:
+        await client.list_resources()
+        for uri in (odd.format(f"s/{path}"), odd.format(path).replace("receipt://", "receipt://s/")):
+            with pytest.raises(MCPError, match="Resource not found"):
+                await client.read_resource(uri)
+
+
+@pytest.mark.parametrize(
+    "uri", ["web://s/page", "web://s/PAGE", "web://s/page/#top", "WEB://s/page%2F", "web:s/page"]
+)
+async def test_what_is_listed_in_an_odd_spelling_is_hidden_under_the_plain_one(uri):
+    server = MCPServer("web")
+    server.resource("web://page/", name="page")(lambda: "secret")
+
+    @server.resource("web://other")
+    def other() -> str:
+        return "open"
+
+    provider = MCPProvider.in_memory(server, name="web").with_transforms(
+        Visibility(False, names={"page"}), Namespace("s")
+    )
+    async with ToolServer([provider]) as front, connected(front) as client:
+        assert len((await client.list_resources()).resources) == 1
+        with pytest.raises(MCPError, match="Resource not found"):
+            await client.read_resource(uri)
+
+
+@pytest.mark.parametrize("path", ["2026%2F7", "2026//7", "%32026/7", "2026/\t7", "2026\\7"])
+async def test_a_sessions_rules_hold_for_every_spelling(path):
+    def close(run: ToolContext) -> str:
+        """Close the receipts of a year."""
+        return run.context["session_rules"].disable(names=["receipt://2026/*"])
+
+    read = []
+
+    class Open(Library):
+        async def get_unlisted_resource(self, uri, context):
+            return Resource(uri=uri, read=lambda: read.append(uri))
+
+    async with ToolServer([Open(), close]) as server, connected(server) as client:
+        await client.read_resource(f"receipt://{path}")
+        await client.call_tool("close", {})
+        with pytest.raises(MCPError, match="Resource not found"):
+            await client.read_resource(f"receipt://{path}")
+    assert read == [f"receipt://{path}"]
 
 
 async def test_a_sessions_rules_hold_for_what_is_not_listed():

@@ -108,7 +108,9 @@ async def test_without_it_everything_is_told_and_logged(caplog):
     assert f"the prompt 'greet' failed: OSError: {SECRET}" in caplog.messages
 
 
-ENDS = pytest.mark.parametrize("end", [SystemExit(SECRET), asyncio.CancelledError(SECRET)], ids=["exit", "cancel"])
+ENDS = pytest.mark.parametrize(
+    "end", [SystemExit(SECRET), asyncio.CancelledError(SECRET)], ids=["exit", "cancel"]
+)
 
 
 @ENDS

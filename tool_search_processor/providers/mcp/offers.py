@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from tool_search_processor.components import Complete, Prompt, PromptArgument, R
 from tool_search_processor.providers.mcp.calls import Caller
 from tool_search_processor.providers.mcp.listing import read_pages
 from tool_search_processor.providers.mcp.rendering import wire_contents
+from tool_search_processor.spellings import spellings_of
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -22,14 +23,15 @@ class Offers:
         """Take what sends a request in time."""
         self._caller = caller
         self.settings = caller.settings
-        self._uris: frozenset[str] | None = None
+        self._known: frozenset[str] | None = None
+        """The URIs that are listed, in all spellings and small letters; None where there are no resources."""
         self._templates: Sequence[ResourceTemplate] = ()
 
     async def resources(self, client: Client) -> list[Resource]:
         """Return the resources; in the background loop, as the next two."""
         found = await self._read(client, "resources", "list_resources", "resources")
         has_any = client.server_capabilities.resources is not None
-        self._uris = frozenset(each.uri for each in found) if has_any else None
+        self._known = frozenset(map(str.casefold, _spelled(each.uri for each in found))) if has_any else None
         return [
             Resource(uri=each.uri, read=partial(self.read, each.uri), **_content_fields(each))
             for each in found
@@ -50,12 +52,14 @@ class Offers:
         return [*self._templates]
 
     def unlisted(self, uri: str) -> Resource | None:
-        """Return a resource that the lists last read don't hold; None for what they do.
+        """Return a resource that the lists last read don't hold; None for what they do, however spelled.
 
         A server that has resources may link to more of them than it lists:
         https://modelcontextprotocol.io/specification/2025-11-25/server/tools#resource-links
         """
-        if self._uris is None or uri in self._uris or any(each.matches(uri) for each in self._templates):
+        if self._known is None or any(each.matches(uri) for each in self._templates):
+            return None
+        if not self._known.isdisjoint(map(str.casefold, _spelled([uri]))):
             return None
         return Resource(uri=uri, read=partial(self.read, uri))
 
@@ -111,6 +115,13 @@ class Offers:
             limit=self.settings.max_tools,
             server=self.settings.name,
         )
+
+
+def _spelled(uris: Iterable[str]) -> Iterator[str]:
+    """Yield URIs, and what servers take for the same."""
+    for uri in uris:
+        yield uri
+        yield from spellings_of(uri)
 
 
 def _arguments(prompt: Any) -> tuple[PromptArgument, ...]:

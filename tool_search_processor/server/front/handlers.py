@@ -29,6 +29,7 @@ from tool_search_processor.server.front.reports import CallReports
 from tool_search_processor.server.front.requests import REQUEST_KEY, FrontRequest
 from tool_search_processor.server.front.results import wire_tool
 from tool_search_processor.server.front.views import ToolView
+from tool_search_processor.spellings import spellings_of
 from tool_search_processor.tools import ToolContext
 from tool_search_processor.transforms.base import Kind
 
@@ -195,11 +196,19 @@ class FrontHandlers:
         template = await self._catalog.get_resource_template(uri, request.context)
         if template is not None and rules.admits(template, kind="resource_template"):
             return components.read(template, uri)
-        if resource is None and template is None:
-            unlisted = await self._catalog.get_unlisted_resource(uri, request.context)
-            if unlisted is not None and rules.admits(unlisted, kind="resource"):
-                return _or_not_found(components.read(unlisted, uri), uri)
+        if resource is None and template is None and (unlisted := await self._unlisted(request, uri)):
+            return _or_not_found(components.read(unlisted, uri), uri)
         raise _not_found(uri)
+
+    async def _unlisted(self, request: FrontRequest, uri: str) -> Resource | None:
+        """Return a resource that is in no list, unless another spelling of its URI is listed or hidden."""
+        found: list[Resource] = []
+        for spelling in spellings_of(uri):
+            unlisted = await self._catalog.get_unlisted_resource(spelling, request.context)
+            if unlisted is None or not request.session.rules.admits(unlisted, kind="resource"):
+                return None
+            found.append(unlisted)
+        return found[0] if found else None
 
     async def _or_error(self, answer: Awaitable[_ResultT], what: str) -> _ResultT:
         """Return what a provider answers; what it raises becomes an error of the protocol."""
