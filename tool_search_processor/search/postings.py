@@ -38,7 +38,7 @@ class Postings:
         self._ids = ids
         self._weights = weights
         # No term is without documents, as reduceat needs it.
-        self._greatest = np.maximum.reduceat(weights, starts[:-1]) if numbers else weights
+        self._greatest = np.maximum.reduceat(weights, starts[:-1])
 
     def find(self, term: str) -> Posting | None:
         """Return the postings of a term, or None where no document holds it."""
@@ -105,12 +105,11 @@ def build(analyses: Iterable[Mapping[str, float]]) -> Postings:
         terms.extend([numbers.setdefault(term, len(numbers)) for term in analysis])
         lengths.append(len(analysis))
         weights.extend(analysis.values())
-    counts = np.frombuffer(lengths, np.int32) if lengths else np.zeros(0, np.int32)
     return _arrange(
         numbers,
-        np.frombuffer(terms, np.int32) if terms else np.zeros(0, np.int32),
-        np.repeat(np.arange(len(counts), dtype=np.int32), counts),
-        np.frombuffer(weights, np.float32) if weights else np.zeros(0, np.float32),
+        np.frombuffer(terms, np.int32),
+        np.repeat(np.arange(len(lengths), dtype=np.int32), lengths),
+        np.frombuffer(weights, np.float32),
     )
 
 
