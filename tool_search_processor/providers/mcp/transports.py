@@ -122,7 +122,7 @@ class HttpTransport:
         """
         _require_text("url", self.url)
         if not self.url.startswith(("http://", "https://")):
-            scheme = self.url.partition("://")[0]  # what follows may hold a password
+            scheme = self.url.partition("://")[0].rpartition("@")[2]  # the rest may hold a password
             raise ConfigurationError(f"url begins with http:// or https://, found {scheme!r:.20}")
         _require_mapping("headers", self.headers)
         if self.auth is not None and not hasattr(self.auth, "async_auth_flow"):
@@ -192,14 +192,19 @@ def _nothing() -> None:
 
 
 def _require_text(option: str, value: object) -> None:
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str):
+        raise ConfigurationError(f"{option} is a text that isn't blank, found a {type(value).__name__}")
+    if not value.strip():
         raise ConfigurationError(f"{option} is a text that isn't blank, found {value!r:.80}")
 
 
 def _require_texts(option: str, value: object) -> None:
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    if not is_list or not all(isinstance(item, str) for item in value):  # type: ignore[attr-defined]
-        raise ConfigurationError(f"{option} is a list of texts, found {value!r:.80}")
+    """Refuse what isn't a list of texts; one may be a secret, so errors don't show them."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise ConfigurationError(f"{option} is a list of texts, found a {type(value).__name__}")
+    for place, item in enumerate(value):
+        if not isinstance(item, str):
+            raise ConfigurationError(f"{option}[{place}] is a text, found a {type(item).__name__}")
 
 
 def _require_mapping(option: str, value: object) -> None:

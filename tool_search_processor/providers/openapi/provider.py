@@ -279,9 +279,11 @@ def _check_base_url(base_url: str | None) -> None:
     if base_url is None:
         return
     if not base_url.startswith(WEB):
-        raise ConfigurationError(f"base_url begins with http:// or https://, found {base_url!r:.200}")
+        scheme = base_url.partition("://")[0].rpartition("@")[2]  # the rest may hold a password
+        raise ConfigurationError(f"base_url begins with http:// or https://, found {scheme!r:.80}")
     if not is_readable(base_url):
-        raise ConfigurationError(f"base_url has a host and perhaps a port, found {base_url!r:.200}")
+        host = base_url.partition("://")[2].rpartition("@")[2]
+        raise ConfigurationError(f"base_url has a host and perhaps a port, found {host!r:.200}")
     if "?" in base_url or "#" in base_url:
         raise ConfigurationError("base_url has no query and no fragment: paths are put behind it")
 
