@@ -594,3 +594,34 @@ def test_no_document_raises(name, description):
     index = index_of(tool(name, description), *DESK)
     assert index.search("send an email", limit=1)
     assert np.isfinite([hit.score for hit in index.search(f"{name} {description}")]).all()
+
+
+def logit(score: float) -> float:
+    """Return the log odds that a score stands for."""
+    return math.log(score / (0.93 - score))
+
+
+@pytest.mark.parametrize(
+    "query", ["email", "send email recipient", "an email to the zorblax", "send qintar wumfle zorblax email"]
+)
+def test_beside_another_judgement_words_count_by_their_share_of_the_query(query):
+    index = index_of(*DESK)
+    best = index.search(query)[0]
+    nothing = index.log_odds("qintar wumfle zorblax").max()
+    known = sum(word in "send email recipient" for word in query.split())
+    unknown = sum(word in {"qintar", "wumfle", "zorblax"} for word in query.split())
+    share = (index.log_odds(query).max() - nothing) / (logit(best.score) - nothing)
+    assert share == pytest.approx(1.0) if not unknown else share < 1
+    assert share > math.sqrt(known / (known + unknown)) * 0.8
+
+
+def test_eight_known_words_say_enough_in_a_long_request():
+    index = index_of(*DESK)
+    query = "send email recipient subject change code row table" + " zorblax qintar wumfle" * 5
+    best = index.search(query)[0]
+    assert index.log_odds(query).max() == pytest.approx(logit(best.score), abs=1e-4)
+
+
+def test_a_query_of_nothing_known_leaves_all_tools_alike():
+    odds = index_of(*DESK).log_odds("qintar wumfle zorblax")
+    assert (odds == odds[0]).all()

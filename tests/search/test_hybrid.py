@@ -102,6 +102,17 @@ def test_what_no_word_speaks_for_is_ordered_by_the_meaning_in_any_language():
     assert len(made.search("zorblax")) == len(DOCUMENTS)
 
 
+def test_one_known_word_of_many_says_little_against_the_meaning():
+    embedder = Understanding()
+    embedder.cosine_range = (-1.5, 1.5)  # far less sure than the word alone would be
+    query = "zorblax repository qintar wumfle"
+    embedder.embed_query = lambda text: vector_of(MEANING["zorblax"])
+    lexical = BM25Index()
+    lexical.update(DOCUMENTS)
+    assert lexical.search(query)[0].name == "create_issue"
+    assert names(hybrid(embedder).search(query))[:2] == ["get_forecast", "create_issue"]
+
+
 @pytest.mark.parametrize("others", [100, 2_000, 30_000])
 def test_among_many_tools_what_is_somewhat_near_by_meaning_alone_is_found(others):
     crowd = [

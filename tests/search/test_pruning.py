@@ -79,6 +79,16 @@ def test_removed_and_replaced_documents_and_another_order(query):
     assert pruned
 
 
+@pytest.mark.parametrize("query", ["lemon alpha brick", "alpha brick cloud", "lemon alpha"])
+def test_what_was_added_may_say_more_of_a_word_than_all_before(query):
+    held = [Document(name=f"tool_{n}", description=f"lemon {'alpha brick ' * 9}{n}") for n in range(600)]
+    index = BM25Index()
+    index.update(held)
+    index.update([*held, *(Document(name="lemon", description=f"alpha {n}") for n in range(1))])
+    pruned, whole = both(index, query, limit=1)
+    assert pruned == whole
+
+
 @pytest.mark.parametrize("query", ["lemon knoll joker alpha brick cloud", "alpha brick", "knoll dunk alpha"])
 def test_a_better_bound_before_a_word_of_many_documents(crowd, monkeypatch, query):
     monkeypatch.setattr(pruning, "_COSTLY", 10)

@@ -134,7 +134,8 @@ class BM25Index:
     def log_odds(self, query: str, *, extra: Sequence[Document] = ()) -> NDArray[np.float32]:
         """Return the log odds that each document fits, in their order, those of `extra` last.
 
-        Names don't count here: it is what hybrid search adds the meaning's log odds to.
+        It is what hybrid search adds the meaning's log odds to. Names don't count here, and words count less
+        where the documents hold few of the query's (`Ranking.grasp`).
         """
         snapshot = self._snapshot
         ranking = self._rank(snapshot, query, extra)
@@ -143,7 +144,7 @@ class BM25Index:
         evidence[snapshot.positions[live]] = ranking.evidence[live]
         evidence[len(live) :] = ranking.evidence[snapshot.size :]
         confidence = ranking.confidence
-        return np.asarray(confidence.bias + confidence.slope * evidence, np.float32)
+        return np.asarray(confidence.bias + confidence.slope * ranking.grasp * evidence, np.float32)
 
     def _rank(self, snapshot: Snapshot, query: str, extra: Sequence[Document]) -> Ranking:
         """Return the ranking of a query; the last one is kept, for a longer list or a count of it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -18,6 +19,8 @@ from tool_search_processor.search.request_documents import RequestDocuments
 from tool_search_processor.search.segments import Snapshot
 from tool_search_processor.search.word_evidence import WordEvidence, add_up
 
+_ENOUGH = 8
+"""So many known words say enough, whatever else is in a long request."""
 CLAUSE_SHARE = 0.5
 """How much being the best answer to one clause of a request adds to being the best to all of it."""
 Evidence = NDArray[np.float32]
@@ -45,7 +48,9 @@ class Ranking:
         for evidence in self.words.values():
             possible += evidence.possible
             missing += evidence.missing
-        self.confidence = confidence_of(possible=possible + missing * idf(0, source.total), size=source.total)
+        self._held = possible
+        self._asked = possible + missing * idf(0, source.total)
+        self.confidence = confidence_of(possible=self._asked, size=source.total)
 
     @property
     def evidence(self) -> Evidence:
@@ -53,6 +58,16 @@ class Ranking:
         if self._evidence is None:
             self._evidence = self._of_clauses() if self._clauses else self._of_words()
         return self._evidence
+
+    @property
+    def grasp(self) -> float:
+        """How much the words say beside another judgement, 0 to 1: little if the documents hold few of them.
+
+        A Russian request has perhaps a product's name in common with an English catalog. Its tools are then
+        no more than a guess, however well they answer that one word.
+        """
+        known = sum(1 - evidence.missing for evidence in self.words.values() if evidence.weights)
+        return max(math.sqrt(self._held / self._asked), min(1.0, known / _ENOUGH)) if known else 1.0
 
     def _of_words(self) -> Evidence:
         row = np.zeros(self._source.size, np.float32)
