@@ -73,10 +73,11 @@ class HybridIndex(CountedBySearch):
 
     With `fusion="score"` each list's judgement is read as the odds that a tool fits, and the odds are
     multiplied; a query that the embedder's languages don't cover (Chinese to an English model) is left to
-    the words. The score says as well how much nearer the query is to this catalog than to tools in general;
-    for that the names of some everyday tools are embedded once, at the first query. With `fusion="rrf"`
-    ranks are added: weighted reciprocal rank fusion. A tool that is called by its name is first, with score
-    1.0 for the exact one, either way.
+    the words, and one whose words the tools don't hold (Russian to English tools) to the meaning. The score
+    says as well how much nearer the query is to this catalog than to tools in general; for that the names of
+    some everyday tools are embedded once, at the first query. With `fusion="rrf"` ranks are added: weighted
+    reciprocal rank fusion. A tool that is called by its name is first, with score 1.0 for the exact one,
+    either way.
 
     Of `fusion="score"` and the default embedder, measured as in `BM25Index`: what a `min_score` does to the
     requests of a set, and to requests that no tool of the catalog serves:
