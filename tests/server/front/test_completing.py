@@ -1,5 +1,7 @@
 """Half-typed arguments of prompts and templates, of providers in this process and of servers upstream."""
 
+from itertools import count
+
 import mcp_types as types
 import pytest
 from mcp import MCPError
@@ -47,6 +49,9 @@ class Atlas(StaticProvider):
             Prompt(name="ask", complete=cities, tags={"atlas"}),
             Prompt(name="later", complete=later),
             Prompt(name="many", complete=lambda *_: map(str, range(1000))),
+            Prompt(name="endless", complete=lambda *_: map(str, count())),
+            Prompt(name="one", complete=lambda *_: "Rome"),
+            Prompt(name="nothing", complete=lambda *_: None),
             Prompt(name="broken", complete=fails),
             Prompt(name="bare"),
         ]
@@ -84,6 +89,18 @@ async def test_there_are_never_more_than_the_protocol_allows():
     async with connected(ToolServer([atlas()])) as client:
         told = await completion(client, prompt("many"))
     assert (told.values, told.total, told.has_more) == ([str(n) for n in range(100)], 1000, True)
+
+
+async def test_of_what_has_no_end_no_more_is_read_than_is_told():
+    async with connected(ToolServer([atlas()])) as client:
+        told = await completion(client, prompt("endless"))
+    assert (told.values, told.total, told.has_more) == ([str(n) for n in range(100)], None, True)
+
+
+@pytest.mark.parametrize(("name", "values"), [("one", ["Rome"]), ("nothing", [])])
+async def test_one_text_is_one_value_and_none_is_none(name, values):
+    async with connected(ToolServer([atlas()])) as client:
+        assert (await completion(client, prompt(name))).values == values
 
 
 @pytest.mark.parametrize(

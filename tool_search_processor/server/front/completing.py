@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import mcp_types as types
@@ -13,6 +14,7 @@ from tool_search_processor.plain import clean_text
 
 MOST_VALUES = 100
 """As the protocol has it."""
+_MOST_COUNTED = 10_000
 
 
 async def complete(
@@ -33,8 +35,10 @@ def _completion(offered: Any) -> types.Completion:
     if isinstance(offered, types.Completion | Mapping):
         given = types.Completion.model_validate(offered)
     else:
-        values = [str(value) for value in offered]
-        given = types.Completion(values=values, total=len(values))
+        listed = [offered] if isinstance(offered, str) else () if offered is None else offered
+        values = [str(value) for value in islice(listed, _MOST_COUNTED + 1)]
+        total = len(values) if len(values) <= _MOST_COUNTED else None
+        given = types.Completion(values=values, total=total)
     values = [clean_text(value) for value in given.values[:MOST_VALUES]]
     has_more = given.has_more or len(given.values) > MOST_VALUES
     return given.model_copy(update={"values": values, "has_more": has_more})
