@@ -34,7 +34,9 @@ def at_once(*documents: Document) -> BM25Index:
 def test_documents_that_share_words_may_come_one_after_another(query):
     added = [
         Document(name="heat_set", description="Sets the thermostat."),
-        Document(name="heat_get", description="Tells, of all rooms of a house, what the thermostat is set to."),
+        Document(
+            name="heat_get", description="Tells, of all rooms of a house, what the thermostat is set to."
+        ),
         Document(name="thermostat", description="Heat of matter 3."),
     ]
     assert grown(*added).search(query) == at_once(*added).search(query)
