@@ -228,7 +228,13 @@ async def look_through(
             return await find(uri)
         transform = row[level - 1]
         if type(transform).get_resource is not Transform.get_resource:
-            return await transform.get_resource(uri, lambda inner: get(level - 1, inner))
+
+            async def call_next(inner: str, **_: object) -> Resource | None:
+                return await get(level - 1, inner)
+
+            got: Any = transform.get_resource(uri, call_next)
+            answer: Resource | None = await got if inspect.isawaitable(got) else got
+            return answer
         found = await get(level - 1, uri)
         listed = () if found is None else await apply_transforms([transform], [found], kind="resource")
         return next((resource for resource in listed if resource.uri == uri), None)

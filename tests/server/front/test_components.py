@@ -418,6 +418,41 @@ async def test_what_transforms_hide_cannot_be_read_as_if_it_were_unlisted(transf
                 await client.read_resource("receipt://all")
 
 
+async def test_what_a_session_switches_off_is_not_made_by_a_template():
+    def close(run: ToolContext) -> str:
+        """Close one page."""
+        return run.context["session_rules"].disable(names=["page://1"])
+
+    class Pages(Library):
+        async def list_resources(self, context):
+            return [Resource(uri="page://1", read=lambda: "one")]
+
+        async def list_resource_templates(self, context):
+            return [ResourceTemplate(uri_template="page://{n}", read=lambda uri: uri)]
+
+    async with ToolServer([Pages(), close]) as server, connected(server) as client:
+        await client.call_tool("close", {})
+        assert (await client.read_resource("page://2")).contents[0].text == "page://2"
+        with pytest.raises(MCPError, match="Resource not found"):
+            await client.read_resource("page://1")
+
+
+async def test_a_get_method_as_other_servers_have_it_is_asked_for_what_is_not_listed():
+    class Other(Transform):
+        async def get_resource(self, uri, call_next):
+            return await call_next(uri.removesuffix("/copy"), version=None)
+
+    class Plain(Transform):
+        def get_resource(self, uri, call_next):
+            return call_next(uri) if "2026" in uri else None
+
+    provider = MCPProvider.in_memory(shop(), name="shop").with_transforms(Other(), Plain())
+    async with ToolServer([provider]) as server, connected(server) as client:
+        assert (await client.read_resource("receipt://2026/7/copy")).contents[0].text == "7 euros"
+        with pytest.raises(MCPError, match="Resource not found"):
+            await client.read_resource("receipt://2025/7")
+
+
 ODD = (
     "RECEIPT://{}",
     "receipt:///{}",

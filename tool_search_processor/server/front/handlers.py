@@ -191,12 +191,14 @@ class FrontHandlers:
         """
         rules = request.session.rules
         resource = await self._catalog.get_resource(uri, request.context)
-        if resource is not None and rules.admits(resource, kind="resource"):
+        if resource is not None:
+            if not rules.admits(resource, kind="resource"):
+                raise _not_found(uri)  # nor by a template that would make it
             return components.read(resource, uri)
         template = await self._catalog.get_resource_template(uri, request.context)
         if template is not None and rules.admits(template, kind="resource_template"):
             return components.read(template, uri)
-        if resource is None and template is None and (unlisted := await self._unlisted(request, uri)):
+        if template is None and (unlisted := await self._unlisted(request, uri)):
             return _or_not_found(components.read(unlisted, uri), uri)
         raise _not_found(uri)
 
