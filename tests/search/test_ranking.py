@@ -38,6 +38,10 @@ def test_each_word_that_nobody_has_takes_something_from_the_score():
     assert scores[-1] > score("weather coffee event recipient place email", "get_weather") / 2
 
 
+def test_a_slip_takes_less_from_other_tools_than_a_word_that_nobody_has():
+    assert score("weather coffe", "get_weather") > score("weather xylophone", "get_weather")
+
+
 @pytest.mark.parametrize("query", ["weather coffee event", "event coffee weather", "coffee weather event"])
 def test_words_that_other_tools_answer_count_against_a_tool_wherever_they_stand(query):
     assert score(query, "get_weather") == pytest.approx(score("weather coffee event", "get_weather"))

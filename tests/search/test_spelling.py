@@ -9,7 +9,7 @@ from tool_search_processor.search.spelling import Alternative, Vocabulary, alter
 
 FREQUENCIES = {
     "send": 5, "email": 4, "record": 3, "recor": 0, "weather": 2, "notif": 6, "repositori": 7, "report": 8,
-    "reporter": 1, "天气": 2, "气象": 1, "aaaa": 1, "caaa": 2, "baaa": 2, "§4": 9, "transact": 3,
+    "reporter": 1, "repose": 1, "天气": 2, "气象": 1, "aaaa": 1, "caaa": 2, "baaa": 2, "§4": 9, "transact": 3,
 }  # fmt: skip
 
 
@@ -25,6 +25,7 @@ def of(word: str) -> tuple[Alternative, ...]:
         ("sendemail", ["send", "email"]),
         ("sendemailreport", ["send", "email", "report"]),
         ("weat", ["weather"]),
+        ("rec", ["record"]),
         ("repo", ["report", "repositori", "reporter"]),
         ("recrod", ["record"]),
         ("redord", ["record"]),
@@ -55,6 +56,20 @@ def test_certain_ones_count_for_more():
 
 def test_terms_that_no_document_holds_any_more_are_passed_over():
     assert "recor" not in [alternative.term for alternative in of("recors")]
+    assert [alternative.term for alternative in of("reco")] == ["record"]
+
+
+def test_a_word_is_broken_into_as_few_as_can_be():
+    held = ["data", "base", "databas", "tabl", "ses"]
+    found = alternatives(
+        "databasetable", vocabularies=[Vocabulary(held)], frequency=lambda term: int(term in held)
+    )
+    assert [alternative.term for alternative in found] == ["databas", "tabl"]
+
+
+def test_a_word_stands_for_no_term_of_more_than_twice_its_length_and_four():
+    vocabulary = Vocabulary(["notif" + "x" * more for more in range(20)])
+    assert [len(term) for term in vocabulary.beginning_with("notif")] == list(range(6, 15))
 
 
 def test_a_vocabulary_of_nothing_offers_nothing():

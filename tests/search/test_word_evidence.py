@@ -37,9 +37,10 @@ class Held:
         {"mail": [2, 7]},
         {"mail": [2, 7], "message": [1, 2, 7, 9]},
         {"mail": [2, 7, 11], "message": [1, 2, 7]},
+        {"mail": [2, 7], "message": [1, 9]},
         {"mail": [2, 7], "message": [1, 2, 7], "box": [0, 2]},
     ],
-    ids=["one key", "one within the other", "one beyond the other", "three keys"],
+    ids=["one key", "one within the other", "one beyond the other", "apart", "three keys"],
 )
 def test_a_word_says_for_a_document_what_its_keys_say_together(size: int, keys: dict[str, list[int]]) -> None:
     evidence = WordEvidence(dict.fromkeys(keys, 0.5), missing=0.0, source=Held(size, keys))
@@ -51,6 +52,13 @@ def test_a_word_says_for_a_document_what_its_keys_say_together(size: int, keys: 
         add_up([evidence], row)
         assert row.tolist() == pytest.approx(expected)
     assert evidence.at(np.arange(12)).tolist() == pytest.approx(expected[:12])
-    assert matched_words({"word": evidence}, range(12)) == [
-        ("word",) if value else () for value in expected[:12]
-    ]
+    for slots in (range(12), range(size), range(size)[::-1]):
+        assert matched_words({"word": evidence}, slots) == [
+            ("word",) if expected[slot] else () for slot in slots
+        ]
+
+
+def test_a_perfect_answer_holds_every_key_of_a_word():
+    source = Held(20, {"mail": [2, 7], "message": [1, 2, 7, 9]})
+    evidence = WordEvidence({"mail": 0.5, "message": 0.25}, missing=0.0, source=source)
+    assert evidence.possible == pytest.approx(float(evidence.at(np.array([2]))[0]))

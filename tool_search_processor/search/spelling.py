@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tool_search_processor.search.text import stem
-from tool_search_processor.search.thesaurus import is_concept
 
 _MOST = 3
 _SHORTEST = 4  # of a word whose spelling may be wrong; shorter ones are near to everything
@@ -34,7 +33,7 @@ class Vocabulary:
     def __init__(self, terms: Iterable[str]) -> None:
         """Describe the terms: by length, first and last character, and the set of their characters.
 
-        Concepts may be among them: they are never found.
+        Concepts may be among them: no word is written like one.
         """
         self._terms = list(terms)
         lengths = np.fromiter(map(len, self._terms), np.int32, len(self._terms))
@@ -49,7 +48,7 @@ class Vocabulary:
         self._first = characters[starts]
         self._last = characters[ends[order] - 1]
         marks = np.left_shift(_ONE, characters & _CHARACTER)
-        self._sets = np.bitwise_or.reduceat(marks, ends - lengths)[order] if self._terms else marks
+        self._sets = np.bitwise_or.reduceat(marks, ends - lengths)[order]
 
     def beginning_with(self, word: str) -> list[str]:
         """Return the terms that a word begins, of less than twice its length and five."""
@@ -85,8 +84,7 @@ class Vocabulary:
         return slice(self._ends[min(least - 1, longest)], self._ends[min(most, longest)])
 
     def _picked(self, span: slice, places: NDArray[np.bool_]) -> list[str]:
-        found = [self._terms[place] for place in self._order[span][places].tolist()]
-        return [term for term in found if not is_concept(term)]
+        return [self._terms[place] for place in self._order[span][places].tolist()]
 
 
 def _set_of(word: str) -> np.uint32:

@@ -172,8 +172,3 @@ def _table() -> dict[str, tuple[str, ...]]:
 def concepts_of(term: str) -> tuple[str, ...]:
     """Return the concepts of a term (a stem), none for most; they are never equal to a term."""
     return _table().get(term, ())
-
-
-def is_concept(term: str) -> bool:
-    """Tell whether a key of an index is a concept rather than a term of a text."""
-    return term.startswith(_MARK)

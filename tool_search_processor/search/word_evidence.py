@@ -201,8 +201,6 @@ def matched_words(found: Mapping[str, WordEvidence], slots: Sequence[int]) -> li
         if len(marks) == len(found):
             places = [(slot >> 3, 128 >> (slot & 7)) for slot in slots]
             return [tuple([word for word, bits in marks if bits[place] & bit]) for place, bit in places]
-    if not found or not slots:
-        return [()] * len(slots)
     wanted = np.array(slots, np.int32)
     holding = np.empty((len(found), len(slots)), np.bool_)
     for row, evidence in zip(holding, found.values(), strict=True):
