@@ -433,8 +433,9 @@ async def test_what_a_session_switches_off_is_not_made_by_a_template():
     async with ToolServer([Pages(), close]) as server, connected(server) as client:
         await client.call_tool("close", {})
         assert (await client.read_resource("page://2")).contents[0].text == "page://2"
-        with pytest.raises(MCPError, match="Resource not found"):
-            await client.read_resource("page://1")
+        for uri in ("page://1", "page://%31", "page://1#"):
+            with pytest.raises(MCPError, match="Resource not found"):
+                await client.read_resource(uri)
 
 
 async def test_a_get_method_as_other_servers_have_it_is_asked_for_what_is_not_listed():

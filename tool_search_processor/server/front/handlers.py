@@ -191,10 +191,11 @@ class FrontHandlers:
         """
         rules = request.session.rules
         resource = await self._catalog.get_resource(uri, request.context)
-        if resource is not None:
-            if not rules.admits(resource, kind="resource"):
-                raise _not_found(uri)  # nor by a template that would make it
+        if resource is not None and rules.admits(resource, kind="resource"):
             return components.read(resource, uri)
+        others = [await self._catalog.get_resource(each, request.context) for each in spellings_of(uri)]
+        if any(each is not None and not rules.admits(each, kind="resource") for each in (resource, *others)):
+            raise _not_found(uri)  # nor is it made by a template
         template = await self._catalog.get_resource_template(uri, request.context)
         if template is not None and rules.admits(template, kind="resource_template"):
             return components.read(template, uri)
