@@ -163,6 +163,7 @@ async def test_a_longer_list_begins_as_the_shorter(published, mode):
         every = await index.search(query)
         for limit in range(1, len(every) + 1):
             assert await index.search(query, limit=limit) == every[:limit]
+        assert [await index.search(query, limit=limit) for limit in (0, -1)] == [[], []]
         scores = [hit.score for hit in every]
         assert scores == sorted(scores, reverse=True)
 

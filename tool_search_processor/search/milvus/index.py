@@ -172,6 +172,8 @@ class MilvusIndex:
             namespaces=frozenset(namespaces),
             hidden=frozenset(document.name for document in extra),
         )
+        if limit is not None and limit <= 0:
+            return []
         own = [document for document in extra if view.admits(document)]
         return await asyncio.to_thread(self._search, query, limit, view, own)
 
