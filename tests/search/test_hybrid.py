@@ -203,6 +203,23 @@ def test_within_narrows_and_extra_comes_last_and_hides(fusion):
     assert "paint_wall" not in names(made.search("paint a wall"))
 
 
+@FUSIONS
+def test_each_document_of_a_request_is_called_by_its_name(fusion):
+    extra = [Document(name=f"{verb}_wall", description="Paint.") for verb in ("clean", "paint", "build")]
+    for document in extra:
+        hit = hybrid(fusion=fusion).search(document.name, extra=extra)[0]
+        assert (hit.name, hit.score, hit.text_rank) == (document.name, 1.0, 1)
+
+
+@FUSIONS
+def test_ranks_are_told_as_far_as_the_depth(fusion):
+    documents = [Document(name=f"report_{n}", description="Open a bug report.") for n in range(4)]
+    for depth in (1, 3):
+        hits = hybrid(documents=documents, fusion=fusion, depth=depth).search("bug report")
+        assert {hit.text_rank for hit in hits} - {None} == {*range(1, depth + 1)}
+        assert {hit.vector_rank for hit in hits} - {None} == {*range(1, depth + 1)}
+
+
 def test_count_counts_hits():
     made = hybrid()
     hits = made.search("bug report")

@@ -9,7 +9,8 @@ from tool_search_processor.search.spelling import Alternative, Vocabulary, alter
 
 FREQUENCIES = {
     "send": 5, "email": 4, "record": 3, "recor": 0, "weather": 2, "notif": 6, "repositori": 7, "report": 8,
-    "reporter": 1, "repose": 1, "天气": 2, "气象": 1, "aaaa": 1, "caaa": 2, "baaa": 2, "§4": 9, "transact": 3,
+    "reporter": 1, "repose": 1, "listen": 9, "天气": 2, "气象": 1, "aaaa": 1, "caaa": 2, "baaa": 2, "§4": 9,
+    "transact": 3,
 }  # fmt: skip
 
 
@@ -36,6 +37,11 @@ def of(word: str) -> tuple[Alternative, ...]:
         ("trnasatc", ["transact"]),
         ("气", ["天气", "气象"]),
         ("eaaa", ["baaa", "caaa", "aaaa"]),
+        ("sned", ["send"]),
+        ("snd", []),  # a short word is near to everything
+        ("wxathxr", []),
+        ("trxxxact", []),
+        ("silent", []),  # the same letters, but not slips
         ("xyz", []),
         ("wea2her", []),
         ("quagmire", []),
@@ -59,12 +65,29 @@ def test_terms_that_no_document_holds_any_more_are_passed_over():
     assert [alternative.term for alternative in of("reco")] == ["record"]
 
 
-def test_a_word_is_broken_into_as_few_as_can_be():
-    held = ["data", "base", "databas", "tabl", "ses"]
-    found = alternatives(
-        "databasetable", vocabularies=[Vocabulary(held)], frequency=lambda term: int(term in held)
-    )
-    assert [alternative.term for alternative in found] == ["databas", "tabl"]
+@pytest.mark.parametrize(
+    ("held", "word", "parts"),
+    [
+        (["data", "base", "databas", "tabl"], "databasetable", ["databas", "tabl"]),
+        (["abc", "def", "ghijkl", "abcdefghi", "jkl"], "abcdefghijkl", ["abcdefghi", "jkl"]),
+        (["log", "out"], "logout", ["log", "out"]),
+        (["db", "tabl"], "tabledb", []),
+    ],
+)
+def test_a_word_is_broken_into_the_fewest_of_three_letters_at_least(held, word, parts):
+    found = alternatives(word, vocabularies=[Vocabulary(held)], frequency=lambda term: int(term in held))
+    assert [alternative.term for alternative in found] == parts
+
+
+def test_of_many_words_as_near_the_commonest_count():
+    held = {f"recor{letter}": place for place, letter in enumerate("abcefghi", 1)}
+    found = alternatives("recorz", vocabularies=[Vocabulary(held)], frequency=lambda term: held.get(term, 0))
+    assert [alternative.term for alternative in found] == ["recori", "recorh", "recorg"]
+
+
+def test_a_word_ends_terms_of_one_letter_more():
+    vocabulary = Vocabulary(["мая", "шмая", "ая", "аям"])
+    assert vocabulary.ending_with("ая") == ["мая"]
 
 
 def test_a_word_stands_for_no_term_of_more_than_twice_its_length_and_four():
