@@ -8,6 +8,7 @@ import pytest
 
 from tool_search_processor.search import text
 from tool_search_processor.search.text import (
+    content_terms,
     fold,
     is_stop_word,
     name_key,
@@ -30,6 +31,8 @@ from tool_search_processor.search.text import (
         ("URLs IDs APIs", ["url", "id", "api"]),
         ("OAuth2", ["auth", "2", "oauth", "oauth2"]),
         ("k8s", ["8", "k8s"]),
+        ("pH7", ["7", "ph", "ph7"]),
+        ("readDBName", ["read", "db", "name", "readdbnam"]),
         ("s3", ["3", "s3"]),
         ("GitHub", ["git", "hub", "github"]),
         ("v1beta2", ["v", "1", "beta", "2", "v1beta2"]),
@@ -133,12 +136,13 @@ def test_only_words_are_stemmed():
     )
 
 
-def test_the_cache_of_words_is_bounded(monkeypatch):
+@pytest.mark.parametrize(("cache", "asked"), [("_terms", terms_of), ("_content", content_terms)])
+def test_the_caches_of_words_are_bounded(monkeypatch, cache, asked):
     monkeypatch.setattr(text, "_CACHED_WORDS", 10)
-    monkeypatch.setattr(text, "_terms", {})
+    monkeypatch.setattr(text, cache, {})
     for number in range(100):
-        assert terms_of(f"word{number}")[-1] == f"word{number}"
-    assert len(text._terms) <= 10
+        assert asked(f"word{number}")[-1] == f"word{number}"
+    assert len(getattr(text, cache)) <= 10
 
 
 def test_threads_stem_alike():

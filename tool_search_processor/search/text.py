@@ -62,7 +62,7 @@ _INVISIBLE = re.compile(
     rf"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff{_MODIFIERS}]"
 )
 _PARTS = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_LETTERS_OR_DIGITS = re.compile(r"[a-z]+|[0-9]+")
+_LETTER_RUN = re.compile("[a-z]{2,}")
 # Written without spaces: Han, kana, Hangul, Thai, Lao, Myanmar, Khmer.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
@@ -215,9 +215,7 @@ def _split_ascii(word: str) -> Iterator[str]:
     for part in parts:
         if len(part) > 1 or part.isdigit():
             yield stem(part.lower())
-    for run in _LETTERS_OR_DIGITS.findall(lower):
-        if len(run) > 1 or run.isdigit():
-            yield stem(run)
+    yield from map(stem, _LETTER_RUN.findall(lower))
     yield stem(lower)
 
 
