@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -55,7 +56,7 @@ async def rank(
         candidates = (
             tool
             for hit in fresh
-            if hit.score > 0
+            if 0 < hit.score < math.inf
             and hit.score >= min_score
             and (tool := view.get(hit.name)) is not None
             and hit.name not in chosen
@@ -64,8 +65,8 @@ async def rank(
             tool.name: tool for tool in await admission.admit(candidates, phase, limit=limit - len(found))
         }
         if admitted:
-            found += [(hit, admitted[hit.name]) for hit in fresh if hit.name in admitted]
             chosen |= admitted.keys()
+            found += [(hit, admitted.pop(hit.name)) for hit in fresh if hit.name in admitted]
         if len(found) >= limit or len(hits) < depth or hits[-1].score < min_score:
             return found[:limit]
         depth *= _DEEPER

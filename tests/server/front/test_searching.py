@@ -1,5 +1,7 @@
 """The search tool's answer: always one shape, whatever is asked."""
 
+import asyncio
+import math
 from itertools import chain
 
 import jsonschema
@@ -7,6 +9,7 @@ import pytest
 
 from tests.server.front.support import connected, create_issue, found, front, names, search, text
 from tests.support import make, needs
+from tool_search_processor.search.base import Hit
 from tool_search_processor.server.mcp import ToolServer, on_demand
 
 MANY = [on_demand(make(f"tool_{number:03}", f"Does thing {number}.")) for number in range(120)]
@@ -167,13 +170,14 @@ async def test_patterns_are_searched_for_where_that_is_the_strategy():
     assert "(" in answer["message"]
 
 
-async def test_a_search_that_fails_is_an_answer_without_anything_from_inside(caplog):
+@pytest.mark.parametrize("failure", [RuntimeError, SystemExit, asyncio.CancelledError])
+async def test_a_search_that_fails_is_an_answer_without_anything_from_inside(failure, caplog):
     class Broken:
         def update(self, documents):
             pass
 
         def search(self, query, *, limit=None, within=None, extra=()):
-            raise RuntimeError("/secret/path")
+            raise failure("/secret/path")
 
     async with connected(front(search=Broken())) as client:
         result = await client.call_tool("search_tools", {"query": "issue"})
@@ -181,6 +185,24 @@ async def test_a_search_that_fails_is_an_answer_without_anything_from_inside(cap
     assert result.is_error
     assert text(result) == "Error: the search does not work right now. Try once more later."
     assert "/secret/path" in caplog.text
+
+
+async def test_of_what_an_index_says_only_what_can_be_told_is_told():
+    class Odd:
+        def update(self, documents):
+            pass
+
+        def search(self, query, *, limit=None, within=None, extra=()):
+            told = [
+                ("nobody", 0.9),
+                ("list_issues", math.inf),
+                ("send_email", math.nan),
+                ("broken_printer", 0.5),
+            ]
+            return [Hit(name, score) for name, score in told for _ in range(2)]
+
+    async with connected(front(search=Odd())) as client:
+        assert await found(client, query="issue") == ["broken_printer"]
 
 
 async def test_markdown_is_short_and_holds_what_a_call_needs_and_the_data_stays_as_it_is():

@@ -166,12 +166,21 @@ async def test_every_failure_has_one_shape(method, path, status):
 
 
 class Broken(FakeEmbedder):
+    failure: type[BaseException] = OSError
+
     def embed_query(self, text):
-        raise OSError("password=hunter2")
+        raise self.failure("password=hunter2")
 
 
-async def test_an_index_that_fails_is_a_sentence_and_a_line_in_the_log(caplog):
-    async with client(search=hybrid(Broken())) as http:
+class Panic(BaseException):
+    """As native code raises it."""
+
+
+@pytest.mark.parametrize("failure", [OSError, SystemExit, Panic])
+async def test_an_index_that_fails_is_a_sentence_and_a_line_in_the_log(failure, caplog):
+    embedder = Broken()
+    embedder.failure = failure
+    async with client(search=hybrid(embedder)) as http:
         answer = await http.post(SEARCH, json={"query": "mail"})
         assert (await http.post(SEARCH, json={"query": "mail", "search_mode": "fts"})).status_code == 200
     assert answer.status_code == 500

@@ -83,7 +83,11 @@ class FrontCalls:
         metrics, started = self.view.metrics, time.perf_counter()
         try:
             answer = await searching.search(self.view, arguments)
-        except Exception:  # an index is anybody's code; what fails there is for the log
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as exc:  # an index is anybody's code; what fails there is for the log
+            if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+                raise
             logger.warning("a search failed", exc_info=True)
             if metrics is not None:
                 metrics.failed(_OVER_MCP)
