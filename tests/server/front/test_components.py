@@ -418,6 +418,23 @@ async def test_what_transforms_hide_cannot_be_read_as_if_it_were_unlisted(transf
                 await client.read_resource("receipt://all")
 
 
+@pytest.mark.parametrize(("code", "is_read"), [(types.METHOD_NOT_FOUND, True), (types.INTERNAL_ERROR, False)])
+async def test_nothing_unlisted_is_read_while_it_may_be_of_a_hidden_template(code, is_read):
+    class Poor(Shop):
+        async def list_resource_templates(self):
+            raise MCPError(code, "no templates")
+
+    server = Poor("shop")
+    server.resource("receipt://pages/1", name="unlisted")(lambda: "one")
+    provider = MCPProvider.in_memory(server, name="shop")
+    async with ToolServer([provider]) as front, connected(front) as client:
+        if is_read:
+            assert (await client.read_resource("receipt://pages/1")).contents[0].text == "one"
+        else:
+            with pytest.raises(MCPError, match="Resource not found"):
+                await client.read_resource("receipt://pages/1")
+
+
 async def test_what_a_session_switches_off_is_not_made_by_a_template():
     def close(run: ToolContext) -> str:
         """Close one page."""

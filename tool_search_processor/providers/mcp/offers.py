@@ -25,7 +25,8 @@ class Offers:
         self.settings = caller.settings
         self._known: frozenset[str] | None = None
         """The URIs that are listed, in all spellings and small letters; None where there are no resources."""
-        self._templates: Sequence[ResourceTemplate] = ()
+        self._templates: Sequence[ResourceTemplate] | None = None
+        """None until they were read: what isn't known can't be told from what is hidden."""
 
     async def resources(self, client: Client) -> list[Resource]:
         """Return the resources; in the background loop, as the next two."""
@@ -39,7 +40,15 @@ class Offers:
 
     async def templates(self, client: Client) -> list[ResourceTemplate]:
         """Return the templates of resources."""
-        found = await self._read(client, "resources", "list_resource_templates", "resource_templates")
+        from mcp import MCPError
+        from mcp_types import METHOD_NOT_FOUND
+
+        try:
+            found = await self._read(client, "resources", "list_resource_templates", "resource_templates")
+        except MCPError as exc:
+            if exc.code == METHOD_NOT_FOUND:
+                self._templates = ()
+            raise
         self._templates = [
             ResourceTemplate(
                 uri_template=each.uri_template,
@@ -57,7 +66,9 @@ class Offers:
         A server that has resources may link to more of them than it lists:
         https://modelcontextprotocol.io/specification/2025-11-25/server/tools#resource-links
         """
-        if self._known is None or any(each.matches(uri) for each in self._templates):
+        if self._known is None or self._templates is None:
+            return None
+        if any(each.matches(uri) for each in self._templates):
             return None
         if not self._known.isdisjoint(map(str.casefold, _spelled([uri]))):
             return None
