@@ -38,6 +38,11 @@ def test_each_word_that_nobody_has_takes_something_from_the_score():
     assert scores[-1] > score("weather coffee event recipient place email", "get_weather") / 2
 
 
+@pytest.mark.parametrize("value", ["4711", "a1b2c3"])
+def test_a_value_that_nobody_has_takes_nothing(value):
+    assert score(f"weather {value}", "get_weather") == score("weather", "get_weather")
+
+
 def test_a_slip_takes_less_from_other_tools_than_a_word_that_nobody_has():
     assert score("weather coffe", "get_weather") > score("weather xylophone", "get_weather")
 
@@ -61,7 +66,8 @@ def test_a_word_that_some_tool_has_stands_for_itself_beside_one_that_completes_a
 
 def test_an_unknown_word_with_a_capital_is_a_name_unless_it_begins_the_request():
     index = index_of(*DESK)
-    assert [hit.name for hit in index.search("Wether")] == ["get_weather"]
+    for query in ("Wether", "WETHER"):
+        assert [hit.name for hit in index.search(query)] == ["get_weather"]
     assert [hit.name for hit in index.search("page wether")] == ["get_weather"]
     assert index.search("page Wether") == []
 
