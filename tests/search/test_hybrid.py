@@ -317,12 +317,18 @@ def test_the_cohort_is_embedded_once():
         ({"fusion": "sum"}, 'fusion must be "score" or "rrf"; found \'sum\''),
         ({"weight": 1.5}, "0 to 1; found 1.5"),
         ({"k": 0}, "k must be above 0"),
-        ({"depth": 0}, "depth at least 1"),
+        ({"k": float("nan")}, "k must be above 0"),
+        ({"weight": "0.5"}, "0 to 1; found '0.5'"),
+        ({"depth": 0}, "depth a whole number of at least 1"),
+        ({"depth": 1.5}, "depth a whole number of at least 1"),
+        ({"lexical": BM25Index}, r"lexical must be an index .*, such as BM25Index\(\); found <class"),
+        ({"vector": FakeEmbedder()}, r"vector must be a VectorIndex, such as VectorIndex\(embedder\); found"),
+        ({"vector": VectorIndex}, "vector must be a VectorIndex"),
     ],
 )
 def test_options_that_cannot_work_are_refused(options, said):
     with pytest.raises(ConfigurationError, match=said):
-        HybridIndex(vector=VectorIndex(FakeEmbedder()), **options)
+        HybridIndex(**{"vector": VectorIndex(FakeEmbedder()), **options})
 
 
 @given(query=st.text(max_size=20), limit=st.integers(0, 3), fusion=st.sampled_from(["score", "rrf"]))

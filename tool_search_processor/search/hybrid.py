@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.plain import is_number
 from tool_search_processor.search.base import CountedBySearch, Document, Hit, SearchIndex
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.confidence import bias_of
@@ -26,6 +27,7 @@ from tool_search_processor.search.fusion import (
     reciprocal_ranks,
     scores_of,
 )
+from tool_search_processor.search.strategies import is_index
 from tool_search_processor.search.vector import VectorIndex, places_of
 from tool_search_processor.search.views import Views, best_places
 
@@ -116,16 +118,24 @@ class HybridIndex(CountedBySearch):
                 ranks; more than is asked for, or a tool that both lists hold further down is missed.
 
         Raises:
-            ConfigurationError: For an unknown fusion or a number out of range.
+            ConfigurationError: For an unknown fusion, a number out of range, or a part that is none.
             ImportError: If the package of the default embedder is missing.
         """
         if fusion not in ("score", "rrf"):
             raise ConfigurationError(f'fusion must be "score" or "rrf"; found {fusion!r}')
-        if not 0 <= weight <= 1:
+        if not is_number(weight) or not 0 <= weight <= 1:
             raise ConfigurationError(f"weight is the meaning's share, 0 to 1; found {weight!r}")
-        if k <= 0 or depth < 1:
+        if not (is_number(k) and 0 < k < math.inf and isinstance(depth, int) and depth >= 1):
             raise ConfigurationError(
-                f"k must be above 0 and depth at least 1; found k={k!r}, depth={depth!r}"
+                f"k must be above 0 and depth a whole number of at least 1; found k={k!r}, depth={depth!r}"
+            )
+        if lexical is not None and (isinstance(lexical, type) or not is_index(lexical)):
+            raise ConfigurationError(
+                f"lexical must be an index to search by words, such as BM25Index(); found {lexical!r:.80}"
+            )
+        if vector is not None and not isinstance(vector, VectorIndex):
+            raise ConfigurationError(
+                f"vector must be a VectorIndex, such as VectorIndex(embedder); found {vector!r:.80}"
             )
         self.lexical = BM25Index() if lexical is None else lexical
         self.vector = VectorIndex(background=True) if vector is None else vector
