@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
+from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools, is_function, to_tool
 from tool_search_processor.tools import Tool
@@ -21,6 +24,8 @@ from tool_search_processor.transforms.rows import (
     overrides_get,
     transform_stages,
 )
+
+logger = logging.getLogger(__name__)
 
 Context = Mapping[str, Any]
 MakeTool = Callable[..., Tool]
@@ -212,9 +217,25 @@ async def components_of(
 
 
 async def unlisted_resource_of(provider: object, uri: str, context: Context) -> Resource | None:
-    """Return a resource that a provider can read but doesn't list; None where there is none."""
+    """Return a resource that a provider can read but doesn't list; None where there is none.
+
+    None, and a warning, as well where its lookup fails: others may have it.
+    """
     get = getattr(provider, "get_unlisted_resource", None)
-    found: Resource | None = None if get is None else await get(uri, context)
+    try:
+        found: Resource | None = None if get is None else await get(uri, context)
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as exc:  # foreign code
+        if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+            raise
+        logger.warning(
+            "the provider %r failed to look up %r, which it doesn't list",
+            provider_name(provider),
+            uri,
+            exc_info=True,
+        )
+        return None
     return found
 
 

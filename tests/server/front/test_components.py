@@ -580,9 +580,25 @@ async def test_a_lookup_that_fails_gives_nothing(caplog):
         async def get_unlisted_resource(self, uri, context):
             raise OSError("secret")
 
+    said = "the provider 'library' failed to look up 'receipt://2026/7', which it doesn't list"
     async with ToolServer([Broken()]) as server, connected(server) as client:
         with pytest.raises(MCPError, match="Resource not found"):
             await client.read_resource("receipt://2026/7")
+    assert caplog.messages.count(said) == 1
+    both = Broken(), MCPProvider.in_memory(shop(), name="shop")
+    for front in (ToolServer(providers_for=lambda _: both), ToolServer(both)):
+        async with front, connected(front) as client:
+            assert (await client.read_resource("receipt://2026/7")).contents[0].text == "7 euros"
+
+
+async def test_a_transform_that_fails_to_look_up_gives_nothing(caplog):
+    class Failing(Transform):
+        async def get_resource(self, uri, call_next):
+            raise OSError("secret")
+
+    catalog = Catalog([MCPProvider.in_memory(shop(), name="shop")], transforms=[Failing()])
+    assert await catalog.get_unlisted_resource("receipt://2026/7") is None
+    await catalog.aclose()
     assert "the resource 'receipt://2026/7' is not given: a lookup failed" in caplog.messages
 
 
