@@ -127,6 +127,15 @@ async def test_inside_a_running_loop_it_refuses():
         blocking(running_loop)
 
 
+@pytest.fixture
+def _interruptible():
+    """Take interrupts as a program in a terminal does: one that runs in the background may ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_an_interrupt_cancels_the_run():
     ended = []
 
