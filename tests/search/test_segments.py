@@ -61,6 +61,15 @@ def test_the_end_of_a_name_finds_all_that_end_so(split):
     assert [hit.name for hit in hits if hit.score > 0.95] == ["github_create_issue", "jira_create_issue"]
 
 
+@pytest.mark.parametrize("order", [(3, 2, 1, 0), (1, 2, 3, 0), (0, 2, 1, 3), (1, 0)])
+def test_ties_stand_in_the_order_of_now(order):
+    same = [Document(name=f"copy_{letter}", description="Renders a sparkline.") for letter in "abcd"]
+    index = BM25Index()
+    index.update(same)
+    index.update([same[place] for place in order])
+    assert [hit.name for hit in index.search("sparkline")] == [same[place].name for place in order]
+
+
 def test_what_unknown_words_stand_for_is_kept_within_bounds(monkeypatch):
     monkeypatch.setattr(segments, "_ALTERNATIVES", 3)
     index = at_once(Document(name="thermostat"))
