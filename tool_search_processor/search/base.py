@@ -92,8 +92,8 @@ class SearchIndex(Protocol):
 
         Args:
             query: What is looked for; any text, of any length.
-            limit: The most hits to return; None returns every match. A greater limit only makes the
-                list longer: its beginning stays the same.
+            limit: The most hits to return; None returns every match, 0 or less none. A greater limit only
+                makes the list longer: its beginning stays the same.
             within: Names to rank; None ranks all. Pass the same frozenset again and its mask is
                 reused.
             extra: Documents of this request alone, such as all tools of a provider without a
