@@ -1,5 +1,7 @@
 """An index changed step by step: it finds what one built at once finds."""
 
+from dataclasses import replace
+
 import pytest
 
 from tool_search_processor.search import segments
@@ -59,6 +61,15 @@ def test_the_end_of_a_name_finds_all_that_end_so(split):
     index.update((*SHELF, *ends))
     hits = index.search("create_issue")
     assert [hit.name for hit in hits if hit.score > 0.95] == ["github_create_issue", "jira_create_issue"]
+
+
+@pytest.mark.parametrize("query", ["jira_create_issue", "create_issue", "use `jira_create_issue` for it"])
+def test_what_was_removed_or_replaced_is_not_called_by_its_name(query):
+    index = at_once(*NAMESAKES[2:])
+    index.update((*SHELF, NAMESAKES[2]))
+    assert "jira_create_issue" not in [hit.name for hit in index.search(query)]
+    index.update((*SHELF, replace(NAMESAKES[2], description="Another one.")))
+    assert [hit.name for hit in index.search("github_create_issue")] == ["github_create_issue"]
 
 
 @pytest.mark.parametrize("order", [(3, 2, 1, 0), (1, 2, 3, 0), (0, 2, 1, 3), (1, 0)])
