@@ -301,6 +301,29 @@ def test_what_a_caller_does_not_see_makes_nothing_likelier():
     assert seen.score < whole["create_issue"] < whole["send_mail"]
 
 
+class Squeezed(FakeEmbedder):
+    """Tells the same as the one it is, by cosines of half the span."""
+
+    def __init__(self):
+        super().__init__()
+        self.cosine_range = (0.5, 1.0)
+
+    def embed_documents(self, texts):
+        vectors = super().embed_documents(texts)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.hstack([vectors, np.ones((len(texts), 1), np.float32)])
+
+    def embed_query(self, text):
+        return self.embed_documents([text])[0]
+
+
+def test_the_span_of_an_embedders_cosines_makes_no_difference():
+    for query in ("rain and mail", "send email", "files"):
+        plain, squeezed = (hybrid(embedder).search(query) for embedder in (FakeEmbedder(), Squeezed()))
+        assert names(squeezed) == names(plain)
+        assert [hit.score for hit in squeezed] == pytest.approx([hit.score for hit in plain], abs=1e-3)
+
+
 def test_the_cohort_is_embedded_once():
     embedder = Understanding()
     made = hybrid(embedder)
