@@ -43,6 +43,7 @@ from tool_search_processor.search.text import (
         ("ﬁle Straße Øre Łódź", ["file", "strass", "ore", "lodz"]),
         ("İSTANBUL ısparta ISPARTA", ["istanbul", "isparta", "isparta"]),
         ("Повторная отправка", ["повторн", "отправк"]),
+        ("ОТПРАВКА", ["отправк"]),
         ("ёлка", ["елк"]),
         ("йод", ["йод"]),
         ("отправитьПисьмо2", ["отправ", "письм", "2"]),
@@ -52,6 +53,7 @@ from tool_search_processor.search.text import (
         ("ガス", ["ガス"]),
         ("이메일", ["이메", "메일"]),
         ("get天气API", ["get", "天气", "api"]),
+        ("HTTPServer天气", ["http", "server", "httpserver", "天气"]),
         ("हिन्दी", ["हिन्दी"]),
         ("مُحَمَّد", ["محمد"]),
         ("שָׁלוֹם", ["שלום"]),
@@ -125,6 +127,7 @@ def test_names_are_equal_without_case_accents_and_separators(name):
 def test_name_parts_are_whole_words():
     assert name_parts("mcp__browserOpen_tabs2") == ["mcp", "browser", "open", "tabs", "2"]
     assert name_parts("отправитьПисьмо") == ["отправить", "письмо"]
+    assert name_parts("HTTPServer_письмо") == ["http", "server", "письмо"]
 
 
 def test_only_words_are_stemmed():

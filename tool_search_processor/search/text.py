@@ -223,7 +223,7 @@ def _humps(word: str) -> str:
     """Put a space into each camel hump of a word of any script."""
     return "".join(
         f" {b}" if b.isupper() and a.islower() else b for a, b in zip(" " + word, word, strict=False)
-    ).strip()
+    )
 
 
 def _pairs(run: str) -> Iterator[str]:
