@@ -1,6 +1,7 @@
 """HybridIndex: both lists in one, worthless lists noticed, words alone until the vectors are there."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import CountingIndex, Document, Hit, SearchIndex
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.cohort import COHORT
+from tool_search_processor.search.fuzzy import FuzzyIndex
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.vector import VectorIndex
 
@@ -220,6 +222,21 @@ def test_ranks_are_told_as_far_as_the_depth(fusion):
         assert {hit.vector_rank for hit in hits} - {None} == {*range(1, depth + 1)}
 
 
+@FUSIONS
+def test_what_a_request_may_not_see_is_neither_called_by_name_nor_ranked(fusion):
+    made = hybrid(fusion=fusion)
+    assert "create_issue" not in names(made.search("create_issue", within={"send_mail", "get_forecast"}))
+    (hit,) = made.search("bug report message", within={"send_mail"})
+    assert (hit.text_rank, hit.vector_rank) == (1, 1)
+
+
+def test_a_document_of_a_request_scores_as_a_stored_one_by_any_index():
+    own = Document(name="paint_wall", description="Open a can and paint.")
+    beside = hybrid(lexical=FuzzyIndex()).search("open and paint", extra=[own])
+    inside = hybrid(lexical=FuzzyIndex(), documents=(*DOCUMENTS, own)).search("open and paint")
+    assert {hit.name: hit.score for hit in beside} == pytest.approx({hit.name: hit.score for hit in inside})
+
+
 def test_count_counts_hits():
     made = hybrid()
     hits = made.search("bug report")
@@ -291,6 +308,13 @@ def test_vectors_of_what_is_gone_are_not_used():
 def test_a_request_that_a_tool_serves_scores_more_than_one_that_everyday_tools_serve_better():
     without = hybrid(documents=DOCUMENTS[:1] + DOCUMENTS[2:])
     assert without.search("send email")[0].score < hybrid().search("send mail to a person")[0].score
+
+
+def test_as_near_a_request_counts_for_less_where_everyday_tools_are_near_it_too():
+    (tool,) = DOCUMENTS[1:2]
+    made = hybrid(documents=[replace(tool, name="zorb", description="book hotel flurb glorp")])
+    everyday, peculiar = (made.search(query)[0].score for query in ("book hotel", "flurb glorp"))
+    assert everyday < peculiar
 
 
 def test_what_a_caller_does_not_see_makes_nothing_likelier():
@@ -392,10 +416,59 @@ def test_searches_see_the_content_of_before_or_of_after(fusion):
     assert seen <= {frozenset(document.name for document in content) for content in contents}
 
 
-def test_an_error_of_a_part_is_raised_as_it_is():
-    class Broken(FakeEmbedder):
-        def embed_query(self, text):
-            raise ValueError("the model is gone")
+class Unreachable(FakeEmbedder):
+    """Reads tools, but no query, or only queries."""
 
-    with pytest.raises(ValueError, match="the model is gone"):
-        hybrid(Broken()).search("bug")
+    def __init__(self, *, after: int = 0) -> None:
+        super().__init__()
+        self.after = after
+
+    def embed_query(self, text):
+        if self.after == 0:
+            raise ValueError("the model is gone")
+        return super().embed_query(text)
+
+    def embed_documents(self, texts):
+        if COHORT[0] in texts:
+            raise ConnectionError("the model is gone")
+        return super().embed_documents(texts)
+
+
+@FUSIONS
+@pytest.mark.parametrize("after", [0, 1])
+def test_while_the_embedder_fails_the_words_answer_and_a_warning_is_logged(fusion, after, caplog):
+    made = hybrid(Unreachable(after=after), fusion=fusion)
+    own = Document(name="merge_bugs", description="Merge bug reports.")
+    hits = made.search("bug report", extra=[own])
+    assert sorted(names(hits)[:2]) == ["create_issue", "merge_bugs"]
+    if fusion == "score" or not after:
+        assert "the embedder failed, so words answer alone" in caplog.text
+        assert "the model is gone" in caplog.text
+
+
+@pytest.mark.filterwarnings("error")
+def test_after_the_embedder_is_back_the_meaning_counts_again(caplog):
+    embedder = Understanding()
+    there, embedder.embed_query = embedder.embed_query, Unreachable().embed_query
+    made = hybrid(embedder)
+    assert names(made.search("zorblax"))[:1] != ["get_forecast"]
+    embedder.embed_query = there
+    assert names(made.search("zorblax"))[0] == "get_forecast"
+
+
+def test_vectors_that_do_not_fit_together_are_a_mistake_and_told():
+    class Changed(FakeEmbedder):
+        def embed_query(self, text):
+            return np.ones(8, np.float32)
+
+    with pytest.raises(ConfigurationError, match="dimensions"):
+        hybrid(Changed()).search("bug")
+
+
+def test_an_error_of_the_words_is_raised_as_it_is():
+    class Broken(BM25Index):
+        def search(self, query, **options):
+            raise ValueError("the index is gone")
+
+    with pytest.raises(ValueError, match="the index is gone"):
+        hybrid(lexical=Broken()).search("bug")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,10 @@ from tool_search_processor.search.strategies import is_index
 from tool_search_processor.search.vector import VectorIndex, places_of
 from tool_search_processor.search.views import Views, best_places
 
+logger = logging.getLogger(__name__)
+
 Fusion = Literal["score", "rrf"]
+_ValueT = TypeVar("_ValueT")
 
 
 class LogOddsIndex(Protocol):
@@ -91,9 +95,11 @@ class HybridIndex(CountedBySearch):
 
     0.1 costs nothing; 0.2 is a good choice where a wrong tool does harm.
 
-    Vectors of more than 32 tools are built in the background, 2,000 in some ten seconds: until then the
-    words answer alone. To have them before the first request, `await search.catalog.refresh()`, then `wait`
-    in a thread; to have them at once after a restart, `VectorIndex(cache_path=..., background=True)`.
+    The words answer alone, with a warning in the log, while the embedder fails at queries, as a hosted one
+    that is down. So they do until the vectors are there, which of more than 32 tools are built in the
+    background, 2,000 in some ten seconds. To have them before the first request,
+    `await search.catalog.refresh()`, then `wait` in a thread; to have them at once after a restart,
+    `VectorIndex(cache_path=..., background=True)`.
     """
 
     def __init__(
@@ -246,7 +252,9 @@ class HybridIndex(CountedBySearch):
 
     def _cosines(self, held: _Snapshot, query: str, extra: tuple[Document, ...]) -> Floats:
         """Return one cosine a document; the vectors may be of other documents than the words are."""
-        found = self.vector.cosines(query, extra=extra)
+        found = _embedded(lambda: self.vector.cosines(query, extra=extra))
+        if found is None:
+            return np.full(len(held.documents) + len(extra), np.nan, np.float32)
         if found.documents is held.documents:
             return np.concatenate([found.stored, found.extra])
         alignment = self._alignment
@@ -272,7 +280,8 @@ class HybridIndex(CountedBySearch):
         """Return how much nearer a query is to the nearest tool than to the cohort; NaN if none is near."""
         if not lists.meaning:
             return math.nan
-        return float(lists.cosines[lists.meaning[0]]) - self.vector.cohort_cosine(query)
+        general = _embedded(lambda: self.vector.cohort_cosine(query))
+        return math.nan if general is None else float(lists.cosines[lists.meaning[0]]) - general
 
     def _log_odds(self, held: _Snapshot, lists: _Lists, query: str) -> Floats:
         extra = lists.documents[len(held.documents) :]
@@ -287,6 +296,17 @@ class HybridIndex(CountedBySearch):
         places = [_place(held, lists, hit.name) for hit in lists.words]
         both = [(1 - self._weight, places), (self._weight, lists.meaning)]
         return reciprocal_ranks(both, size=len(lists.documents), k=self._k)
+
+
+def _embedded(ask: Callable[[], _ValueT]) -> _ValueT | None:
+    """Return what the embedder gives; None where it fails."""
+    try:
+        return ask()
+    except ConfigurationError:
+        raise
+    except Exception:  # foreign code
+        logger.warning("the embedder failed, so words answer alone", exc_info=True)
+        return None
 
 
 def _place(held: _Snapshot, lists: _Lists, name: str) -> int:

@@ -181,7 +181,7 @@ async def test_an_index_that_fails_is_a_sentence_and_a_line_in_the_log(failure, 
     embedder = Broken()
     embedder.failure = failure
     async with client(search=hybrid(embedder)) as http:
-        answer = await http.post(SEARCH, json={"query": "mail"})
+        answer = await http.post(SEARCH, json={"query": "mail", "search_mode": "vector"})
         assert (await http.post(SEARCH, json={"query": "mail", "search_mode": "fts"})).status_code == 200
     assert answer.status_code == 500
     assert answer.json() == {"detail": "the server failed to answer: its log says why"}
