@@ -103,7 +103,7 @@ def test_a_word_said_before_counts_in_a_later_clause_too():
 def test_what_was_removed_is_not_found_by_a_request_of_several_clauses():
     tools = [Document(name=f"other_{n}", description=f"matter {n}") for n in range(9)]
     tools.append(Document(name="dictionary", description="Translate a word."))
-    index = index_of(*tools, Document(name="storms", description="Storm warnings for sailors."))
+    index = index_of(*tools, Document(name="storms", description="Translates storm warnings."))
     assert len(index.search(REQUEST)) == 2
     index.update(tools)
     assert [hit.name for hit in index.search(REQUEST)] == ["dictionary"]
