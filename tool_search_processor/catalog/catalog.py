@@ -178,14 +178,11 @@ class Catalog(Provider):
         return list(await self.view(context))
 
     async def list_with_held(self, context: Context | None = None) -> list[Tool]:
-        """Return the tools of a request, and behind them the changed ones that are not served.
-
-        An outer catalog reads this and asks no further: what a `get_tool` here disowns is left out.
-        """
+        """Return the tools of a request that no `get_tool` disowns, then the changed ones, not served."""
         view = await self.view(context)
-        tools: Iterable[Tool] = view
-        if any(map(overrides_get_tool, self.transforms)):
-            tools = [tool for tool in view if await view.fetch(tool.name) is not None]
+        # An outer catalog reads this and asks no further.
+        asks = any(map(overrides_get_tool, self.transforms))
+        tools = [tool for tool in view if await view.fetch(tool.name) is not None] if asks else view
         return [*tools, *view.held]
 
     async def get_tool(self, name: str, context: Context | None = None) -> Tool | None:
