@@ -472,3 +472,20 @@ def test_an_error_of_the_words_is_raised_as_it_is():
 
     with pytest.raises(ValueError, match="the index is gone"):
         hybrid(lexical=Broken()).search("bug")
+
+
+@pytest.mark.parametrize("size", [len(DOCUMENTS), len(DOCUMENTS) + 3])
+def test_a_search_that_an_update_overtakes_sees_the_content_of_after(size):
+    newer = [Document(name=f"tool_{n}", description="bug " * n + "report") for n in range(size)]
+
+    class Overtaken(BM25Index):
+        def search(self, query, **view):
+            hits = super().search(query, **view)
+            if pending:
+                made.update(pending.pop())
+            return hits
+
+    pending: list[list[Document]] = []
+    made = hybrid(lexical=Overtaken())
+    pending.append(newer)
+    assert made.search("bug report") == hybrid(documents=newer).search("bug report")
