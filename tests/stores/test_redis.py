@@ -284,6 +284,7 @@ async def test_a_server_that_does_not_answer_holds_nobody_up():
     hanging.set()
     await asyncio.gather(store.aclose(), strict.aclose())
     server.close()
+    await server.wait_closed()
 
 
 async def test_a_key_of_another_kind_is_a_failure_and_not_a_crash(redis_server, caplog):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 Answer = Callable[["Request", asyncio.StreamWriter], Awaitable[None]]
@@ -30,27 +30,45 @@ class Server:
 
 @asynccontextmanager
 async def serve(answer: Answer) -> AsyncIterator[Server]:
-    """Answer each request by `answer(request, writer)`; a connection is one request."""
+    """Answer each request by `answer(request, writer)`; a connection is one request.
+
+    At the end every connection is closed and every answer over: no later test finds one left open.
+    """
     server = Server(url="")
+    handling: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+
+    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        handling[asyncio.ensure_future(handle(reader, writer))] = writer
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await converse(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         method, target, _ = head[0].split(" ")
         headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         request = Request(method, target, headers, body)
         server.requests.append(request)
-        try:
-            await answer(request, writer)
-        except ConnectionError:
-            pass
-        finally:
-            writer.close()
+        await answer(request, writer)
 
-    listening = await asyncio.start_server(handle, "127.0.0.1", 0)
+    listening = await asyncio.start_server(begin, "127.0.0.1", 0)
     server.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
     async with listening:
-        yield server
+        try:
+            yield server
+        finally:
+            for task, writer in handling.items():
+                writer.transport.abort()
+                task.cancel()
+            await asyncio.gather(*handling, return_exceptions=True)
 
 
 async def reply(
