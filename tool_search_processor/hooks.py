@@ -28,3 +28,13 @@ def is_cancelled() -> bool:
     except RuntimeError:  # no event loop runs, as at a construction
         return False
     return task is not None and task.cancelling() > 0
+
+
+def is_no_failure(exc: BaseException) -> bool:
+    """Tell whether what came out of foreign code is none of its failures: an interrupt, or our cancellation.
+
+    Whoever answers for foreign code, its `SystemExit` and a panic of native code too, lets these pass.
+    """
+    if isinstance(exc, asyncio.CancelledError):
+        return is_cancelled()
+    return isinstance(exc, KeyboardInterrupt | GeneratorExit)

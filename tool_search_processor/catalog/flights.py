@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from tool_search_processor.hooks import is_cancelled
+from tool_search_processor.hooks import is_no_failure
 
 ValueT = TypeVar("ValueT")
 
@@ -113,9 +113,7 @@ async def _caught(work: Coroutine[Any, Any, ValueT]) -> ValueT | _Raised:
     """Return what foreign work gives or raises: raised in a task, SystemExit would end the event loop."""
     try:
         return await work
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
     except BaseException as exc:
-        if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+        if is_no_failure(exc):
             raise
         return _Raised(exc)

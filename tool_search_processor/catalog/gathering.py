@@ -11,7 +11,7 @@ from typing import Generic, Self
 from tool_search_processor.catalog.patience import Limits
 from tool_search_processor.catalog.sources import Source, are_same
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
-from tool_search_processor.hooks import is_cancelled
+from tool_search_processor.hooks import is_no_failure
 from tool_search_processor.once import Once
 from tool_search_processor.providers.base import Context, ToolProvider, unlisted_resource_of
 from tool_search_processor.transforms.base import ComponentT, Transform, component_key, kind_of
@@ -172,10 +172,8 @@ class Components:
 
         try:
             return await look_through(self._transforms, uri, find)
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
         except BaseException as exc:  # foreign code: a lookup that fails gives nothing
-            if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+            if is_no_failure(exc):
                 raise
             logger.warning("the resource %r is not given: a lookup failed", uri, exc_info=True)
             return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 from collections.abc import Hashable, Sequence
@@ -15,7 +14,7 @@ from tool_search_processor.catalog.flights import Flight, within
 from tool_search_processor.catalog.patience import PATIENCE_SECONDS, HoldOff, Limits
 from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.errors import ConfigurationError, ProviderError, ToolSearchError
-from tool_search_processor.hooks import is_cancelled
+from tool_search_processor.hooks import is_no_failure
 from tool_search_processor.providers.base import (
     Context,
     ToolProvider,
@@ -186,10 +185,8 @@ class Source(Generic[ComponentT]):
         try:
             version = self._version()
             listed = await within(self._ask(context, strict=strict), self._timeout)
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
         except BaseException as exc:  # foreign code: one dead provider never takes the rest down
-            if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+            if is_no_failure(exc):
                 raise
             is_mistake = isinstance(exc, ToolSearchError) and not isinstance(exc, ProviderError)
             if strict and (self.static or is_mistake):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 from abc import ABC, abstractmethod
@@ -11,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
-from tool_search_processor.hooks import is_cancelled
+from tool_search_processor.hooks import is_no_failure
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools, is_function, to_tool
 from tool_search_processor.tools import Tool
@@ -224,10 +223,8 @@ async def unlisted_resource_of(provider: object, uri: str, context: Context) -> 
     get = getattr(provider, "get_unlisted_resource", None)
     try:
         found: Resource | None = None if get is None else await get(uri, context)
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
     except BaseException as exc:  # foreign code
-        if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+        if is_no_failure(exc):
             raise
         logger.warning(
             "the provider %r failed to look up %r, which it doesn't list",

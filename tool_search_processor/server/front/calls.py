@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.errors import ToolArgumentsError
-from tool_search_processor.hooks import is_cancelled
+from tool_search_processor.hooks import is_cancelled, is_no_failure
 from tool_search_processor.results import encode_result, error_text
 from tool_search_processor.server.front import definitions, searching
 from tool_search_processor.server.front.failures import failure_text
@@ -83,10 +83,8 @@ class FrontCalls:
         metrics, started = self.view.metrics, time.perf_counter()
         try:
             answer = await searching.search(self.view, arguments)
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
         except BaseException as exc:  # an index is anybody's code; what fails there is for the log
-            if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+            if is_no_failure(exc):
                 raise
             logger.warning("a search failed", exc_info=True)
             if metrics is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -18,7 +17,7 @@ from mcp.shared.subscriptions import event_to_notification
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ToolCallError
-from tool_search_processor.hooks import is_cancelled
+from tool_search_processor.hooks import is_no_failure
 from tool_search_processor.plain import clean_text
 from tool_search_processor.server.front import completing, components
 from tool_search_processor.server.front.calls import FrontCalls
@@ -217,10 +216,8 @@ class FrontHandlers:
         """Return what a provider answers; what it raises becomes an error of the protocol."""
         try:
             return await answer
-        except (MCPError, KeyboardInterrupt, GeneratorExit):
-            raise
         except BaseException as exc:  # foreign code
-            if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+            if isinstance(exc, MCPError) or is_no_failure(exc):
                 raise
             told = failure_text(exc, what=what, is_masked=self._masks)
             raise MCPError(types.INTERNAL_ERROR, told) from exc

@@ -11,7 +11,7 @@ from typing import Any
 from tool_search_processor.catalog.flights import within
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.hooks import is_cancelled
+from tool_search_processor.hooks import is_no_failure
 from tool_search_processor.providers.base import (
     Context,
     Provider,
@@ -97,10 +97,8 @@ class RequestProviders(Provider):
         work = components_of(provider, context, kind=kind, make=self._make)
         try:
             return tuple(await within(work, self._timeout_seconds))
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
         except BaseException as exc:  # foreign code: one that fails doesn't take the others down
-            if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+            if is_no_failure(exc):
                 raise
             logger.warning(
                 "the provider %r failed to list for a request", provider_name(provider), exc_info=exc

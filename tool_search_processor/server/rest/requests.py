@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -14,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tool_search_processor.errors import InvalidPatternError
-from tool_search_processor.hooks import is_cancelled
+from tool_search_processor.hooks import is_no_failure
 from tool_search_processor.plain import clean_text
 from tool_search_processor.server import protection
 from tool_search_processor.server.access import Access, Caller
@@ -65,10 +64,8 @@ def guarded(answer: Answer, access: Access, *, for_people: bool = False) -> Endp
         except InvalidPatternError as exc:  # only a query is read as a pattern
             wrong = {"type": "value_error", "loc": ["body", "query"], "msg": clean_text(str(exc))}
             return JSONResponse({"detail": [wrong]}, 422)
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
         except BaseException as exc:  # providers, indexes and embedders are anybody's code
-            if isinstance(exc, asyncio.CancelledError) and is_cancelled():
+            if is_no_failure(exc):
                 raise
             logger.exception("%s %r failed", request.method, request.url.path)
             return problem(500, "the server failed to answer: its log says why")
