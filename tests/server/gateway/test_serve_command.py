@@ -21,6 +21,15 @@ from tool_search_processor.cli.serve_options import add_options
 from tool_search_processor.errors import ConfigurationError
 
 
+@pytest.fixture(autouse=True)
+def _own_logging():
+    """Undo what `--verbose` sets for a whole process: later tests read the log."""
+    logger = logging.getLogger("tool_search_processor")
+    level = logger.level
+    yield
+    logger.setLevel(level)
+
+
 @pytest.fixture
 def pets(tmp_path):
     """Return the path of an API's document."""
