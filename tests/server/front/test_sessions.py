@@ -121,6 +121,29 @@ async def test_there_are_only_so_many_sessions_and_one_that_ends_makes_room(http
         assert await wire.begin()
 
 
+@pytest.mark.parametrize(
+    "options", [{"max_sessions": 1}, {"session_secret": SECRET}, {"keep_sessions": False}]
+)
+async def test_a_handshake_of_wrong_parameters_begins_no_session(http, options):
+    async with serving(front(**options)) as url:
+        wire = Wire(http, url)
+        for wrong in (
+            {},
+            {"protocolVersion": "2025-11-25"},
+            {**INITIALIZE, "capabilities": {"sampling": 5}},
+            {**INITIALIZE, "protocolVersion": 1},
+            {**INITIALIZE, "_meta": 5},
+        ):
+            status, headers, message = await wire.ask("initialize", wrong)
+            assert (status, message["id"], message["error"]["code"]) == (400, 1, -32602)
+            assert "mcp-session-id" not in headers
+        for version in ("2024-11-05", "a version to come"):
+            status, headers, _ = await wire.ask("initialize", {**INITIALIZE, "protocolVersion": version})
+            assert status == 200
+            if "mcp-session-id" in headers:
+                await http.delete(url, headers={"mcp-session-id": headers["mcp-session-id"]})
+
+
 async def test_a_session_that_is_idle_makes_room_by_itself(http):
     async def begins():
         return (await wire.ask("initialize", INITIALIZE))[0] == 200

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST
+from mcp_types.methods import parse_client_request
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -125,12 +127,17 @@ class SessionEndpoint:
     async def _begin(self, request: Request, receive: Receive, send: Send) -> None:
         session = self._sessions.begin(request)
         given: str | None = None
-        if self._sessions.signed is not None:
-            body = await read_body(receive, limit=self._manager.max_request_body_size)
-            if body is None:
+        body = await read_body(receive, limit=self._manager.max_request_body_size)
+        if body is None:
+            return
+        message = _decoded(body)
+        if message.get("method") == "initialize":
+            if not _is_handshake(message):  # the SDK would refuse it, and keep a session all the same
+                problem = "Invalid request parameters"
+                refusal = _refusal(400, problem, code=INVALID_PARAMS, request_id=message.get("id"))
+                await refusal(request.scope, receive, send)
                 return
-            receive = replay(body, receive)
-            if _decoded(body).get("method") == "initialize":
+            if self._sessions.signed is not None:
                 given = session.id = self._sessions.signed.issue(session.mode, user=session.user)
 
         async def send_and_keep(message: Message) -> None:
@@ -142,7 +149,7 @@ class SessionEndpoint:
                     self._keep(session, message)
             await send(message)
 
-        await self._serve(session, request, receive, send_and_keep)
+        await self._serve(session, request, replay(body, receive), send_and_keep)
 
     def _keep(self, session: Session, message: Message) -> None:
         for name, value in message.get("headers", ()):
@@ -306,7 +313,18 @@ def _decoded(body: bytes) -> Mapping[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
-def _refusal(status: int, problem: str, *, request_id: object = None) -> Response:
+def _is_handshake(message: Mapping[str, Any]) -> bool:
+    """Tell whether a session can begin with a message of method `initialize`."""
+    try:
+        parse_client_request("initialize", LATEST_HANDSHAKE_VERSION, message.get("params"))
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _refusal(
+    status: int, problem: str, *, code: int = INVALID_REQUEST, request_id: object = None
+) -> Response:
     """Return an error of the protocol."""
-    error = {"jsonrpc": "2.0", "id": request_id, "error": {"code": -32600, "message": problem}}
+    error = {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": problem}}
     return Response(json.dumps(error), status_code=status, media_type="application/json")
