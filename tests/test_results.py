@@ -16,7 +16,7 @@ import pytest
 from pydantic import BaseModel
 
 from tool_search_processor.errors import ToolArgumentsError, ToolCallError
-from tool_search_processor.results import cut_result, encode_result, error_text, safe_repr
+from tool_search_processor.results import cut_result, encode_result, error_text, read_result, safe_repr
 
 
 class Model(BaseModel):
@@ -136,6 +136,15 @@ def test_an_iterator_without_an_end_is_cut(make):
     text = encode_result(make())
     assert "… and more" in text
     assert len(text) < 100_000
+
+
+async def test_an_async_iterator_without_an_end_is_cut():
+    async def numbers():
+        for number in itertools.count():
+            yield number
+
+    items = await read_result(numbers())
+    assert (items[:2], len(items), items[-1]) == ([0, 1], 10_001, "… and more")
 
 
 def test_iterators_are_read_once():

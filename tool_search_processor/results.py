@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from itertools import islice
 from typing import Any
 
@@ -16,6 +16,7 @@ from tool_search_processor.errors import (
     ToolUnavailableError,
 )
 from tool_search_processor.plain import clean_text
+from tool_search_processor.tools.execution import run_callable
 
 RESULT_CHARACTERS = 200_000
 """The most characters of one result that a model gets by default: about 50,000 tokens."""
@@ -28,6 +29,20 @@ _FIT_FOR_THE_MODEL = (
     InvalidPatternError,
     ToolNotCallableError,
 )
+
+
+async def read_result(value: Any) -> Any:
+    """Return what a tool returned with its iterators read: what makes their items is the tool's own code.
+
+    Sync ones are read in a thread, as a sync tool runs: one that waits would hold up the event loop, and no
+    time limit could end it.
+
+    Raises:
+        Exception: What an iterator raises on the way.
+    """
+    if isinstance(value, AsyncIterator):
+        return await _async_items(value)
+    return await run_callable(_without_iterators, (value,), {}) if _holds_iterators(value) else value
 
 
 def encode_result(value: Any) -> str:
@@ -70,19 +85,36 @@ def cut_result(text: str, limit: int | None) -> str:
     return f"{text[:limit]}\n… (cut: {left:,} more characters were left out. Ask for less at a time.)"
 
 
+def _holds_iterators(value: Any) -> bool:
+    held = value.values() if type(value) is dict else value if type(value) in (list, tuple) else (value,)
+    return any(isinstance(item, Iterator) for item in held)
+
+
 def _without_iterators(value: Any) -> Any:
     """Return a value with iterators made lists: itself, and those that stand directly in a dict or list."""
+    if not _holds_iterators(value):
+        return value
     if isinstance(value, Iterator):
         return _items(value)
-    if type(value) is dict and any(isinstance(item, Iterator) for item in value.values()):
+    if isinstance(value, dict):
         return {k: _items(v) if isinstance(v, Iterator) else v for k, v in value.items()}
-    if type(value) in (list, tuple) and any(isinstance(item, Iterator) for item in value):
-        return [_items(item) if isinstance(item, Iterator) else item for item in value]
-    return value
+    return [_items(item) if isinstance(item, Iterator) else item for item in value]
 
 
 def _items(iterator: Iterator[Any]) -> list[Any]:
-    items = list(islice(iterator, _MOST_ITEMS + 1))
+    return _bounded(list(islice(iterator, _MOST_ITEMS + 1)))
+
+
+async def _async_items(iterator: AsyncIterator[Any]) -> list[Any]:
+    items: list[Any] = []
+    async for item in iterator:
+        items.append(item)
+        if len(items) > _MOST_ITEMS:
+            break
+    return _bounded(items)
+
+
+def _bounded(items: list[Any]) -> list[Any]:
     return items if len(items) <= _MOST_ITEMS else [*items[:_MOST_ITEMS], "… and more"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 
 import pytest
 
@@ -337,6 +338,41 @@ async def test_a_result_that_cannot_be_written_is_an_error(result, text):
     tool = Tool("odd", execute=lambda: result)
     (outcome,) = await run_calls(tool)
     assert (outcome.text, outcome.is_error) == (text, True)
+
+
+async def later_items():
+    yield 1
+    yield 2
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (later_items, "[1,2]"),
+        (lambda: map(str, (1, 2)), '["1","2"]'),
+        (lambda: {"a": iter("bc")}, '{"a":["b","c"]}'),
+    ],
+    ids=["async", "sync", "inside"],
+)
+async def test_iterators_are_read_to_their_end(make, text):
+    (outcome,) = await run_calls(Tool("rows", execute=make))
+    assert (outcome.text, outcome.is_error) == (text, False)
+
+
+@pytest.mark.parametrize("wrap", [lambda rows: rows, lambda rows: [rows], lambda rows: {"rows": rows}])
+async def test_what_makes_an_iterators_items_runs_in_a_thread_and_within_the_time_limit(wrap):
+    threads, released = [], threading.Event()
+
+    def row(number):
+        threads.append(threading.current_thread())
+        released.wait(10)
+        return number
+
+    rows = Tool("rows", execute=lambda: wrap(map(row, range(2))))
+    result = await outcome(step_of(rows), request("rows"), timeout_seconds=0.01)
+    released.set()
+    assert result.text == "Error: rows took longer than 0.01 seconds and was stopped."
+    assert threading.main_thread() not in threads
 
 
 @pytest.mark.parametrize("error", [SystemExit, GeneratorExit, asyncio.CancelledError])

@@ -13,7 +13,13 @@ from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
 from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.plain import clean_text
-from tool_search_processor.results import RESULT_CHARACTERS, cut_result, encode_result, error_text
+from tool_search_processor.results import (
+    RESULT_CHARACTERS,
+    cut_result,
+    encode_result,
+    error_text,
+    read_result,
+)
 from tool_search_processor.session.calls import PreparedCall, ToolOutcome, read_arguments, wire_name
 from tool_search_processor.session.checks import resolvers
 from tool_search_processor.steps import InputProcessor, InputStep
@@ -130,8 +136,8 @@ class CallRunner:
         scope = asyncio.timeout(self._timeout_seconds)
         try:
             async with scope:
-                value = await call.tool.call(call.arguments, _context(step, call.request))
-            # Writing it down runs foreign code as well: its iterators, its `__repr__`.
+                value = await read_result(await call.tool.call(call.arguments, _context(step, call.request)))
+            # Writing it down runs foreign code as well: its `__repr__`.
             return call.answer(self._cut(call.tool, encode_result(value)), is_error=False)
         except asyncio.CancelledError:
             if is_cancelled():
