@@ -104,6 +104,9 @@ class ToolArgumentsError(ToolSearchError, ValueError):
     ```
     """
 
+    ran: bool = False
+    """Whether the tool's own function raised it: it is about another call, and the tool had begun."""
+
 
 class ToolUnavailableError(ToolSearchError, LookupError):
     """A call of a tool that is unknown, denied or gone; the text does not tell which.

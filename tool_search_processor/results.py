@@ -120,7 +120,7 @@ def _bounded(items: list[Any]) -> list[Any]:
 
 def error_text(error: BaseException) -> str:
     """Return an exception as one sentence for the model: its type and message, no traceback."""
-    error = _innermost(error)
+    error = innermost(error)
     if is_fit_for_the_model(error):
         return clean_text(f"Error: {_message(error)}")
     message = " ".join(_message(error).split())
@@ -132,7 +132,7 @@ def error_text(error: BaseException) -> str:
 
 def is_fit_for_the_model(error: BaseException) -> bool:
     """Tell whether an exception's text was written for the model, or is whatever foreign code says."""
-    return isinstance(_innermost(error), _FIT_FOR_THE_MODEL)
+    return isinstance(innermost(error), _FIT_FOR_THE_MODEL)
 
 
 def safe_repr(value: Any) -> str:
@@ -161,8 +161,8 @@ def _message(error: BaseException) -> str:
         return ""
 
 
-def _innermost(error: BaseException) -> BaseException:
-    """A task group's wrapper says nothing: the one exception inside does."""
+def innermost(error: BaseException) -> BaseException:
+    """Return the one exception inside a task group's wrapper, which says nothing itself."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error

@@ -58,6 +58,18 @@ async def test_arguments_that_do_not_fit_load_it_and_are_answered_with_its_param
     assert await run.call("create_issue", **FIT) == {"ran": "create_issue", **FIT}
 
 
+async def test_a_tool_that_failed_at_a_call_of_its_own_is_not_said_to_have_been_left_alone():
+    @tool
+    async def create_both(repo: str) -> None:
+        """Open two issues."""
+        await ISSUE.call({"repo": repo})
+
+    run = Run(ToolSearchProcessor([create_both, ISSUE]))
+    with pytest.raises(ToolArgumentsError, match="title") as caught:
+        await run.direct("create_both", repo="octo/hello")
+    assert caught.value.ran
+
+
 async def test_where_no_more_can_be_loaded_the_answer_does_not_say_that_it_is():
     run = Run(ToolSearchProcessor(CATALOG, max_loaded=1))
     await run.load("send_mail")

@@ -106,6 +106,8 @@ class StepCalls(StepFrame):
         try:
             return await self._call(tool, arguments, context)
         except ToolArgumentsError as exc:
+            if exc.ran:
+                raise
             return self._explained(tool, exc)
 
     async def _call(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from tool_search_processor.errors import InvalidToolError, ToolNotCallableError
+from tool_search_processor.errors import InvalidToolError, ToolArgumentsError, ToolNotCallableError
 from tool_search_processor.plain import clean_text
 from tool_search_processor.tools import definitions
 from tool_search_processor.tools.arguments import (
@@ -311,7 +311,11 @@ class Tool:
         values = self.check_arguments(arguments)
         args, kwargs = self._plan.bind(values, context or ToolContext())
         run = self.execute.function if isinstance(self.execute, ToolFunction) else self.execute
-        return await run_callable(run, args, kwargs)
+        try:
+            return await run_callable(run, args, kwargs)
+        except ToolArgumentsError as exc:
+            exc.ran = exc.ran or isinstance(self.execute, ToolFunction)
+            raise
 
     def check_arguments(self, arguments: Mapping[str, Any] | str | None = None) -> Any:
         """Return the arguments as `call` gives them on: decoded, unwrapped, and in a function's own types.

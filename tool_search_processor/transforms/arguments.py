@@ -139,6 +139,8 @@ class ArgumentMap:
         try:
             return await self.tool.call(mapped, context)
         except ToolArgumentsError as exc:
+            if exc.ran:
+                raise
             raise self._renamed(exc) from exc
 
     async def _mapped(self, arguments: object, context: ToolContext | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from mcp import MCPError
 
 from tests.server.front.support import WAYS, connected, proxied, text
-from tool_search_processor import Tool, tool
+from tool_search_processor import ArgTransform, Tool, ToolTransform, ToolTransformConfig, tool
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ToolCallError
 from tool_search_processor.providers import StaticProvider
@@ -99,6 +99,49 @@ async def test_a_tool_tells_the_client_itself_by_an_error_of_the_protocol():
     server = ToolServer([Tool("ask", execute=raises(AIMED))], mask_error_details=True)
     async with connected(server) as client:
         assert text(await client.call_tool("ask", {})) == "Error: MCPError: Ask for less."
+
+
+@tool
+async def connect_twice(times: int) -> str:
+    """Connect, and once more."""
+    return await connect.call({"times": SECRET})
+
+
+@tool
+async def connect_at_once(times: int) -> None:
+    """Connect in a task group."""
+    async with asyncio.TaskGroup() as group:
+        group.create_task(connect.call({"times": SECRET}))
+
+
+RENAMED = ToolTransform({"connect_twice": ToolTransformConfig(arguments={"times": ArgTransform(name="n")})})
+
+
+@pytest.mark.parametrize("is_masked", [True, False])
+@pytest.mark.parametrize("name", ["connect_twice", "connect_at_once", "renamed"])
+async def test_wrong_arguments_of_a_call_that_a_tool_makes_are_not_the_clients(name, is_masked):
+    renamed = StaticProvider([connect_twice]).with_transforms(RENAMED)
+    served = renamed if name == "renamed" else StaticProvider([connect_twice, connect_at_once])
+    called = "connect_twice" if name == "renamed" else name
+    masked = f"Error: the tool {called!r} failed; the server's log says why."
+    told = f'Error: `times` must be an integer, found the string "{SECRET}".'
+    async with connected(ToolServer([served], mask_error_details=is_masked)) as client:
+        given = {"n" if name == "renamed" else "times": 1}
+        for result in (
+            await client.call_tool(called, given),
+            await proxied(client, called, given),
+        ):
+            assert text(result) == (masked if is_masked else told)
+
+
+@pytest.mark.parametrize("is_masked", [True, False])
+async def test_wrong_arguments_of_a_call_that_a_resource_makes_are_not_the_clients(is_masked):
+    class Shelf(StaticProvider):
+        async def list_resources(self, context):
+            return [Resource(uri="doc://a", read=lambda: connect.call({"times": SECRET}))]
+
+    async with connected(ToolServer([Shelf([], name="shelf")], mask_error_details=is_masked)) as client:
+        assert (SECRET in await refusal(client.read_resource("doc://a"))) is not is_masked
 
 
 async def test_without_it_everything_is_told_and_logged(caplog):

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.hooks import is_cancelled, is_no_failure
-from tool_search_processor.results import encode_result, error_text
+from tool_search_processor.results import encode_result, error_text, read_result
 from tool_search_processor.server.front import definitions, searching
 from tool_search_processor.server.front.failures import failure_text
 from tool_search_processor.server.front.paging import PAGE_SIZE
@@ -123,18 +123,18 @@ class FrontCalls:
         """Run a tool; what it raises is an answer, not a failure of the protocol."""
         try:
             with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
-                return tool_result(tool, await tool.call(arguments, context))
+                return tool_result(tool, await read_result(await tool.call(arguments, context)))
         except asyncio.CancelledError:
             if is_cancelled():
                 raise
             return text_result(f"Error: {tool.name} was cancelled before it answered.", is_error=True)
         except KeyboardInterrupt:
             raise
-        except ToolArgumentsError as exc:
-            # A client that found it by search may have seen its parameters, or cut them away.
-            answer = meta_tools.invalid_arguments_answer(tool, problem=error_text(exc), loaded=False)
-            return text_result(encode_result(answer), is_error=True)
         except BaseException as exc:  # noqa: BLE001 - foreign code; it is logged
+            if isinstance(exc, ToolArgumentsError) and not exc.ran:
+                # A client that found it by search may have seen its parameters, or cut them away.
+                answer = meta_tools.invalid_arguments_answer(tool, problem=error_text(exc), loaded=False)
+                return text_result(encode_result(answer), is_error=True)
             masks = self.view.options.mask_error_details
             told = failure_text(exc, what=f"the tool {tool.name!r}", is_masked=masks)
             return text_result(told, is_error=True)
