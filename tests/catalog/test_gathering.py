@@ -7,6 +7,8 @@ import pytest
 from tool_search_processor import Catalog
 from tool_search_processor.components import Prompt, PromptArgument, Resource, ResourceTemplate
 from tool_search_processor.providers import StaticProvider
+from tool_search_processor.providers.base import TransformedProvider
+from tool_search_processor.server.front.providers import RequestProviders
 from tool_search_processor.testing import ManualClock
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms import Namespace, Transform, Visibility
@@ -204,6 +206,86 @@ async def test_what_a_rule_hides_is_hidden():
     for kind in KINDS:
         assert await listed(catalog, kind) == expected(kind, "b")
         assert await given(catalog, kind, "a") is None
+
+
+class Pages:
+    """Lists one of the pages that its template makes."""
+
+    name = "pages"
+
+    async def list_tools(self, context):
+        return []
+
+    async def list_resources(self, context):
+        return [Resource(uri="page://1", tags={"old"}), Resource(uri="page://2")]
+
+    async def list_resource_templates(self, context):
+        return [ResourceTemplate(uri_template="page://{n}", read=lambda uri: uri)]
+
+
+class HideOne(Transform):
+    """Hides by its list method alone."""
+
+    async def list_resources(self, resources):
+        return [resource for resource in resources if not resource.uri.endswith("1")]
+
+
+class DisownOne(Transform):
+    """Hides by its get method alone."""
+
+    async def get_resource(self, uri, call_next):
+        found = await call_next(uri)
+        return None if uri.endswith("1") else found
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [Visibility(False, tags={"old"}), Visibility(False, names={"page://*1"}), HideOne(), DisownOne()],
+    ids=["by tag", "by name", "list method", "get method"],
+)
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda hide: Catalog([Pages()], transforms=[hide, Namespace("n")]),
+        lambda hide: Catalog([Pages()], transforms=[Namespace("n"), hide]),
+        lambda hide: Catalog([TransformedProvider(Pages(), [Namespace("n"), hide])]),
+        lambda hide: Catalog([TransformedProvider(Pages(), [hide, Namespace("n")])]),
+        lambda hide: Catalog([TransformedProvider(Pages(), [hide])], transforms=[Namespace("n")]),
+        lambda hide: Catalog([Catalog([Pages()], transforms=[hide]).with_transforms(Namespace("n"))]),
+        lambda hide: Catalog([RequestProviders(lambda _: [hidden_pages(hide)], timeout_seconds=9)]),
+    ],
+)
+async def test_no_template_makes_a_resource_that_is_hidden(hide, wrap):
+    catalog = wrap(hide)
+    assert [each.uri for each in await catalog.list_resources()] == ["page://n/2"]
+    for uri in ("page://n/1", "page://n/%31", "PAGE://n/1#a"):
+        assert await catalog.get_resource_template(uri) is None
+    for uri in ("page://n/2", "page://n/3", "page://n/{n}"):
+        assert (await catalog.get_resource_template(uri)).uri_template == "page://n/{n}"
+
+
+def hidden_pages(hide):
+    return TransformedProvider(Pages(), [hide, Namespace("n")])
+
+
+@pytest.mark.parametrize("where", ["catalog", "provider"])
+async def test_what_may_be_hidden_is_not_made_while_that_cannot_be_told(where, caplog):
+    class Failing(Transform):
+        async def get_resource(self, uri, call_next):
+            raise RuntimeError("lookup failed")
+
+    pages = TransformedProvider(Pages(), [Failing()])
+    catalog = Catalog([pages]) if where == "provider" else Catalog([Pages()], transforms=[Failing()])
+    assert await catalog.get_resource_template("page://1") is None
+    assert "can't tell whether it hides 'page://1'" in caplog.text
+
+
+async def test_a_provider_is_not_asked_for_its_resources_where_nothing_hides_any():
+    server = Server("a")
+    catalog = Catalog([TransformedProvider(server, [Namespace("n")])])
+    for _ in range(3):
+        assert await given(catalog, "resource_template", "n/a") is not None
+    assert server.reads == 1
 
 
 @every_kind

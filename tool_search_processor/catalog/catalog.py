@@ -8,12 +8,12 @@ import logging
 import threading
 import time
 from collections import ChainMap
-from collections.abc import Callable, Collection, Coroutine, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
 from tool_search_processor.catalog.drift import Drift, OnChange
+from tool_search_processor.catalog.flights import run_without_waiting
 from tool_search_processor.catalog.gathering import Components
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.patience import Limits
@@ -121,7 +121,7 @@ class Catalog(Provider):
         self._shared = United()
         self._seen = Seen()
         self._lock = threading.Lock()
-        _run_without_waiting(self._read({}, strict=True) if self.static else self._check_static())
+        run_without_waiting(self._read({}, strict=True) if self.static else self._check_static())
 
     def adapted(
         self,
@@ -208,8 +208,12 @@ class Catalog(Provider):
     async def get_resource_template(
         self, uri: str, context: Context | None = None
     ) -> ResourceTemplate | None:
-        """Return the template of this text, or else the first that matches this URI, or None."""
-        return await self._components.templates.get(uri, context or {})
+        """Return the template of this text, or else the first that makes this URI, or None."""
+        return await self._components.template(uri, context or {})
+
+    async def hides_resource(self, uri: str, context: Context) -> bool:
+        """Tell whether a resource of this URI is kept back; an outer catalog asks this."""
+        return await self._components.hides_resource(uri, context)
 
     async def list_prompts(self, context: Context | None = None) -> Sequence[Prompt]:
         """Return the prompts of a request in the providers' order; of equal names the first stays."""
@@ -389,12 +393,3 @@ class Catalog(Provider):
             return await get_agreed_tool(self.transforms, stages, name) if stages else None
 
         return fetch
-
-
-def _run_without_waiting(coroutine: Coroutine[Any, Any, object]) -> None:
-    """Run a coroutine that never suspends; one that does is left for the first request."""
-    try:
-        coroutine.send(None)
-    except StopIteration:
-        return
-    coroutine.close()

@@ -104,6 +104,15 @@ async def within(work: Coroutine[Any, Any, ValueT], seconds: float | None) -> Va
     return outcome
 
 
+def run_without_waiting(coroutine: Coroutine[Any, Any, object]) -> None:
+    """Run a coroutine that never suspends; one that does is left for the first request."""
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        return
+    coroutine.close()
+
+
 @dataclass(frozen=True, slots=True)
 class _Raised:
     error: BaseException

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, Self
 
 from tool_search_processor.catalog.patience import Limits
@@ -13,10 +14,17 @@ from tool_search_processor.catalog.sources import Source, are_same
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.hooks import is_no_failure
 from tool_search_processor.once import Once
-from tool_search_processor.providers.base import Context, ToolProvider, unlisted_resource_of
+from tool_search_processor.providers.base import (
+    Context,
+    ToolProvider,
+    hides_resource_of,
+    unlisted_resource_of,
+)
+from tool_search_processor.spellings import spellings_of
 from tool_search_processor.transforms.base import ComponentT, Transform, component_key, kind_of
 from tool_search_processor.transforms.rows import (
     get_agreed,
+    hides_resource,
     index_components,
     look_through,
     overrides_get,
@@ -71,6 +79,10 @@ class Gathering(Generic[ComponentT]):
     async def get(self, key: str, context: Context) -> ComponentT | None:
         """Return the component of this name or URI, if every transform with its own get method agrees."""
         return await get_agreed(self._transforms, await self._stages(context), key, kind=self._kind)
+
+    async def untransformed(self, context: Context) -> Collection[ComponentT]:
+        """Return the components of a request as the providers list them."""
+        return (await self._stages(context))[0].values()
 
     def error_of(self, provider: ToolProvider) -> str | None:
         """Return why a provider's last listing failed; None where it did not."""
@@ -127,6 +139,7 @@ class Components:
         owner: str,
     ) -> None:
         """Take the sources of each kind; see `Gathering`."""
+        self.name = owner
         self._transforms = tuple(transform.for_part() for transform in transforms)
         self.resources = Gathering(Resource, resources, transforms=transforms, owner=owner)
         self.templates = Gathering(ResourceTemplate, templates, transforms=transforms, owner=owner)
@@ -177,6 +190,25 @@ class Components:
                 raise
             logger.warning("the resource %r is not given: a lookup failed", uri, exc_info=True)
             return None
+
+    async def template(self, uri: str, context: Context) -> ResourceTemplate | None:
+        """Return the template of this text, or that makes this URI; None for one of a hidden resource."""
+        found = await self.templates.get(uri, context)
+        if found is not None:
+            for spelling in spellings_of(uri):
+                if await hides_resource_of(self, spelling, context):
+                    return None
+        return found
+
+    async def hides_resource(self, uri: str, context: Context) -> bool:
+        """Tell whether a provider lists a resource of this outer URI that isn't served."""
+
+        async def is_hidden(uri: str) -> bool:
+            providers = [source.provider for source in self.resources.sources]
+            return any([await hides_resource_of(provider, uri, context) for provider in providers])
+
+        listed = partial(self.resources.untransformed, context)
+        return await hides_resource(self._transforms, uri, listed=listed, is_hidden=is_hidden)
 
     def error_of(self, provider: ToolProvider) -> str | None:
         """Return why a provider's last listing of anything beside tools failed; None where none did."""

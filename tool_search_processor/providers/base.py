@@ -18,6 +18,7 @@ from tool_search_processor.transforms.base import Kind, Transform, as_transforms
 from tool_search_processor.transforms.rows import (
     check_transforms,
     get_agreed,
+    hides_resource,
     index_components,
     look_through,
     overrides_get,
@@ -152,6 +153,15 @@ class TransformedProvider(Provider):
             self.transforms, uri, lambda inner: unlisted_resource_of(self.provider, inner, context)
         )
 
+    async def hides_resource(self, uri: str, context: Context) -> bool:
+        """Tell whether a resource of this outer URI is hidden by the transforms, or below them."""
+        return await hides_resource(
+            self.transforms,
+            uri,
+            listed=lambda: components_of(self.provider, context, kind="resource"),
+            is_hidden=lambda inner: hides_resource_of(self.provider, inner, context),
+        )
+
     async def _transformed(self, context: Context, kind: Kind) -> Sequence[Any]:
         listed = tuple(await components_of(self.provider, context, kind=kind, make=self._make))
         stages = await transform_stages(self.transforms, listed, kind=kind)
@@ -234,6 +244,23 @@ async def unlisted_resource_of(provider: object, uri: str, context: Context) -> 
         )
         return None
     return found
+
+
+async def hides_resource_of(provider: object, uri: str, context: Context) -> bool:
+    """Tell whether a provider keeps back a resource of this URI: then no template makes it either.
+
+    True, and a warning, as well where that can't be found out.
+    """
+    hides = getattr(provider, "hides_resource", None)
+    try:
+        return hides is not None and bool(await hides(uri, context))
+    except BaseException as exc:  # foreign code
+        if is_no_failure(exc):
+            raise
+        logger.warning(
+            "the provider %r can't tell whether it hides %r", provider_name(provider), uri, exc_info=True
+        )
+        return True
 
 
 def provider_version(provider: object) -> Hashable | None:

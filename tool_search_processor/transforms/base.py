@@ -134,6 +134,12 @@ def agrees_with_list(method: FunctionT) -> FunctionT:
     return method
 
 
+def keeps_all(method: FunctionT) -> FunctionT:
+    """Mark a list method as hiding nothing, so that what it hides need not be looked for."""
+    method.keeps_all = True  # type: ignore[attr-defined]  # an attribute of the function object
+    return method
+
+
 def kind_of(cls: type[ComponentT]) -> Kind:
     """Return the kind whose lists hold this class."""
     return _KINDS[cls]

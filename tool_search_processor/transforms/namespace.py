@@ -17,6 +17,7 @@ from tool_search_processor.transforms.base import (
     GetToolNext,
     Transform,
     agrees_with_list,
+    keeps_all,
 )
 from tool_search_processor.transforms.memo import ToolMemo
 
@@ -86,6 +87,7 @@ class Namespace(Transform):
         renamed = None if tool is None else self._tool(tool)
         return renamed if renamed is not None and renamed.name == name else None
 
+    @keeps_all
     async def list_resources(self, resources: Sequence[Resource]) -> Sequence[Resource]:
         """Return the resources under `scheme://prefix/path`."""
         return [self._resource(resource) for resource in resources]

@@ -242,6 +242,42 @@ async def look_through(
     return await get(len(row), uri)
 
 
+async def hides_resource(
+    transforms: Iterable[Transform],
+    uri: str,
+    *,
+    listed: Callable[[], Awaitable[Iterable[Resource]]],
+    is_hidden: Callable[[str], Awaitable[bool]],
+) -> bool:
+    """Tell whether a resource of this URI is listed below the transforms, but not above.
+
+    Args:
+        transforms: Innermost first.
+        uri: As it is known outside.
+        listed: Returns the resources below; not asked where no transform hides any.
+        is_hidden: Tells whether a resource is hidden already, by the URI that is known below.
+    """
+    row = merge_transforms(transforms)
+    is_there = False
+
+    async def find(inner: str) -> Resource | None:
+        nonlocal is_there
+        is_there = await is_hidden(inner)
+        if is_there or not any(map(_hides_resources, row)):
+            return None
+        found = index_components(await listed()).get(inner)
+        is_there = found is not None
+        return found
+
+    return await look_through(row, uri, find) is None and is_there
+
+
+def _hides_resources(transform: Transform) -> bool:
+    method = type(transform).list_resources
+    lists = method is not Transform.list_resources and not getattr(method, "keeps_all", False)
+    return lists or overrides_get(transform, kind="resource")
+
+
 def index_components(components: Iterable[ComponentT]) -> dict[str, ComponentT]:
     """Return the components by name, or by URI; the first of a name stays."""
     index: dict[str, ComponentT] = {}

@@ -66,7 +66,7 @@ class Visibility(Transform):
     Everything is visible until a rule hides it. Rules that stand next to each other in one list of
     transforms are taken together, so a later one can show again what an earlier one hid. What is hidden
     at the end of such a row is gone for whatever follows: no transform behind it, and no catalog around
-    a provider, can bring it back.
+    a provider, can bring it back; no template makes a resource that is hidden.
     """
 
     def __init__(

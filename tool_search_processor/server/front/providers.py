@@ -17,6 +17,7 @@ from tool_search_processor.providers.base import (
     Provider,
     ToolProvider,
     components_of,
+    hides_resource_of,
     provider_name,
     unlisted_resource_of,
 )
@@ -76,6 +77,11 @@ class RequestProviders(Provider):
             if found is not None:
                 return found
         return None
+
+    async def hides_resource(self, uri: str, context: Context) -> bool:
+        """Tell whether one of this request's providers hides a resource of this URI."""
+        providers = await self._providers(context)
+        return any([await hides_resource_of(provider, uri, context) for provider in providers])
 
     async def list_prompts(self, context: Context) -> Sequence[Prompt]:
         """Return the prompts of this request's providers."""
