@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 from cachetools import TTLCache
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.hooks import takes_one
+from tool_search_processor.hooks import is_no_failure, takes_one
 from tool_search_processor.tools import Tool
 
 logger = logging.getLogger(__name__)
@@ -29,9 +29,6 @@ BATCH = 64
 
 # Generators, async generators, futures of threads.
 _UNFINISHED = ("send", "asend", "add_done_callback")
-
-# What ends a task or the interpreter is never a verdict on a tool.
-_PASS_THROUGH = (asyncio.CancelledError, GeneratorExit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +203,9 @@ class Admission:
             if not is_plain and inspect.isawaitable(answer):
                 return answer
             verdict = _as_verdict(answer)
-        except _PASS_THROUGH:
-            raise
-        except BaseException as exc:  # noqa: BLE001 - a foreign hook: whatever it raises is a denial
+        except BaseException as exc:  # a foreign hook: whatever it raises is a denial
+            if is_no_failure(exc):
+                raise
             verdict = self._fail(tool, phase, exc)
         self._verdicts[phase, tool.name] = verdict
         return verdict
@@ -242,9 +239,9 @@ class Admission:
                 verdict = _as_verdict(await answer)
             if deadline.expired():  # it clung to life when its time was up
                 verdict = self._fail(tool, phase, None)
-        except _PASS_THROUGH:
-            raise
-        except BaseException as exc:  # noqa: BLE001 - a foreign hook: whatever it raises is a denial
+        except BaseException as exc:  # a foreign hook: whatever it raises is a denial
+            if is_no_failure(exc):
+                raise
             verdict = self._fail(tool, phase, None if deadline.expired() else exc)
         self._verdicts[phase, tool.name] = verdict
         return verdict
