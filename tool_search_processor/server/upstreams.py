@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -15,18 +15,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import Context, Provider
 from tool_search_processor.providers.mcp.config import (
-    UnsetVariableError,
-    config_providers,
+    VariableError,
     expanded,
     prefix_of,
+    told,
     unknown_keys,
     warn_of_unknown,
 )
+from tool_search_processor.providers.web import WEB
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.namespace import Namespace
-
-if TYPE_CHECKING:
-    from tool_search_processor.providers.mcp.settings import MCPOptions
 
 logger = logging.getLogger(__name__)
 
@@ -107,7 +105,7 @@ def read_upstreams(
     warn_of_unknown(content, (_SERVERS, _APIS), at=where)
     apis = content.get(_APIS, {})
     if not isinstance(apis, Mapping):
-        raise ConfigurationError(f"{where}: key {_APIS!r} is an object, found {apis!r:.80}")
+        raise ConfigurationError(f"{where}: key {_APIS!r} is an object, found {told(apis)}")
     providers: list[Provider] = []
     if _SERVERS in content or (config is not None and not apis):
         providers += _servers(config, call_timeout_seconds)
@@ -158,13 +156,12 @@ def _servers(config: Any, call_timeout_seconds: float) -> list[Provider]:
     from tool_search_processor.providers.mcp import MCPProvider
     from tool_search_processor.server.mcp import forward_progress
 
-    options: MCPOptions = {"on_progress": forward_progress, "call_timeout_seconds": call_timeout_seconds}
-
-    def make(name: str, kind: str, arguments: Mapping[str, Any]) -> Provider:
-        constructor = MCPProvider.http if kind == "http" else MCPProvider.stdio
-        return constructor(name=name, **arguments, **options)
-
-    return config_providers(config, make, namespaced=True, make_broken=BrokenUpstream)
+    return MCPProvider.from_config(
+        config,
+        make_broken=BrokenUpstream,
+        on_progress=forward_progress,
+        call_timeout_seconds=call_timeout_seconds,
+    )
 
 
 def _entry(given: Any, at: str) -> ApiEntry:
@@ -195,14 +192,15 @@ def _api_or_why(name: str, entry: ApiEntry, *, folder: Path, at: str, seconds: f
 
     try:
         options = expanded(entry.model_dump(exclude={"disabled"}), at)
-    except UnsetVariableError as exc:
+    except VariableError as exc:
         return BrokenUpstream(name, exc)
     document = options.pop("document")
-    place = document if document.startswith(("http://", "https://")) else folder / document
+    place = document if document.startswith(WEB) else folder / document
     try:
         provider = OpenAPIProvider(place, name=name, timeout_seconds=seconds, **options)
     except ConfigurationError as exc:
-        return BrokenUpstream(name, ConfigurationError(f"{at}: {exc}"))
+        problem = str(exc).replace(str(place), entry.document)  # as written: a variable may hold a secret
+        return BrokenUpstream(name, ConfigurationError(f"{at}: {problem}"))
     upstream = provider.with_transforms(Namespace(prefix_of(name)))
     # As a server's, though it is known now: a tool that bears a meta-tool's name is refused, not the gateway.
     upstream.static = False

@@ -5,7 +5,7 @@ import pytest
 
 from tests.providers.mcp.asking import SMALL
 from tool_search_processor import Catalog
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import ConfigurationError, ProviderError
 from tool_search_processor.providers import MCPProvider
 from tool_search_processor.providers.mcp.transports import HttpTransport, StdioTransport
 
@@ -66,7 +66,7 @@ async def test_a_file_gives_namespaced_tools(tmp_path):
         (3, "config is a path or a mapping, found 3"),
         ({}, "the MCP configuration: expected .*, found an empty object"),
         ({"servers": {}}, "the MCP configuration: expected .*, found the keys 'servers'"),
-        (servers(a=1), "server 'a' is an object, found 1"),
+        (servers(a=1), "server 'a' is an object, found a int$"),
         (servers(a={}), "server 'a' has either the key 'command' or the key 'url', found neither"),
         (servers(a={"comand": "x", "args": []}), "found neither: the keys 'comand', 'args'"),
         (servers(a={"command": "x", "url": "http://x"}), "found both"),
@@ -77,10 +77,10 @@ async def test_a_file_gives_namespaced_tools(tmp_path):
         (servers(a={"command": " "}), "'a': command is a text that isn't blank, found ' '"),
         (servers(a={"command": "x", "args": "y"}), "'a': args is a list of texts, found a str$"),
         (servers(a={"command": "x", "args": ["y", 1]}), r"'a': args\[1\] is a text, found a int$"),
-        (servers(a={"url": "user:secret@x"}), "'a': url begins with http:// or https://, found 'x'"),
+        (servers(a={"url": "user:secret@x"}), "'a': url begins with http:// or https://, found neither$"),
         (servers(a={"command": "x", "env": {"K": 1}}), r"'a': env\['K'\] is a text, found a int"),
         (servers(a={"command": "x", "env": []}), "'a': env is a mapping of texts, found a list"),
-        (servers(a={"command": "x", "cwd": 1}), "'a': cwd is a path or None, found 1"),
+        (servers(a={"command": "x", "cwd": 1}), "'a': cwd is a path or None, found a int$"),
         (servers(a={"url": "ftp://user:secret@x"}), "'a': url begins with http:// or https://, found 'ftp'"),
         (
             servers(a={"command": "x", "env": {"K": "${NO_SUCH_VARIABLE}"}}),
@@ -95,6 +95,33 @@ async def test_a_file_gives_namespaced_tools(tmp_path):
 def test_what_cannot_work_names_the_server_and_the_key(config, message):
     with pytest.raises(ConfigurationError, match=message):
         MCPProvider.from_config(config)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"url": "${SECRET}"},
+        {"url": "ws://${SECRET}"},
+        {"url": "https://me:${SECRET}/1@127.0.0.1/mcp"},  # the port would be the password's first half
+        {"url": "https://127.0.0.1:99999/mcp?key=${SECRET}"},
+        {"url": "https://127.0.0.1/mcp", "headers": {"X-Key": "a\n${SECRET}"}},
+        {"url": "https://127.0.0.1/mcp", "headers": ["${SECRET}"]},
+        {"command": "x", "cwd": ["${SECRET}"]},
+    ],
+)
+def test_a_value_that_cannot_work_is_not_shown(monkeypatch, entry):
+    monkeypatch.setenv("SECRET", "sesame")
+    with pytest.raises(ConfigurationError, match="the MCP configuration: server 'a': ") as told:
+        MCPProvider.from_config(servers(a=entry))
+    assert "sesame" not in str(told.value)
+
+
+async def test_a_command_with_its_arguments_in_one_text_is_told_without_them(monkeypatch):
+    monkeypatch.setenv("SECRET", "sesame")
+    (provider,) = MCPProvider.from_config(servers(a={"command": "no-such-program --key ${SECRET}"}))
+    with pytest.raises(ProviderError, match=r"started: No such file .*: 'no-such-program': give its") as told:
+        await provider.list_tools({})
+    assert "sesame" not in str(told.value)
 
 
 def test_files_that_cannot_be_read(tmp_path):

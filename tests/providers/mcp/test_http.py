@@ -32,6 +32,25 @@ async def test_a_hook_signs_each_request(http_server):
         assert headers["authorization"] == "Signed POST"
 
 
+async def test_a_token_from_a_file_and_a_header_of_any_letters(http_server):
+    async with MCPProvider.http(http_server.url, headers={"X-Team": "bläu"}, token="sesame\n") as provider:
+        headers = (await (await tools_of(provider))["headers"].call({})).structured_content
+        assert headers["authorization"] == "Bearer sesame"
+        assert headers["x-team"].encode("latin-1").decode() == "bläu"
+
+
+async def test_what_a_hook_puts_into_a_header_is_not_shown(http_server):
+    class Signature(httpx2.Auth):
+        async def async_auth_flow(self, request):
+            request.headers["authorization"] = "sesame\n"
+            yield request
+
+    async with MCPProvider.http(http_server.url, auth=Signature()) as provider:
+        with pytest.raises(ProviderError, match="a header that can't be sent") as told:
+            await provider.list_tools({})
+        assert "sesame" not in str(told.value)
+
+
 async def test_cancelling_a_call_cancels_it_at_the_server(http_server):
     begun = asyncio.Event()
     async with MCPProvider.http(http_server.url, on_progress=lambda report: begun.set()) as provider:
@@ -118,9 +137,13 @@ async def test_nobody_listens():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"url": "example.com"}, "url begins with http:// or https://, found 'example.com'"),
-        ({"url": "https://x", "auth": "me"}, "auth is an httpx2.Auth or None, found 'me'"),
-        ({"url": "https://x", "headers": {"A": 1}}, r"headers\['A'\] is a text, found a int"),
+        ({"url": "example.com"}, "url begins with http:// or https://, found neither"),
+        ({"url": "https://x", "auth": "me"}, "auth is an httpx2.Auth or None, found a str"),
+        (
+            {"url": "https://x", "headers": {"A": 1}},
+            "the header 'A' is a text without line breaks, found a int",
+        ),
+        ({"url": "https://x", "token": 1}, "token is a text without line breaks, found a int"),
         (
             {"url": "https://x", "token": "t", "headers": {"authorization": "u"}},
             "the authorization is given twice: pass one of token, auth and the header",

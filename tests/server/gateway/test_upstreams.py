@@ -73,7 +73,7 @@ def test_a_document_may_be_at_a_url_and_is_fetched_later():
         ("{", "servers.json is no JSON"),
         ("[]", 'expected {"mcpServers"'),
         ({"servers": {}}, 'expected {"mcpServers"'),
-        ({"openapi": []}, "key 'openapi' is an object, found []"),
+        ({"openapi": []}, "key 'openapi' is an object, found a list"),
         ({"openapi": {"a": "pets.json"}}, "API 'a': input should be a valid dictionary"),
         ({"openapi": {"a": {}}}, "API 'a': key 'document': field required"),
         ({"openapi": {"a": {**API, "headers": {"X": 1}}}}, "API 'a': key 'headers.X': input should be a"),
@@ -134,11 +134,40 @@ async def test_a_name_that_no_tool_may_bear_costs_that_tool_and_not_the_gateway(
     assert all(each.up for each in made.upstreams())
 
 
-async def test_a_server_whose_variable_is_not_set_tells_so_and_the_others_are_served(write):
-    entry = {"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": "Bearer ${NOT_SET}"}}
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (
+            {"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": "Bearer ${NOT_SET}"}},
+            "server 'bad': key 'headers', 'Authorization': the environment variable",
+        ),
+        ({"url": "${SECRET}"}, "server 'bad': url begins with http:// or https://"),
+    ],
+)
+async def test_a_server_whose_variable_cannot_be_used_tells_so_and_the_others_are_served(
+    write, monkeypatch, entry, problem
+):
+    monkeypatch.setenv("SECRET", "sesame")
     bad, _ = read_upstreams(write(config(bad=entry, git=small())))
-    assert "server 'bad': key 'headers', 'Authorization': the environment variable" in provider_failure(bad)
+    assert problem in provider_failure(bad)
+    assert "sesame" not in provider_failure(bad)
     assert list(await bad.list_tools({})) == []
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"document": "me:${SECRET}@a.example/pets.json"},
+        {"document": "https://me:${SECRET}/1@a.example/pets.json"},
+        {**API, "base_url": "${SECRET}"},
+        {**API, "base_url": "https://a.example:${SECRET}/?key=${SECRET}"},
+    ],
+)
+def test_no_value_of_a_variable_is_shown(write, monkeypatch, caplog, entry):
+    monkeypatch.setenv("SECRET", "sesame")
+    (bad,) = read_upstreams(write({"openapi": {"bad": entry}}))
+    assert "API 'bad': " in bad.failure()
+    assert "sesame" not in bad.failure() + caplog.text
 
 
 async def test_a_document_of_the_command_line_that_cannot_be_had_is_one_upstream_too(tmp_path):

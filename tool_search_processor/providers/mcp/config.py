@@ -41,8 +41,8 @@ MakeBroken = Callable[[str, ConfigurationError], Provider]
 """Takes a name, and why there is no provider of it."""
 
 
-class UnsetVariableError(ConfigurationError):
-    """A text names a variable that this process doesn't have."""
+class VariableError(ConfigurationError):
+    """A text names a variable that this process doesn't have, or whose value can't work."""
 
 
 def config_providers(
@@ -50,7 +50,7 @@ def config_providers(
     make: MakeProvider,
     *,
     namespaced: bool,
-    make_broken: MakeBroken | None = None,
+    make_broken: MakeBroken | None,
 ) -> list[Provider]:
     """Return a provider for each server of a configuration that isn't disabled, in its order.
 
@@ -58,8 +58,8 @@ def config_providers(
         config: A path, or what such a file holds.
         make: Makes one provider.
         namespaced: Whether its name becomes a prefix.
-        make_broken: Makes what stands for a server one of whose variables isn't set; without it, such a one
-            raises, too.
+        make_broken: Makes what stands for a server one of whose variables isn't set, or has a value that
+            can't work; where it is None, such a one raises, too.
 
     Raises:
         ConfigurationError: Names the file, or the server and the key.
@@ -67,18 +67,18 @@ def config_providers(
     where, content = _load(config)
     servers = content.get(_ROOT) if isinstance(content, Mapping) else None
     if not isinstance(servers, Mapping):
-        raise ConfigurationError(f'{where}: expected {{"{_ROOT}": {{name: {{…}}}}}}, found {_told(content)}')
+        raise ConfigurationError(f'{where}: expected {{"{_ROOT}": {{name: {{…}}}}}}, found {told(content)}')
     providers: list[Provider] = []
     prefixes: dict[str, str] = {}
     for name, entry in servers.items():
         at = f"{where}: server {name!r}"
         if not isinstance(entry, Mapping):
-            raise ConfigurationError(f"{at} is an object, found {entry!r:.80}")
+            raise ConfigurationError(f"{at} is an object, found {told(entry)}")
         if _is_disabled(entry, at):
             continue
         try:
             provider = _provider(name, entry, make, at=at)
-        except UnsetVariableError as exc:
+        except VariableError as exc:
             if make_broken is None:
                 raise
             provider = make_broken(name, exc)
@@ -101,7 +101,7 @@ def expanded(value: Any, at: str) -> Any:
     """Return a value with the variables in its texts replaced.
 
     Raises:
-        UnsetVariableError: A variable isn't set; `at` is where.
+        VariableError: A variable isn't set; `at` is where.
     """
     if isinstance(value, str):
         return _VARIABLE.sub(lambda match: _variable(match, at), value)
@@ -136,6 +136,14 @@ def unknown_keys(entry: Mapping[str, Any], known: Collection[str]) -> Iterator[s
             yield f"{key[:40]!r}" if near is None else f"{key[:40]!r} (did you mean {near!r}?)"
 
 
+def told(content: Any) -> str:
+    """Return what an error says of a part of a configuration: its keys, as values may be secret."""
+    if not isinstance(content, Mapping):
+        return f"a {type(content).__name__}"
+    keys = ", ".join(repr(key)[:40] for key in list(content)[:5])
+    return f"the keys {keys}" if keys else "an empty object"
+
+
 def _load(config: str | Path | Mapping[str, Any]) -> tuple[str, Any]:
     """Return what errors call the configuration, and its content."""
     if isinstance(config, Mapping):
@@ -160,19 +168,19 @@ def _is_disabled(entry: Mapping[str, Any], at: str) -> bool:
 def _provider(name: str, entry: Mapping[str, Any], make: MakeProvider, *, at: str) -> Provider:
     kind = _kind(entry, at)
     warn_of_unknown(entry, [key for keys in _KEYS.values() for key in keys], at=at)
-    arguments = {
-        key: expanded(entry[key], f"{at}: key {key!r}") for key in _KEYS[kind] if entry.get(key) is not None
-    }
+    written = {key: entry[key] for key in _KEYS[kind] if entry.get(key) is not None}
+    arguments = {key: expanded(value, f"{at}: key {key!r}") for key, value in written.items()}
     try:
         return make(name, kind, arguments)
     except ConfigurationError as exc:
-        raise ConfigurationError(f"{at}: {exc}") from exc
+        error = ConfigurationError if arguments == written else VariableError
+        raise error(f"{at}: {exc}") from exc
 
 
 def _kind(entry: Mapping[str, Any], at: str) -> str:
     given = entry.get("type", entry.get("transport"))
     if ("command" in entry) == ("url" in entry):
-        found = "both" if "url" in entry else f"neither: {_told(entry)}"
+        found = "both" if "url" in entry else f"neither: {told(entry)}"
         raise ConfigurationError(f"{at} has either the key 'command' or the key 'url', found {found}")
     kind = "http" if "url" in entry else "stdio"
     if given is None or given == kind or (kind == "http" and given in _HTTP_TYPES):
@@ -183,19 +191,11 @@ def _kind(entry: Mapping[str, Any], at: str) -> str:
     )
 
 
-def _told(content: Any) -> str:
-    """Return what an error says that was found: keys, as values may be secret."""
-    if not isinstance(content, Mapping):
-        return f"a {type(content).__name__}"
-    keys = ", ".join(repr(key)[:40] for key in list(content)[:5])
-    return f"the keys {keys}" if keys else "an empty object"
-
-
 def _variable(match: re.Match[str], at: str) -> str:
     name, fallback = match.groups()
     value = os.environ.get(name, fallback)
     if value is None:
-        raise UnsetVariableError(
+        raise VariableError(
             f"{at}: the environment variable {name} isn't set: set it, or write ${{{name}:-…}}"
         )
     return value

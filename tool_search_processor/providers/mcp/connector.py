@@ -272,7 +272,9 @@ class Connector:
         if isinstance(cause, MCPError) and cause.code != UNREACHED:
             return _HUNG_UP if is_cut_off(cause) else f"refused: {short(cause)}"
         if isinstance(cause, FileNotFoundError | PermissionError):
-            return f"could not be started: {cause}"
+            # a whole command line may stand there, with a secret among its arguments
+            program = str(cause.filename).split(maxsplit=1)[0]
+            return f"could not be started: {cause.strerror}: {program!r}"
         kind = "" if isinstance(cause, MCPError) else f"{type(cause).__name__}: "
         return f"could not be reached: {kind}{short(cause)}"
 

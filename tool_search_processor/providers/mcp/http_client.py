@@ -120,6 +120,8 @@ class ContainingClient(httpx2.AsyncClient):
 
 
 def _words(error: Exception) -> str:
+    if isinstance(error, httpx2.LocalProtocolError):
+        return "a header that can't be sent"  # its text shows it, and a hook may have put a secret there
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

@@ -14,7 +14,7 @@ from tool_search_processor.errors import ConfigurationError, ProviderError
 from tool_search_processor.providers.base import Context, Provider
 from tool_search_processor.providers.mcp.background import close_at_exit, in_background
 from tool_search_processor.providers.mcp.calls import Caller, RemoteTool
-from tool_search_processor.providers.mcp.config import config_providers
+from tool_search_processor.providers.mcp.config import MakeBroken, config_providers
 from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.failures import reason
 from tool_search_processor.providers.mcp.listing import Marks, ToolImporter, read_pages
@@ -33,6 +33,7 @@ from tool_search_processor.providers.mcp.transports import (
     StdioTransport,
     Transport,
 )
+from tool_search_processor.providers.web import check_headers, check_value
 from tool_search_processor.tools import Tool
 
 if TYPE_CHECKING:
@@ -208,14 +209,14 @@ class MCPProvider(Provider):
             ConfigurationError: An argument can't work, or two of them give the authorization.
             ImportError: The SDK is not installed.
         """
-        given = dict(headers or {})
+        given = check_headers(headers or {})
         has_header = any(key.lower() == "authorization" for key in given)
         if sum((token is not None, auth is not None, has_header)) > 1:
             raise ConfigurationError(
                 "the authorization is given twice: pass one of token, auth and the header Authorization"
             )
         if token is not None:
-            given["Authorization"] = f"Bearer {token}"
+            given["Authorization"] = f"Bearer {check_value(token, 'token')}"
         timeout = options.get("call_timeout_seconds", CALL_TIMEOUT_SECONDS)
         transport = HttpTransport(url=url, headers=given, auth=auth, call_timeout_seconds=timeout)
         return cls(transport, name=transport.host if name is None else name, namespace=name, **options)
@@ -248,6 +249,7 @@ class MCPProvider(Provider):
         *,
         namespaced: bool = True,
         inherit_env: Sequence[str] = (),
+        make_broken: MakeBroken | None = None,
         **options: Unpack[MCPOptions],
     ) -> list[Provider]:
         """Make the providers that a file of the usual shape names: `{"mcpServers": {name: {…}}}`.
@@ -261,6 +263,8 @@ class MCPProvider(Provider):
             config: The file's path, or what it holds.
             namespaced: Whether each name becomes a prefix of its server's tools: `git` gives `git_log`.
             inherit_env: See `stdio`; for all that are processes.
+            make_broken: Takes a name and an error, and makes what stands for a server one of whose variables
+                isn't set, or has a value that can't work; without it, such a one raises, too.
             options: See `__init__`; for all.
 
         Raises:
@@ -273,7 +277,7 @@ class MCPProvider(Provider):
                 return cls.http(name=name, **arguments, **options)
             return cls.stdio(name=name, inherit_env=inherit_env, **arguments, **options)
 
-        return config_providers(config, make, namespaced=namespaced)
+        return config_providers(config, make, namespaced=namespaced, make_broken=make_broken)
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return the server's tools, the same for every request.

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.mcp.lines import ENCODING, MAX_MESSAGE_BYTES, register_encoding
 from tool_search_processor.providers.mcp.stderr import StderrReader
+from tool_search_processor.providers.web import check_headers, check_url
 
 if TYPE_CHECKING:
     from httpx2 import Auth
@@ -66,7 +67,7 @@ class StdioTransport:
             _require_texts(option, getattr(self, option))
         _require_mapping("env", self.env)
         if self.cwd is not None and not isinstance(self.cwd, str | Path):
-            raise ConfigurationError(f"cwd is a path or None, found {self.cwd!r:.80}")
+            raise ConfigurationError(f"cwd is a path or None, found a {type(self.cwd).__name__}")
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Opened]:
@@ -121,12 +122,10 @@ class HttpTransport:
             ConfigurationError: Says which argument, and what was found.
         """
         _require_text("url", self.url)
-        if not self.url.startswith(("http://", "https://")):
-            scheme = self.url.partition("://")[0].rpartition("@")[2]  # the rest may hold a password
-            raise ConfigurationError(f"url begins with http:// or https://, found {scheme!r:.20}")
-        _require_mapping("headers", self.headers)
+        check_url(self.url, option="url")
+        object.__setattr__(self, "headers", check_headers(self.headers))
         if self.auth is not None and not hasattr(self.auth, "async_auth_flow"):
-            raise ConfigurationError(f"auth is an httpx2.Auth or None, found {self.auth!r:.80}")
+            raise ConfigurationError(f"auth is an httpx2.Auth or None, found a {type(self.auth).__name__}")
 
     @property
     def host(self) -> str:
@@ -144,8 +143,9 @@ class HttpTransport:
         longest = self.call_timeout_seconds
         silence = None if longest is None else max(_READ_SECONDS, longest)
         timeout = httpx2.Timeout(_HTTP_SECONDS, read=silence)
+        headers = {name.encode(): value.encode() for name, value in self.headers.items()}
         async with ContainingClient(
-            read_seconds=silence, headers=dict(self.headers), auth=self.auth, timeout=timeout
+            read_seconds=silence, headers=headers, auth=self.auth, timeout=timeout
         ) as client:
 
             async def last_words() -> str:

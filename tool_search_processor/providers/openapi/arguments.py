@@ -22,6 +22,7 @@ from tool_search_processor.providers.openapi.routes import (
     Place,
 )
 from tool_search_processor.providers.openapi.schemas import Converted, SchemaReader
+from tool_search_processor.providers.web import HEADER_NAME
 from tool_search_processor.tools.schemas import Schema
 
 Node = Mapping[str, Any]
@@ -30,8 +31,6 @@ _PLACES: tuple[Place, ...] = ("path", "query", "header", "cookie")
 # What every provider accepts as the name of a property.
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _MAX_NAME = 64
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-"""A name of a header (RFC 9110, 5.6.2)."""
 _TAKEN = frozenset({"operation_arguments"})
 """The name under which a tool's callable takes all arguments: no argument may bear it."""
 
@@ -143,7 +142,7 @@ def _parameters(document: Document, node: OperationNode) -> list[tuple[Node, str
             name, place = parameter.get("name"), parameter.get("in")
             if not isinstance(name, str) or not name or not isinstance(place, str):
                 continue
-            if place != "header" or (_TOKEN.fullmatch(name) and name.lower() not in _NO_PARAMETERS):
+            if place != "header" or (HEADER_NAME.fullmatch(name) and name.lower() not in _NO_PARAMETERS):
                 found[name, place] = (parameter, base)
     return list(found.values())
 

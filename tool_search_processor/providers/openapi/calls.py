@@ -13,8 +13,9 @@ from tool_search_processor.providers.openapi.redirects import CARRIED_OVER, send
 from tool_search_processor.providers.openapi.requests import Outgoing, build_request
 from tool_search_processor.providers.openapi.responses import Limits, read_answer
 from tool_search_processor.providers.openapi.routes import Route
-from tool_search_processor.providers.openapi.security import Credentials, Proof, check_value
+from tool_search_processor.providers.openapi.security import Credentials, Proof
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING
+from tool_search_processor.providers.web import check_headers
 from tool_search_processor.tools import ToolContext
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ async def _given(auth: Auth | None, context: ToolContext) -> httpx.Auth | dict[s
         return given
     if given is not None and not isinstance(given, Mapping):
         raise ConfigurationError(f"auth gives headers or an httpx.Auth, found a {type(given).__name__}")
-    return {name.lower(): check_value(value, f"the header {name!r}") for name, value in (given or {}).items()}
+    return {name.lower(): value for name, value in check_headers(given or {}).items()}
 
 
 def _reason(error: Exception) -> str:

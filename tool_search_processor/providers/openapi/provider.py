@@ -24,10 +24,11 @@ from tool_search_processor.providers.openapi.operations import (
 )
 from tool_search_processor.providers.openapi.redirects import depth_inside, send
 from tool_search_processor.providers.openapi.responses import Limits, read_content
-from tool_search_processor.providers.openapi.security import Credentials, Secret, check_value
-from tool_search_processor.providers.openapi.servers import WEB, check_variables, is_readable
+from tool_search_processor.providers.openapi.security import Credentials, Secret
+from tool_search_processor.providers.openapi.servers import check_variables
 from tool_search_processor.providers.openapi.texts import parse_text
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError
+from tool_search_processor.providers.web import WEB, check_headers, check_url, shown_url
 from tool_search_processor.tools import Tool, ToolContext
 
 if TYPE_CHECKING:
@@ -137,13 +138,10 @@ class OpenAPIProvider(Provider):
         self._secrets = dict(credentials or {})
         self._timeout_seconds = timeout_seconds
         self._max_document_bytes = max_document_bytes
-        checked = {
-            name: check_value(value, f"the header {name!r}") for name, value in (headers or {}).items()
-        }
         self._clients = Clients(client, timeout_seconds=timeout_seconds)
         self._caller = Caller(
             self._clients,
-            headers=checked,
+            headers=check_headers({} if headers is None else headers),
             auth=auth,
             timeout_seconds=timeout_seconds,
             limits=Limits(max_bytes=max_response_bytes, max_chars=max_response_chars),
@@ -155,12 +153,14 @@ class OpenAPIProvider(Provider):
         self._lock = threading.Lock()
         self.static = self._url is None
         self.foreign = not self.static  # a file changes when its user changes it
+        if self._url is not None:
+            check_url(self._url, option="the document's URL")
         if self._url is None:
             read = _read(document)
             self._install(read)
             self.name = name or _title(read) or "openapi"
         else:
-            self.name = name or _label(self._url)
+            self.name = name or shown_url(self._url)
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return the tools, the same for every request; fetches the document at the first time.
@@ -201,7 +201,7 @@ class OpenAPIProvider(Provider):
         """Return the text at a URL, and where it was in the end."""
         import httpx
 
-        label = _label(url)
+        label = shown_url(url)
         client = await self._clients.get()
         try:
             async with asyncio.timeout(self._timeout_seconds):
@@ -257,7 +257,7 @@ class OpenAPIProvider(Provider):
             )
 
         # where it is called at is what it is: a document that names another host has changed its tools
-        metadata = {**definition.tool.metadata, "server": _label(server)}
+        metadata = {**definition.tool.metadata, "server": shown_url(server)}
         return definition.tool.replace(execute=execute, namespace=self._namespace, metadata=metadata)
 
     def _check_server(self, server: str, document: Document, label: str) -> None:
@@ -266,7 +266,7 @@ class OpenAPIProvider(Provider):
             return
         if depth_inside(_host(server)) > depth_inside(_host(document.url)):
             raise ConfigurationError(
-                f"{document.label} has {label} called at {_label(server)}, in this machine's own network: "
+                f"{document.label} has {label} called at {shown_url(server)}, in this machine's own network: "
                 "give base_url= if that is meant"
             )
 
@@ -278,12 +278,7 @@ def _host(url: str) -> str:
 def _check_base_url(base_url: str | None) -> None:
     if base_url is None:
         return
-    if not base_url.startswith(WEB):
-        scheme = base_url.partition("://")[0].rpartition("@")[2]  # the rest may hold a password
-        raise ConfigurationError(f"base_url begins with http:// or https://, found {scheme!r:.80}")
-    if not is_readable(base_url):
-        host = base_url.partition("://")[2].rpartition("@")[2]
-        raise ConfigurationError(f"base_url has a host and perhaps a port, found {host!r:.200}")
+    check_url(base_url, option="base_url")
     if "?" in base_url or "#" in base_url:
         raise ConfigurationError("base_url has no query and no fragment: paths are put behind it")
 
@@ -301,14 +296,8 @@ def _read(document: str | Path | Mapping[str, Any]) -> Document:
 
 
 def _parsed(text: str, url: str | None) -> Document:
-    label = "the OpenAPI document" if url is None else _label(url)
+    label = "the OpenAPI document" if url is None else shown_url(url)
     return Document(parse_text(text, label=label), label=label, url=url)
-
-
-def _label(url: str) -> str:
-    """Return a URL without what may be secret in it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _title(document: Document) -> str | None:

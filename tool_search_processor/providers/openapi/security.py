@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import inspect
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,9 +14,8 @@ from tool_search_processor.plain import mapping_of
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.providers.openapi.swagger import to_security_schemes
+from tool_search_processor.providers.web import check_value
 from tool_search_processor.tools import ToolContext
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 Secret = str | Callable[[ToolContext], str | Awaitable[str | None] | None]
 """A token, key or `user:password`; or a function that gives the one of a call's request, None for none."""
@@ -66,19 +64,6 @@ class Credentials:
                     )
                 return proof
         return Proof()
-
-
-def check_value(value: object, what: str) -> str:
-    """Return a value of a header.
-
-    Raises:
-        ConfigurationError: If it is no text of one line; the value is not shown.
-    """
-    if not isinstance(value, str) or _CONTROL.search(value):
-        raise ConfigurationError(
-            f"{what} is a text without line breaks, found a {type(value).__name__} that isn't"
-        )
-    return value
 
 
 def _schemes(document: Document) -> dict[str, Mapping[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.plain import items_of, mapping_of
@@ -13,9 +13,7 @@ from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.operations import OperationNode
 from tool_search_processor.providers.openapi.routes import VARIABLE
 from tool_search_processor.providers.openapi.swagger import to_servers
-
-WEB = ("http://", "https://")
-"""How the URLs begin that can be called."""
+from tool_search_processor.providers.web import WEB, is_readable
 
 
 def server_url(document: Document, node: OperationNode, *, variables: Mapping[str, str]) -> str | None:
@@ -39,15 +37,6 @@ def server_url(document: Document, node: OperationNode, *, variables: Mapping[st
         if url.startswith(WEB) and is_readable(url):
             return url
     return None
-
-
-def is_readable(url: str) -> bool:
-    """Tell whether a URL's host and port can be told."""
-    try:
-        parts = urlsplit(url)
-        return parts.port is None or bool(parts.hostname)
-    except ValueError:
-        return False
 
 
 def check_variables(
@@ -86,7 +75,7 @@ def _filled(server: Mapping[str, Any], variables: Mapping[str, str]) -> str:
             return str(variable.get("default", choices[0] if choices else found[0]))
         if choices and variables[name] not in choices:
             raise ConfigurationError(
-                f"server_variables: {name!r} is one of {list(choices)!r}, found {variables[name]!r}"
+                f"server_variables: {name!r} is one of {list(choices)!r}, which what was given is not"
             )
         return str(variables[name])
 

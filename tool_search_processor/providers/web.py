@@ -1,0 +1,81 @@
+"""Addresses and headers as users give them: what can't work is refused, and no value is shown.
+
+Either may hold a secret, of the environment say, and errors of a configuration go to logs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from tool_search_processor.errors import ConfigurationError
+
+WEB = ("http://", "https://")
+"""How the URLs begin that can be called."""
+
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A name of a header (RFC 9110, 5.6.2)."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,19}(?=://)")
+
+
+def check_url(url: str, *, option: str) -> None:
+    """Refuse a URL that can't be called.
+
+    Raises:
+        ConfigurationError: Says what is wrong with it.
+    """
+    if not url.startswith(WEB):
+        scheme = _SCHEME.match(url)
+        found = repr(scheme[0]) if scheme else "neither"
+        raise ConfigurationError(f"{option} begins with http:// or https://, found {found}")
+    if not is_readable(url) or not urlsplit(url).hostname:
+        raise ConfigurationError(
+            f"{option} has a host and perhaps a port; in a password before them, write / as %2F, # as %23 "
+            "and ? as %3F"
+        )
+
+
+def is_readable(url: str) -> bool:
+    """Tell whether a URL's host and port can be told."""
+    try:
+        parts = urlsplit(url)
+        return parts.port is None or bool(parts.hostname)
+    except ValueError:
+        return False
+
+
+def shown_url(url: str) -> str:
+    """Return a URL without what may be secret in it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def check_headers(headers: object) -> dict[str, str]:
+    """Return headers that can be sent.
+
+    Raises:
+        ConfigurationError: They are no mapping, or one of them can't be sent.
+    """
+    if not isinstance(headers, Mapping):
+        raise ConfigurationError(f"headers is a mapping of texts, found a {type(headers).__name__}")
+    for name in headers:
+        if not isinstance(name, str) or not HEADER_NAME.fullmatch(name):
+            raise ConfigurationError(f"{name!r:.80} is no name of a header: those have no blanks and no ':'")
+    return {name: check_value(value, f"the header {name!r}") for name, value in headers.items()}
+
+
+def check_value(value: object, what: str) -> str:
+    """Return a value of a header, without the line end that a secret from a file often has behind it.
+
+    Raises:
+        ConfigurationError: It is no text of one line.
+    """
+    text = value.strip() if isinstance(value, str) else None
+    if text is None or _CONTROL.search(text):
+        raise ConfigurationError(
+            f"{what} is a text without line breaks, found a {type(value).__name__} that isn't"
+        )
+    return text
