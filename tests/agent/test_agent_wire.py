@@ -238,6 +238,72 @@ def _sse(*deltas):
     return respx.MockResponse(headers={"content-type": "text/event-stream"}, text=text)
 
 
+def _answered(*output):
+    """An answer of OpenAI's Responses API, where litellm sends GPT-5.4 and later when there are tools."""
+    usage = {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9}
+    return {
+        "id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "model": "gpt-5.5",
+        "output": list(output), "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "usage": usage,
+    }  # fmt: skip
+
+
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "e"}
+CALLED = {
+    "type": "function_call", "id": "fc_1", "call_id": "c1", "name": "add", "arguments": '{"a": 1}',
+    "status": "completed",
+}  # fmt: skip
+SAID = {
+    "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+    "content": [{"type": "output_text", "text": "two", "annotations": []}],
+}  # fmt: skip
+
+
+def _response_events(*output):
+    """The same as server-sent events."""
+    events = [{"type": "response.created", "response": {**_answered(), "status": "in_progress"}}]
+    for index, item in enumerate(output):
+        place = {"output_index": index, "item_id": item["id"]}
+        begun = {**item, "arguments": ""} if "arguments" in item else item
+        events.append({"type": "response.output_item.added", "output_index": index, "item": begun})
+        if "arguments" in item:
+            delta = {"type": "response.function_call_arguments.delta", "delta": item["arguments"]}
+            events.append({**delta, **place})
+        for part in item.get("content", ()):
+            events.append(
+                {"type": "response.output_text.delta", "delta": part["text"], "content_index": 0, **place}
+            )
+        events.append({"type": "response.output_item.done", "output_index": index, "item": item})
+    events.append({"type": "response.completed", "response": _answered(*output)})
+    rows = [json.dumps({**event, "sequence_number": number}) for number, event in enumerate(events)]
+    text = "".join(f"data: {row}\n\n" for row in rows)
+    return respx.MockResponse(headers={"content-type": "text/event-stream"}, text=text)
+
+
+@pytest.mark.usefixtures("_clients_closed")
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_models_reasoning_goes_back_to_the_responses_api(stream):
+    """Without it the model starts to think from nothing after each call of a tool."""
+    agent = Agent("a", "openai/gpt-5.5", tools=[add], model_settings={"api_key": "x", "num_retries": 0})
+    answers = [(THOUGHT, CALLED), (SAID,)]
+    with respx.mock(base_url="https://api.openai.com/v1") as wire:
+        route = wire.post("/responses").mock(
+            side_effect=[
+                _response_events(*answer) if stream else respx.MockResponse(json=_answered(*answer))
+                for answer in answers
+            ]
+        )
+        if stream:
+            result = [event async for event in agent.stream("q")][-1].result
+        else:
+            result = await agent.run("q")
+    assert result.output == "two"
+    question, thought, called, answer = json.loads(route.calls[-1].request.content)["input"]
+    assert question["role"] == "user"
+    assert thought == THOUGHT
+    assert (called["type"], called["name"]) == ("function_call", "add")
+    assert (answer["type"], answer["call_id"]) == ("function_call_output", called["call_id"])
+
+
 def calling(name, arguments, call_id):
     function = {"name": name, "arguments": json.dumps(arguments)}
     message = {"role": "assistant", "tool_calls": [{"id": call_id, "type": "function", "function": function}]}

@@ -169,7 +169,8 @@ def test_streamed_text_thinking_and_usage():
             chunk(thinking_blocks=[{"type": "thinking", "thinking": "", "signature": "s"}]),
             chunk(thinking_blocks=[{"type": "redacted_thinking", "data": "d"}]),
             chunk(thinking_blocks=[{"type": "thinking", "thinking": "c"}]),
-            chunk(content="Hel", provider_specific_fields={"x": 1}),
+            chunk(content="Hel", provider_specific_fields={"x": 1}, reasoning_items=[{"id": "rs_1"}]),
+            chunk(reasoning_items=[{"id": "rs_2", "encrypted_content": "e"}]),
             {"choices": [{"index": 1, "delta": {"content": "another choice"}}]},
             attributes(chunk(content="lo")),
             {"choices": [{"delta": {}, "finish_reason": "stop"}]},
@@ -186,6 +187,7 @@ def test_streamed_text_thinking_and_usage():
             {"type": "redacted_thinking", "data": "d"},
             {"type": "thinking", "thinking": "c"},
         ],
+        "reasoning_items": [{"id": "rs_1"}, {"id": "rs_2", "encrypted_content": "e"}],
         "provider_specific_fields": {"x": 1},
     }
 

@@ -21,7 +21,7 @@ Completion: TypeAlias = Callable[..., Awaitable[Any]]
 `litellm.acompletion` does, in objects or in dicts."""
 
 # what a provider wants back with the assistant message that it came in
-_RETURNED = ("reasoning_content", "thinking_blocks", "provider_specific_fields")
+_RETURNED = ("reasoning_content", "thinking_blocks", "reasoning_items", "provider_specific_fields")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +118,7 @@ class ChunkAssembler:
         self._refusal: list[str] = []
         self._reasoning: list[str] = []
         self._thinking: list[dict[str, Any]] = []
+        self._items: list[Any] = []
         self._fields: dict[str, Any] = {}
         self._calls: list[_PartialCall] = []
         self._finish_reason: str | None = None
@@ -138,6 +139,7 @@ class ChunkAssembler:
         extra = {
             "reasoning_content": "".join(self._reasoning),
             "thinking_blocks": self._thinking,
+            "reasoning_items": self._items,
             "provider_specific_fields": self._fields,
         }
         return Reply(
@@ -158,6 +160,7 @@ class ChunkAssembler:
         for block in map(sendable, items_of(field_of(delta, "thinking_blocks"))):
             if isinstance(block, dict):
                 self._add_thinking(block)
+        self._items.extend(items_of(field_of(delta, "reasoning_items")))
         self._fields.update(_object(field_of(delta, "provider_specific_fields")))
         text = text_of(field_of(delta, "content"))
         self._text.append(text)
