@@ -243,7 +243,8 @@ def _answered(*output):
     usage = {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9}
     return {
         "id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "model": "gpt-5.5",
-        "output": list(output), "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "usage": usage,
+        "output": list(output), "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+        "usage": usage,
     }  # fmt: skip
 
 
@@ -268,10 +269,9 @@ def _response_events(*output):
         if "arguments" in item:
             delta = {"type": "response.function_call_arguments.delta", "delta": item["arguments"]}
             events.append({**delta, **place})
-        for part in item.get("content", ()):
-            events.append(
-                {"type": "response.output_text.delta", "delta": part["text"], "content_index": 0, **place}
-            )
+        if "content" in item:
+            delta = {"type": "response.output_text.delta", "delta": item["content"][0]["text"]}
+            events.append({**delta, **place, "content_index": 0})
         events.append({"type": "response.output_item.done", "output_index": index, "item": item})
     events.append({"type": "response.completed", "response": _answered(*output)})
     rows = [json.dumps({**event, "sequence_number": number}) for number, event in enumerate(events)]
