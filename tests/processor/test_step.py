@@ -452,6 +452,17 @@ async def test_passthrough_counts_allowed_tools_alone_and_lists_no_other():
     assert names(await processor.process_input_step(step())) == ["weather_forecast"]
 
 
+@pytest.mark.parametrize("passthrough_tokens", [0, 10_000])
+async def test_a_pinned_tool_is_listed_if_active_admits_it_whatever_load_says(passthrough_tokens):
+    tools = [make("clock", pinned=True), make("calendar", pinned=True), *CATALOG]
+    policy = Policy(("load", "clock"), ("load", "send_mail"), ("active", "calendar"))
+    processor = ToolSearchProcessor(
+        tools, pinned=["send_mail"], passthrough_tokens=passthrough_tokens, filter=policy
+    )
+    listed = names(await processor.process_input_step(step()))
+    assert ("clock" in listed, "send_mail" in listed, "calendar" in listed) == (True, True, False)
+
+
 async def test_passthrough_lists_the_steps_own_tool_rather_than_the_catalogs():
     own = make("send_mail", "The application's own mailer.")
     processed = await ToolSearchProcessor(CATALOG, passthrough_tokens=10_000).process_input_step(step(own))

@@ -28,11 +28,13 @@ async def passthrough(
 ) -> list[GuardedTool] | None:
     """Return every allowed tool, or None when their definitions cost more than `passthrough_tokens`."""
     hidden = {tool.name for tool in calls.own}
+    listed_anyway = {tool.name for tool in calls.pinned}
     left = calls.options.passthrough_tokens
     everything: list[GuardedTool] = []
     for batch in batched((tool for tool in calls.view if tool.name not in hidden), _BATCH):
-        loadable = await admission.admit(batch, "load")
-        for tool in await admission.admit(loadable, "active"):
+        to_load = [tool for tool in batch if tool.name not in listed_anyway]
+        admitted = listed_anyway | {tool.name for tool in await admission.admit(to_load, "load")}
+        for tool in await admission.admit((tool for tool in batch if tool.name in admitted), "active"):
             left -= definitions.count((tool,))
             if left < 0:
                 return None
