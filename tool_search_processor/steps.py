@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
@@ -159,8 +160,9 @@ async def run_processors(processors: Iterable[InputProcessor], step: InputStep) 
         except AbortRun:
             raise
         except Exception as exc:
-            exc.add_note(f"raised by the input processor {processor.id!r}")
-            exc.processor_id = processor.id  # type: ignore[attr-defined]  # data for handlers
+            with suppress(AttributeError):  # of a frozen dataclass: it goes on as it is
+                exc.add_note(f"raised by the input processor {processor.id!r}")
+                exc.processor_id = processor.id  # type: ignore[attr-defined]  # data for handlers
             raise
         step = result
     return step

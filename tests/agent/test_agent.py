@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from dataclasses import dataclass
 
 import pytest
 
@@ -441,6 +442,24 @@ async def test_a_models_error_names_the_step():
         await agent.run("q")
     assert caught.value.__notes__ == ["raised by the model call of step 1 of agent 'a'"]
     assert len(resolver.ended) == 1
+
+
+@dataclass(frozen=True)
+class QuotaError(Exception):
+    """An error that takes no notes, since nothing of it can be set."""
+
+    left: int = 0
+
+
+async def test_an_error_that_cannot_be_changed_stays_what_it_is():
+    def refuse(step):
+        raise QuotaError
+
+    of_a_processor, _ = agent_of(["ok"], input_processors=[Spy(refuse)])
+    of_a_model, _ = agent_of([QuotaError()])
+    for agent in (of_a_processor, of_a_model):
+        with pytest.raises(QuotaError):
+            await agent.run("q")
 
 
 async def test_a_response_without_choices_is_an_error():

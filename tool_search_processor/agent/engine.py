@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from types import MappingProxyType
 
 from tool_search_processor.agent.completions import Completion, Reply, complete
@@ -207,7 +207,8 @@ class Engine:
                 async for item in items:
                     yield item
         except Exception as exc:
-            exc.add_note(f"raised by the model call of step {step.step_number} of agent {self._name!r}")
+            with suppress(AttributeError):  # of a frozen dataclass: it goes on as it is
+                exc.add_note(f"raised by the model call of step {step.step_number} of agent {self._name!r}")
             raise
 
     async def _full(self, step: InputStep) -> int:
