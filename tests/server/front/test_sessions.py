@@ -176,6 +176,14 @@ async def test_without_sessions_there_is_no_id_and_no_stream(http):
                 assert (await http.request(method, url, headers=ACCEPT)).status_code == 405
 
 
+async def test_a_stream_that_broke_off_is_opened_anew_by_a_client_that_would_resume_it(http):
+    async with serving(front()) as url:
+        session = await Wire(http, url).begin()
+        headers = {**ACCEPT, "mcp-session-id": session, "last-event-id": "7"}
+        async with http.stream("GET", url, headers=headers) as stream:
+            assert stream.status_code == 200
+
+
 @pytest.mark.parametrize("options", [{}, {"session_secret": SECRET}])
 async def test_a_session_is_its_users_own(http, options):
     def users(token):

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _SESSION_HEADER = "mcp-session-id"
 _VERSION_HEADER = "mcp-protocol-version"
+_RESUMED_HEADER = b"last-event-id"
 _ERROR = 400
 
 
@@ -206,6 +207,9 @@ class SessionEndpoint:
 
     async def _stream(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
         """Serve a stream without an end until the client leaves, or the server is told to stop."""
+        # No event is kept to be sent again, and the SDK leaves a client that asks for one without an answer.
+        headers = request.scope["headers"]
+        request.scope["headers"] = [(name, value) for name, value in headers if name != _RESUMED_HEADER]
         is_begun = is_complete = False
 
         async def receive_or_end() -> Message:
