@@ -77,6 +77,16 @@ def test_missing_and_repeated_ids_are_replaced():
     assert all(ids)
 
 
+@pytest.mark.parametrize("given", [None, "", "x"])
+def test_who_reads_a_reply_again_gets_the_same_ids(given):
+    function = {"name": "add", "arguments": {"a": 1}}  # as clients of local servers give it, without an id
+    calls = [{"id": given, "function": function}, {"id": given, "function": {**function, "arguments": None}}]
+    calls += [*calls, {"id": given, "function": {"name": "\ud800", "arguments": {"b": {1, 2}}}}]
+    first, again = tool_calls_of(calls), tool_calls_of({"role": "assistant", "tool_calls": calls})
+    assert first == again
+    assert len({call.id for call in first}) == len(calls)
+
+
 def test_a_providers_own_fields_go_back_with_the_call():
     call = {**OPENAI, "provider_specific_fields": {"thought_signature": "s"}}
     (request,) = tool_calls_of([call])

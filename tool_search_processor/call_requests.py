@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
-import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -45,19 +46,27 @@ def tool_calls_of(value: Any) -> list[CallRequest]:
 
 
 def unique_ids(calls: Iterable[CallRequest], *, taken: Iterable[str] = ()) -> list[CallRequest]:
-    """Give every call an id of its own, and one that is not in `taken`; good ids stay."""
+    """Give every call an id of its own, and one that is not in `taken`; good ids stay.
+
+    Whoever reads the same calls again gets the same ids: an approval is found by them.
+    """
     seen = set(taken)
+    equal: Counter[str] = Counter()
     result = []
     for call in calls:
-        unique = call if call.id and call.id not in seen else dataclasses.replace(call, id=new_call_id())
+        unique = call
+        while not unique.id or unique.id in seen:
+            content = json.dumps([call.name, call.arguments])
+            equal[content] += 1
+            unique = dataclasses.replace(call, id=_made_id(content, equal[content]))
         seen.add(unique.id)
         result.append(unique)
     return result
 
 
-def new_call_id() -> str:
-    """Return a fresh id in the form that providers accept."""
-    return f"call_{uuid.uuid4().hex[:24]}"
+def _made_id(content: str, number: int) -> str:
+    """Return an id, in the form that providers accept, for the n-th call of this content."""
+    return f"call_{hashlib.sha256(f'{number} {content}'.encode()).hexdigest()[:24]}"
 
 
 def openai_call(

@@ -130,6 +130,21 @@ async def test_approval():
     assert contents["not today"].endswith("Reason: not today")
 
 
+@pytest.mark.parametrize("call_id", [None, "", "c1"])
+async def test_calls_without_an_id_of_their_own_can_be_approved(call_id):
+    """Clients of local servers give none, or the same one twice."""
+    calls = [openai_call("erase", {"path": path}, call_id) for path in "aab"]
+    async with ToolSession(Unlocking()) as session:
+        first, _, last = await session.approvals_needed(calls)
+        answers = {first.call_id: True, last.call_id: "keep it"}
+        results = await session.execute(calls, approvals=answers)
+    assert [result["content"] for result in results] == [
+        "erased a",
+        "Error: erase needs the approval of a person, which was not given; it was not run.",
+        "Error: a person refused the call of erase; it was not run. Reason: keep it",
+    ]
+
+
 async def test_calls_of_an_earlier_process_meet_the_pipeline_first():
     processor = Unlocking()
     async with ToolSession(processor, tools=[add]) as session:
