@@ -373,6 +373,25 @@ def test_lint_shows_every_cost_when_asked(run, tmp_path):
     assert count[0] < count[1]
 
 
+@needs_rich
+def test_lint_shows_the_worst_of_each_kind_and_how_many_more(run, tmp_path):
+    words = ["red", "green", "blue", "white", "black", "grey", "pink"]
+    alike = [{"name": f"get_{word}_paint", "description": "Pours one bucket of paint."} for word in words]
+    silent = [{"name": f"tool_{number}"} for number in range(11)]
+    path = Path(write(tmp_path / "set", [*alike, *silent])) / "tools.jsonl"
+    asked = ("lint", "--tools", path, "--similarity", "0.1")
+    out = run(*asked)[1]
+    assert [" ".join(line.split()) for line in out.splitlines() if " more " in line] == [
+        "error missing-description and 1 more --all shows them.",
+        "warning confusable and 11 more --all shows them.",
+    ]
+    assert out.count("confusable ") == 11
+    every = run(*asked, "--all")[1]
+    assert " more " not in every
+    assert every.count("confusable ") == 21
+    assert len(json.loads(run(*asked, "--json")[1])["findings"]) == 11 + 21
+
+
 @pytest.mark.parametrize(
     ("tools", "more", "code"),
     [

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from tool_search_processor.cli.choices import add_tools_option
@@ -10,9 +13,11 @@ from tool_search_processor.cli.terminal import progress, require_tables, show, s
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import load_tools
 from tool_search_processor.evaluation.likeness import SIMILARITY
-from tool_search_processor.evaluation.lint import MAX_TOKENS, LintReport, lint
+from tool_search_processor.evaluation.lint import MAX_TOKENS, Finding, LintReport, lint
 
-_COSTLIEST = 10
+_SHOWN = 10
+"""How many of the costliest tools, and of the findings of each kind, are shown unless all are asked for."""
+_TEXTS = frozenset({"", "finding", "tool", "what"})
 
 
 def add_to(commands: Any) -> None:
@@ -37,7 +42,9 @@ def add_to(commands: Any) -> None:
         help=f"what a definition may cost before it is a finding (default {MAX_TOKENS})",
     )
     parser.add_argument(
-        "--all", action="store_true", help="show what every tool costs, not the costliest ten"
+        "--all",
+        action="store_true",
+        help=f"show every finding, not {_SHOWN} of each kind, and what every tool costs",
     )
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
@@ -61,14 +68,23 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _show(report: LintReport, *, every: bool) -> None:
+    most = None if every else _SHOWN
     if report.findings:
-        rows = [[f.severity, f.kind, f.tool, f.text] for f in report.findings]
-        show_table(["", "finding", "tool", "what"], rows, text=frozenset({"", "finding", "tool", "what"}))
-    shown = report.tokens if every else report.tokens[:_COSTLIEST]
+        show_table(["", "finding", "tool", "what"], list(_rows(report.findings, most)), text=_TEXTS)
     title = "tool" if every else "costliest tools"
-    show_table([title, "tokens"], [[name, f"{count:,}"] for name, count in shown], text=frozenset({title}))
+    costs = [[name, f"{count:,}"] for name, count in report.tokens[:most]]
+    show_table([title, "tokens"], costs, text=frozenset({title}))
     warnings = len(report.findings) - report.errors
     show(
         f"{len(report.tokens):,} tools, {report.total_tokens:,} tokens (estimated): "
         f"{report.errors:,} errors, {warnings:,} warnings."
     )
+
+
+def _rows(findings: Iterable[Finding], most: int | None) -> Iterator[list[str]]:
+    for kind, group in groupby(findings, key=attrgetter("kind")):
+        found = list(group)
+        yield from ([f.severity, kind, f.tool, f.text] for f in found[:most])
+        left = len(found[most:]) if most else 0
+        if left:
+            yield [found[0].severity, kind, f"and {left:,} more", "--all shows them."]

@@ -76,7 +76,7 @@ class LintReport:
     """
 
     findings: tuple[Finding, ...]
-    """Errors first, then by kind and in the catalog's order."""
+    """Errors first, then by kind: the most alike and the costliest first, others in the catalog's order."""
     tokens: tuple[tuple[str, int], ...]
     """Name and estimated tokens of each definition, the costliest first."""
 
@@ -136,6 +136,7 @@ def lint(
     """
     counts = DefinitionCounter(counter)
     costs = [(tool.original_name, counts.count([tool])) for tool in tools]
+    costs.sort(key=lambda cost: -cost[1])
     findings = [
         *_duplicates(tools),
         *(finding for tool in tools for finding in _of_one(tool)),
@@ -144,7 +145,7 @@ def lint(
     ]
     order = list(_SEVERITIES)
     findings.sort(key=lambda finding: order.index(finding.kind))
-    return LintReport(findings=tuple(findings), tokens=tuple(sorted(costs, key=lambda cost: -cost[1])))
+    return LintReport(findings=tuple(findings), tokens=tuple(costs))
 
 
 def _duplicates(tools: Iterable[Tool]) -> Iterator[Finding]:
