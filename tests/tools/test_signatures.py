@@ -7,12 +7,15 @@ import dataclasses
 import datetime as dt
 import enum
 import functools
+import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional, Union, Unpack
 
 import pytest
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, Json, PastDate
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict  # pydantic reads the one of `typing` from Python 3.12 on
 
@@ -349,6 +352,33 @@ async def test_functions_get_their_own_types():
     )  # fmt: skip
 
 
+class Order(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    day: dt.date
+    colour: Colour
+    sizes: tuple[int, ...] = ()
+    key: uuid.UUID | None = None
+
+
+async def test_strict_types_take_what_json_has():
+    @tool
+    def f(order: Order) -> Any:
+        return order
+
+    key = uuid.uuid4()
+    given = {"day": "2026-01-02", "colour": "red", "sizes": [1], "key": str(key)}
+    expected = Order(day=dt.date(2026, 1, 2), colour=Colour.RED, sizes=(1,), key=key)
+    assert await f.call({"order": given}) == expected
+    assert await f.call({"order": expected}) == expected
+    assert await refusal(f, {"order": {**given, "sizes": ["1"], "day": "soon"}}) == (
+        '`order.day` must be a string in date format, found the string "soon". '
+        '`order.sizes[0]` must be an integer, found the string "1".'
+    )
+    assert await refusal(f, {"order": {"day": "2026-01-02"}}) == "`order.colour` is required but missing."
+    assert "`order.colour` must be one of" in await refusal(f, {"order": {**given, "colour": "\ud800"}})
+
+
 async def test_defaults_are_the_functions_own_objects():
     marker = object()
 
@@ -464,6 +494,15 @@ async def test_local_types_and_string_annotations_are_found():
     assert await f.call({"one": {"x": 1}, "many": [{"x": 2}], "choice": "a"}) == (
         Local(x=1), [Local(x=2)], "a", None,
     )  # fmt: skip
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the syntax is new in Python 3.12")
+async def test_type_parameters_are_found():
+    module = {}
+    exec("from __future__ import annotations\ndef first[T: int](of: list[T]) -> T: return of[0]", module)
+    made = Tool.from_function(module["first"])
+    assert made.parameters["properties"] == {"of": {"type": "array", "items": {"type": "integer"}}}
+    assert await made.call({"of": [1]}) == 1
 
 
 def test_a_name_that_the_enclosing_function_never_gets_to_define_is_missed():
@@ -584,6 +623,30 @@ def test_every_style_of_docstring_is_read(function):
     assert made.parameters["properties"]["y"]["description"] == "Second."
 
 
+def test_parameters_of_one_line_and_of_other_sections():
+    def f(x: int, y: int, z: int = 0):
+        """Add.
+
+        Parameters
+        ----------
+        x, y : int
+            Both.
+        """
+
+    def g(x: int, *, y: int, z: int = 0):
+        """Add.
+
+        Args:
+            x: First.
+
+        Keyword Args:
+            y: Second.
+        """
+
+    assert [one.get("description") for one in properties(f).values()] == ["Both.", "Both.", None]
+    assert [one.get("description") for one in properties(g).values()] == ["First.", "Second.", None]
+
+
 @pytest.mark.parametrize(
     ("text", "description"),
     [
@@ -653,6 +716,15 @@ def test_what_cannot_be_a_tool_says_why(function, match):
         Tool.from_function(function)
 
 
+def test_a_pattern_that_nothing_reads_is_named():
+    def f(x: int, word: Annotated[str, Field(pattern="(?=a)")]):
+        pass
+
+    with pytest.raises(InvalidToolError, match=r"(?s)parameter 'word' of .*look-around") as caught:
+        Tool.from_function(f)
+    assert "\n\n" not in str(caught.value)
+
+
 def test_a_type_that_validates_but_has_no_schema_is_named():
     def f(x: int, call: Callable[[], int]):
         pass
@@ -689,6 +761,13 @@ def check_me(
     even_number: Annotated[int, AfterValidator(even)] = 0,
     custom: Annotated[int, AfterValidator(never)] = 0,
     mapping_keys: dict[int, int] = {},  # noqa: B006
+    past: PastDate | None = None,
+    aware: AwareDatetime | None = None,
+    short: Annotated[dt.timedelta, Field(le=dt.timedelta(hours=1))] = dt.timedelta(0),
+    price: Annotated[Decimal, Field(max_digits=3)] = Decimal(0),
+    path: Path = Path(),
+    sequence: Sequence[int] = (),
+    inner: Json[Any] = None,
 ) -> str:
     return "ok"
 
@@ -717,6 +796,16 @@ def check_me(
         ({"custom": 3}, "`custom` is not valid: nothing fits 3."),
         ({"numbr": 3}, "`numbr` is not a known field (did you mean `number`?)."),
         ({"mapping_keys": {"x": 1}}, "`mapping_keys.x` has a name that does not fit here."),
+        ({"past": "2999-01-01"}, "`past` is not valid: Date should be in the past."),
+        ({"aware": "2020-01-01T00:00"}, "`aware` is not valid: Input should have timezone info."),
+        ({"short": "PT2H"}, "`short` is not valid: Input should be less than or equal to 1 hour."),
+        ({"price": "12.345"},
+         "`price` is not valid: Decimal input should have no more than 3 digits in total."),
+        ({"price": "x"}, "`price` is not valid: Input should be a valid decimal."),
+        ({"path": 3}, "`path` must be a string, found the number 3."),
+        ({"sequence": "12"}, '`sequence` must be an array, found the string "12".'),
+        ({"inner": "{"},
+         "`inner` is not valid: Invalid JSON: EOF while parsing an object at line 1 column 1."),
     ],
 )  # fmt: skip
 async def test_each_problem_is_one_sentence_in_the_words_of_json(arguments, text):

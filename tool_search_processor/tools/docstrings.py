@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
+
+_KEYWORDS = re.compile(r"^(?:Keyword Arg(?:ument)?s|Other Parameters):[ \t]*$", re.MULTILINE)
+"""Sections of parameters in Google style that the reader doesn't know."""
 
 
 def read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
@@ -18,14 +22,18 @@ def read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     import docstring_parser
 
     try:
-        parsed = docstring_parser.parse(text)
+        parsed = docstring_parser.parse(_KEYWORDS.sub("Params:", text))
     except Exception:  # noqa: BLE001  # it fails in several ways on texts such as ": : x"
         return text.strip(), {}
-    texts = {p.arg_name: " ".join((p.description or "").split()) for p in parsed.params}
+    texts = {
+        name.strip(" *"): " ".join((p.description or "").split())
+        for p in parsed.params
+        for name in p.arg_name.split(",")  # NumPy style has `x, y : float`
+    }
     parts = (parsed.short_description, parsed.long_description)
     separator = "\n\n" if parsed.blank_after_short_description else "\n"
     description = separator.join(part.strip() for part in parts if part)
-    return description, {name.lstrip("*"): text for name, text in texts.items()}
+    return description, texts
 
 
 def _object_doc(function: Callable[..., Any]) -> str:

@@ -63,7 +63,7 @@ class Hints:
     def _closure(self) -> Mapping[str, Any]:
         names = getattr(getattr(self.function, "__code__", None), "co_freevars", ())
         cells = getattr(self.function, "__closure__", None) or ()
-        values: dict[str, Any] = {}
+        values: dict[str, Any] = {t.__name__: t for t in getattr(self.function, "__type_params__", ())}
         for name, cell in zip(names, cells, strict=False):
             try:
                 values[name] = cell.cell_contents

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 _MAX_DETAILS = 1_000
 """Errors that are put into words, of a list with a hundred thousand wrong items, say."""
 
+_PYTHON = re.compile(r"<class '|'\w+' instances ")
+
+_OF_A_KIND = frozenset(
+    {
+        "enum", "extra_forbidden", "is_instance_of", "is_subclass_of", "literal_error", "missing",
+        "none_required", "unexpected_keyword_argument", "union_tag_invalid", "union_tag_not_found",
+    }
+)  # fmt: skip
+"""Errors, beside those named `…_type` and `…_parsing`, that JSON's words tell better than pydantic's."""
+
 
 def model_problems(
     error: ValidationError, arguments: Any, *, by_schema: Sequence[Problem], schema: Mapping[str, Any]
@@ -32,13 +43,14 @@ def model_problems(
         schema: That JSON Schema.
     """
     for detail in islice(error.errors(include_url=False), _MAX_DETAILS):
-        path, anchor = _places(detail, arguments)
+        path, anchor, value = _places(detail, arguments)
         own = _own_text(detail)
         agreed = [p for p in by_schema if _is_prefix(p.path, anchor) or _is_prefix(anchor, p.path)]
         if own is None and agreed:
             yield from agreed
         else:
-            yield Problem(path, own or _fallback_text(detail, path, schema))
+            text = own or _rule_text(detail) or _fallback_text(detail, path, schema, found=value)
+            yield Problem(path, text)
 
 
 @functools.cache
@@ -54,21 +66,39 @@ def _own_text(detail: ErrorDetails) -> str | None:
         return None
     cause = detail.get("ctx", {}).get("error")
     text = str(cause) if isinstance(cause, Exception) else detail["msg"]
+    if _PYTHON.search(text) and cause is None:  # pydantic's own, of what it checks in Python
+        return None
     return f"is not valid: {text.strip().rstrip('.')}"
 
 
-def _fallback_text(detail: ErrorDetails, path: Path, root: Mapping[str, Any]) -> str:
+def _rule_text(detail: ErrorDetails) -> str | None:
+    """Return pydantic's text where a value of the right kind breaks a rule that no JSON Schema has."""
+    kind = detail["type"]
+    is_of_a_kind = kind in _OF_A_KIND or kind.endswith(("_type", "_parsing"))
+    if (is_of_a_kind and kind != "decimal_parsing") or _is_key(detail) or _PYTHON.search(detail["msg"]):
+        return None
+    return f"is not valid: {detail['msg'].strip().rstrip('.')}"
+
+
+def _is_key(detail: ErrorDetails) -> bool:
+    return bool(detail["loc"]) and detail["loc"][-1] == "[key]"
+
+
+def _fallback_text(detail: ErrorDetails, path: Path, root: Mapping[str, Any], *, found: Any) -> str:
     if detail["type"] == "missing":
         return "is required but missing"
     if detail["type"] == "extra_forbidden":
         return unknown_text(str(path[-1]), ())
-    if detail["loc"] and detail["loc"][-1] == "[key]":
+    if _is_key(detail):
         return "has a name that does not fit here"
-    return f"must be {expected_text(_schema_at(root, path), root)}, found {found_text(detail['input'])}"
+    return f"must be {expected_text(_schema_at(root, path), root)}, found {found_text(found)}"
 
 
-def _places(detail: ErrorDetails, arguments: Any) -> tuple[Path, Path]:
-    """Return where an error stands, and the union above it: of those, locations name the branches too."""
+def _places(detail: ErrorDetails, arguments: Any) -> tuple[Path, Path, Any]:
+    """Return where an error stands, the union above it, and what stands there.
+
+    Locations name the branches of unions too.
+    """
     path: list[str | int] = []
     anchor: Path | None = None
     value = arguments
@@ -81,7 +111,7 @@ def _places(detail: ErrorDetails, arguments: Any) -> tuple[Path, Path]:
             path.append(part)
         elif anchor is None:
             anchor = tuple(path)
-    return tuple(path), tuple(path) if anchor is None else anchor
+    return tuple(path), tuple(path) if anchor is None else anchor, value
 
 
 def _is_prefix(path: Path, other: Path) -> bool:

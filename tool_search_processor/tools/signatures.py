@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -64,7 +65,7 @@ class ToolFunction:
         from pydantic import ValidationError
 
         try:
-            values = self.model.model_validate(arguments)
+            values = self._validated(arguments)
         except ValidationError as exc:
             by_schema = self._schema_check(arguments).problems
             problems = model_problems(exc, arguments, by_schema=by_schema, schema=self.parameters)
@@ -75,6 +76,27 @@ class ToolFunction:
             if field in values.model_fields_set or name in self.always_passed
         }
         return Checked({**given, **(values.model_extra or {})})
+
+    def _validated(self, arguments: Any) -> BaseModel:
+        """Return the arguments as the model reads them: as Python's, and else as JSON's.
+
+        A strict type takes the text of a date, or a list for a tuple, of JSON only.
+        """
+        from pydantic import ValidationError
+
+        try:
+            return self.model.model_validate(arguments)
+        except ValidationError as exc:
+            first = exc
+        try:
+            return self.model.model_validate_json(json.dumps(arguments))
+        except ValidationError as exc:
+            told = exc.errors(include_url=False)
+            # half characters, say, or a type that nothing of JSON is
+            is_no_json = any(e["loc"] == () or e["type"] == "needs_python_object" for e in told)
+            raise first if is_no_json else exc from None
+        except (TypeError, ValueError, RecursionError):
+            raise first from None
 
 
 def inspect_function(function: Callable[..., Any]) -> ToolFunction:
@@ -160,6 +182,7 @@ def _is_field_info(default: Any) -> bool:
 def _arguments_model(parameters: _Parameters, names: Mapping[str, str], label: str) -> type[BaseModel]:
     from pydantic import BaseModel, ConfigDict, create_model
     from pydantic.errors import PydanticUserError
+    from pydantic_core import SchemaError
 
     by_name = {p.name: p for p in parameters}
     extra = next((p for p in parameters if p.kind is p.VAR_KEYWORD), None)
@@ -176,7 +199,7 @@ def _arguments_model(parameters: _Parameters, names: Mapping[str, str], label: s
         base = types.new_class("Base", (BaseModel,), {}, lambda ns: ns.update(namespace))
         fields: dict[str, Any] = {field: _field(by_name[name]) for field, name in names.items()}
         return create_model("Arguments", __base__=base, **fields)
-    except (PydanticUserError, TypeError) as exc:
+    except (PydanticUserError, SchemaError, TypeError) as exc:
         raise _no_schema(label, parameters, exc) from exc
 
 
@@ -202,7 +225,7 @@ def _no_schema(label: str, parameters: _Parameters, cause: Exception) -> Invalid
         try:
             TypeAdapter(parameter.annotation).json_schema()
         except Exception as exc:  # noqa: BLE001  # whatever it is, this is the one that fails
-            reason = str(getattr(exc, "message", exc)).rstrip(".")
+            reason = str(getattr(exc, "message", exc)).partition("\n\n")[0].rstrip(".")
             return InvalidToolError(
                 f"parameter {parameter.name!r} of {label!r} has the type {parameter.annotation!r}, which "
                 "has no JSON Schema: take a type that JSON can carry, or ToolContext if it is the context "
