@@ -186,6 +186,28 @@ def test_what_a_provider_runs_itself_is_no_tool(importer, definition):
         importer(definition)
 
 
+WRITTEN = {
+    "from_openai": {"type": "function", "name": "a", "parameters": SCHEMA},
+    "from_anthropic": {"type": "custom", "name": "a", "input_schema": SCHEMA},
+    "from_mcp": {"name": "a", "inputSchema": SCHEMA},
+}
+
+
+@pytest.mark.parametrize(
+    ("importer", "kind"),
+    [(importer, kind) for importer in WRITTEN for kind in WRITTEN if importer != kind]
+    + [("from_anthropic", "chat"), ("from_mcp", "chat")],
+)
+def test_the_wrong_importer_is_told_instead_of_a_tool_without_parameters(importer, kind):
+    if (importer, kind) == ("from_mcp", "from_anthropic"):  # as the attributes of the SDK's objects are
+        assert Tool.from_mcp(WRITTEN[kind]).parameters == SCHEMA
+        return
+    right = "from_openai" if kind == "chat" else kind
+    definition = {"type": "function", "function": WRITTEN[right]} if kind == "chat" else WRITTEN[right]
+    with pytest.raises(InvalidToolError, match=rf"the definition of 'a' has no .*: use Tool\.{right}"):
+        getattr(Tool, importer)(definition)
+
+
 @pytest.mark.parametrize("importer", [Tool.from_openai, Tool.from_anthropic])
 def test_a_definition_is_a_mapping(importer):
     with pytest.raises(InvalidToolError, match="is a mapping, found 'get_weather'"):

@@ -21,6 +21,9 @@ from tool_search_processor.tools.schemas import map_types
 Fields = dict[str, Any]
 """Fields of a `Tool`, by name."""
 
+_IMPORTERS = {"parameters": "from_openai", "input_schema": "from_anthropic", "inputSchema": "from_mcp"}
+"""Where a definition's schema stands, and which importer reads it there."""
+
 
 class ToolFields(TypedDict, total=False):
     """What `@tool(...)`, `Tool.from_function` and the importers take; each stands over what they find."""
@@ -64,6 +67,7 @@ def read_openai(definition: Mapping[str, Any]) -> Fields:
     """Return the fields of an OpenAI definition in any of its shapes."""
     _check_mapping(definition, "OpenAI")
     function = definition.get("function", definition)
+    _check_schema_key(function, "parameters")
     if definition.get("type", "function") != "function" or not isinstance(function, Mapping):
         raise InvalidToolError(
             f"only definitions of type 'function' are tools, found type {definition.get('type')!r}: "
@@ -80,6 +84,7 @@ def read_openai(definition: Mapping[str, Any]) -> Fields:
 def read_anthropic(definition: Mapping[str, Any]) -> Fields:
     """Return the fields of an Anthropic definition."""
     _check_mapping(definition, "Anthropic")
+    _check_schema_key(definition.get("function", definition), "input_schema")
     if definition.get("type", "custom") != "custom":
         raise InvalidToolError(
             f"only definitions of type 'custom' are tools, found type {definition['type']!r}: "
@@ -94,6 +99,8 @@ def read_anthropic(definition: Mapping[str, Any]) -> Fields:
 
 def read_mcp(definition: object) -> Fields:
     """Return the fields of an MCP tool, an object of the SDK or a dict."""
+    if isinstance(definition, Mapping):
+        _check_schema_key(definition.get("function", definition), "inputSchema", "input_schema")
     title, meta = _get(definition, "title"), _clean(_get(definition, "_meta", "meta"))
     metadata: Fields = {"title": foreign_line(str(title))} if title else {}
     if meta:
@@ -112,6 +119,18 @@ def read_mcp(definition: object) -> Fields:
 def _check_mapping(definition: object, kind: str) -> None:
     if not isinstance(definition, Mapping):
         raise InvalidToolError(f"an {kind} definition is a mapping, found {definition!r:.100}")
+
+
+def _check_schema_key(definition: object, *keys: str) -> None:
+    """Raise where the schema stands where another importer reads it: the tool would take nothing."""
+    if not isinstance(definition, Mapping) or any(definition.get(key) is not None for key in keys):
+        return
+    for key, importer in _IMPORTERS.items():
+        if definition.get(key) is not None and key not in keys:
+            raise InvalidToolError(
+                f"the definition of {definition.get('name')!r} has no {keys[0]!r}, found {key!r}: "
+                f"use Tool.{importer}"
+            )
 
 
 def _schema(schema: Any, definition: object) -> Any:
