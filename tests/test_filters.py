@@ -6,6 +6,7 @@ import logging
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
+from enum import Enum
 from types import MappingProxyType
 
 import pytest
@@ -160,10 +161,9 @@ def test_with_a_filter_it_is_not_open():
         (False, False),
         (None, False),
         (0, False),
-        ("", False),
         ([], False),
         (1, True),
-        ("y", True),
+        (["a rule"], True),
     ],
 )
 async def test_truthy_admits_and_falsy_denies(answer, expected, asynchronously):
@@ -335,7 +335,15 @@ async def denies(request):
     return False
 
 
+class Decision(Enum):
+    """As policy engines answer; each member is true."""
+
+    DENY = "deny"
+
+
 UNASKED = {
+    "text": lambda request: "deny",
+    "enum": lambda request: Decision.DENY,
     "generator": never_asked,
     "async generator": never_asked_either,
     "coroutine": denies,
@@ -348,7 +356,7 @@ UNASKED = {
 @pytest.mark.parametrize("wrapped", [lambda hook: hook, lambda hook: cached_filter(hook, key=id)])
 @pytest.mark.parametrize("kind", UNASKED)
 @both_ways
-async def test_what_is_true_only_since_it_was_not_asked_denies(kind, wrapped, asynchronously, caplog):
+async def test_what_is_true_whatever_it_says_denies(kind, wrapped, asynchronously, caplog):
     hook = wrapped(delivered(UNASKED[kind], asynchronously=asynchronously))
     assert await admitted(hook, TOOLS[:3]) == []
     if asynchronously or kind != "coroutine":  # which is what an async hook is

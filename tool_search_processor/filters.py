@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from itertools import islice
 from types import MappingProxyType, TracebackType
 from typing import Any, Literal, Self
@@ -271,15 +272,16 @@ def require_filter(given: object) -> None:
 
 
 def _as_verdict(answer: object) -> bool:
-    """Return an answer as a verdict; what only looks true, since it was never asked, is refused.
+    """Return an answer as a verdict; what is true whatever it says, or was never asked, is refused.
 
     Raises:
-        TypeError: For an awaitable in an awaitable, a generator, a function, or a future of a thread.
+        TypeError: For a text or a member of an enum ("deny" is true), an awaitable in an awaitable, a
+            generator, a function, or a future of a thread.
     """
     if answer is True or answer is False:
         return answer
     unfinished = inspect.isawaitable(answer) or any(hasattr(answer, name) for name in _UNFINISHED)
-    if unfinished or callable(answer):
+    if unfinished or callable(answer) or isinstance(answer, str | bytes | Enum):
         if unfinished:
             _let_go(answer)
         raise TypeError(
