@@ -110,6 +110,11 @@ def test_a_single_message_is_no_list(given):
         to_openai_messages(given)
 
 
+def test_a_result_is_not_its_messages():
+    with pytest.raises(ConfigurationError, match=r"found SimpleNamespace: pass its \.messages"):
+        to_openai_messages(SimpleNamespace(messages=[USER]))
+
+
 @pytest.mark.parametrize("item", ["hello", {"content": "x"}, {"role": 3}])
 def test_what_has_no_role_is_no_message(item):
     with pytest.raises(ConfigurationError, match=r"messages\[1\] has no role"):

@@ -34,9 +34,8 @@ def to_openai_messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
         ConfigurationError: Something is not a message: it has no role.
     """
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
-        raise ConfigurationError(
-            f"messages is a list of messages, found {type(messages).__name__}: put it in a list"
-        )
+        remedy = "pass its .messages" if hasattr(messages, "messages") else "put it in a list"
+        raise ConfigurationError(f"messages is a list of messages, found {type(messages).__name__}: {remedy}")
     result: list[dict[str, Any]] = []
     for number, item in enumerate(messages):
         message = sendable(item)

@@ -8,6 +8,8 @@ from tool_search_processor import Catalog
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers import CallableProvider, StaticProvider, functions
 from tool_search_processor.providers.functions import FunctionTools, is_function, to_tool
+from tool_search_processor.providers.given import as_providers
+from tool_search_processor.session.checks import checked_tools
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms import Namespace
 
@@ -115,6 +117,24 @@ def test_what_a_tool_can_be_made_of(item, expected):
 def test_anything_else_is_refused():
     with pytest.raises(ConfigurationError, match="here: 3 is neither a Tool nor a function"):
         FunctionTools()(3, origin="here")
+    with pytest.raises(ConfigurationError, match=r"here: <.*StaticProvider.*> is a provider, which a Tool"):
+        FunctionTools()(StaticProvider(), origin="here")
+
+
+async def later() -> list[Tool]:
+    return [Tool("a")]
+
+
+def test_a_forgotten_await_is_told():
+    for refused in (
+        lambda: FunctionTools()(later(), origin="tools"),
+        lambda: as_providers(later()),
+        lambda: checked_tools(later(), owner="x"),
+    ):
+        with pytest.raises(
+            ConfigurationError, match=r"tools.*: <coroutine .*> was not awaited: write `await`"
+        ):
+            refused()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable
 from typing import Any, TypeGuard
@@ -71,6 +72,18 @@ def refuse_class(item: object, *, origin: str) -> None:
         )
 
 
+def refuse_awaitable(item: object, *, origin: str) -> None:
+    """Raise where an `await` was forgotten.
+
+    Raises:
+        ConfigurationError: It was.
+    """
+    if inspect.isawaitable(item):
+        if inspect.iscoroutine(item):
+            item.close()  # told here: no second warning
+        raise ConfigurationError(f"{origin}: {item!r:.80} was not awaited: write `await` before it")
+
+
 def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
     """Return one tool; a plain function becomes one, and a mapping's key becomes the name.
 
@@ -85,6 +98,12 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
     if isinstance(item, list | tuple):  # what MCPProvider.from_config returns, say
         raise ConfigurationError(
             f"{origin}: {item!r:.80} is a list within the list: unpack it with a star, [*…]"
+        )
+    refuse_awaitable(item, origin=origin)
+    if callable(getattr(item, "list_tools", None)):
+        raise ConfigurationError(
+            f"{origin}: {item!r:.80} is a provider, which a ToolSearchProcessor or a Catalog takes: give it "
+            "to one of them"
         )
     raise ConfigurationError(
         f"{origin}: {item!r:.80} is neither a Tool nor a function: pass the function itself, or import a "

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import ToolProvider
 from tool_search_processor.providers.callable import CallableProvider
-from tool_search_processor.providers.functions import refuse_class
+from tool_search_processor.providers.functions import refuse_awaitable, refuse_class
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.tools import Tool
 
@@ -27,6 +27,7 @@ def as_providers(source: object) -> list[ToolProvider]:
     if is_provider(source):
         return [source]  # type: ignore[list-item]  # is_provider has looked
     refuse_class(source, origin="tools")
+    refuse_awaitable(source, origin="tools")
     if callable(source) and not isinstance(source, Tool):
         return [CallableProvider(source)]
     if isinstance(source, str | bytes | Tool) or not hasattr(source, "__iter__"):

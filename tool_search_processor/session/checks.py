@@ -9,7 +9,7 @@ from typing import Any
 from tool_search_processor.call_requests import read_call
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
 from tool_search_processor.plain import field_of, is_number
-from tool_search_processor.providers.functions import to_tool
+from tool_search_processor.providers.functions import refuse_awaitable, to_tool
 from tool_search_processor.steps import InputProcessor, ToolResolver
 from tool_search_processor.tools import Tool
 
@@ -24,6 +24,7 @@ def checked_tools(tools: Iterable[Tool | Callable[..., Any]], *, owner: str) -> 
         ConfigurationError: Something is neither a tool nor a function.
         DuplicateToolError: Two tools bear one name.
     """
+    refuse_awaitable(tools, origin=f"tools of {owner}")
     if isinstance(tools, str | Tool) or callable(tools) or not isinstance(tools, Iterable):
         raise ConfigurationError(f"tools of {owner} is a list, found {tools!r:.80}: put it in a list")
     result = [to_tool(item, origin=f"tools[{number}] of {owner}") for number, item in enumerate(tools)]
