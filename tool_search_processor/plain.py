@@ -68,6 +68,13 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+def copied(value: Any) -> Any:
+    """Return a value in dicts and lists of its own; what else they hold (clients, classes) stays the same."""
+    if isinstance(value, Mapping):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def sendable(value: Any) -> Any:
     """Return what `plain` does, fit for any wire: with `clean_text`, and None for NaN and infinities.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
+from tool_search_processor.plain import copied
 from tool_search_processor.tokens import estimate_tokens
 
 _PIECES = 3
@@ -172,7 +173,7 @@ class ScriptedModel:
             messages=copy.deepcopy([dict(message) for message in messages]),
             tools=copy.deepcopy([dict(tool) for tool in tools or ()]),
             stream=stream,
-            settings=copy.deepcopy(settings),
+            settings=copied(settings),
         )
         self.requests.append(request)
         reply = await self._next(request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+import threading
 from dataclasses import dataclass
 
 import pytest
@@ -249,6 +250,23 @@ async def test_settings_sent(options, settings):
     agent, model = agent_of(["ok"], **{"tools": [add], **options})
     await agent.run("q")
     assert model.requests[0].settings == settings
+
+
+async def test_settings_may_be_any_objects_and_those_of_a_request_are_its_own():
+    client, settings = threading.Lock(), {"extra_headers": {"a": "b"}, "stop": ["x"]}
+
+    def spoil(step):
+        return step.replace(model_settings={**step.model_settings, "client": client})
+
+    async def completion(**request):
+        request["extra_headers"]["a"] = request["stop"][0] = "changed"
+        return await model(**request)
+
+    model = ScriptedModel(["ok"])
+    agent, _ = agent_of(completion, model_settings=settings, input_processors=[Spy(spoil)])
+    await agent.run("q")
+    assert model.requests[0].settings["client"] is client
+    assert settings == {"extra_headers": {"a": "b"}, "stop": ["x"]}
 
 
 async def test_of_two_tools_with_one_name_the_first_is_sent(caplog):

@@ -7,9 +7,11 @@ import json
 import socket
 import threading
 
+import httpx
 import pytest
 import respx
 import uvicorn
+from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, StreamingResponse
@@ -246,6 +248,25 @@ def _answered(*output):
         "output": list(output), "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
         "usage": usage,
     }  # fmt: skip
+
+
+class Sum(BaseModel):
+    total: int
+
+
+@pytest.mark.usefixtures("_clients_closed")
+async def test_settings_that_are_objects_reach_litellm_as_they_are():
+    settings = {"response_format": Sum, "timeout": httpx.Timeout(7), "stop": ("END",)}
+    with respx.mock(base_url=BASE) as wire:
+        route = wire.post("/chat/completions").mock(
+            return_value=_sse(({"content": "three"}, None), ({}, "stop"))
+        )
+        events = [event async for event in agent_at(BASE, model_settings=settings).stream("q")]
+    assert events[-1].result.output == "three"
+    body = json.loads(route.calls.last.request.content)
+    assert body["response_format"]["json_schema"]["schema"]["properties"]["total"]["type"] == "integer"
+    assert body["stop"] == ["END"]
+    assert set(route.calls.last.request.extensions["timeout"].values()) == {7}
 
 
 THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "e"}

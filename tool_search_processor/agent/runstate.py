@@ -11,7 +11,7 @@ from tool_search_processor.agent.completions import Reply
 from tool_search_processor.agent.runs import FinishReason, RunResult, Usage
 from tool_search_processor.call_requests import CallRequest, openai_call, unique_ids
 from tool_search_processor.messages import call_ids, merge_system, to_openai_messages
-from tool_search_processor.plain import clean_text, plain, sendable
+from tool_search_processor.plain import clean_text, copied, plain, sendable
 from tool_search_processor.session.calls import PendingCall, ToolOutcome, read_arguments, wire_name
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
@@ -138,9 +138,9 @@ def input_messages(given: str | Iterable[Any] | None) -> list[dict[str, Any]]:
 
 
 def model_request(step: InputStep, *, parallel_tool_calls: bool) -> dict[str, Any]:
-    """Return the arguments of the completion for a step, as plain JSON data."""
+    """Return the arguments of the completion for a step; its messages and tools are plain JSON data."""
     request = {
-        **plain(dict(step.model_settings)),
+        **copied(step.model_settings),
         "model": step.model,
         "messages": [plain(m) for m in merge_system(step.messages, after=step.instructions)],
     }
