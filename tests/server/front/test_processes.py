@@ -1,6 +1,7 @@
 """Fronts in processes of their own: over standard input and output, and told to stop by a signal."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -8,11 +9,12 @@ import sys
 from pathlib import Path
 
 import httpx2
+import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.server.front.support import client_of, found, names, proxied, text
-from tests.server.front.test_sessions import ACCEPT, Wire
+from tests.server.front.test_sessions import ACCEPT, INITIALIZE, Wire
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -43,6 +45,36 @@ def test_nothing_is_left_when_standard_input_ends():
     )
     assert b'"id":1' in done.stdout
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("argument", "answer"),
+    [
+        (r'"Ada \ud83d"', "sent to Ada \ufffd"),
+        ('"Ada \U0001f600"', "sent to Ada \U0001f600"),
+        ("[" * 300 + "]" * 300, "must be a string"),
+    ],
+    ids=["half a character", "an emoji", "nested"],
+)
+def test_a_request_that_the_sdk_cannot_read_is_answered_all_the_same(argument, answer):
+    call = (
+        '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"send_email","arguments":{"to":%s}}}'
+    )
+    begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}
+    with subprocess.Popen(
+        [sys.executable, str(HERE / "stdio_front.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=ENVIRONMENT,
+        cwd=ROOT,
+    ) as process:
+        assert process.stdout.readline() == b"a line that is no message\n"
+        for line in (json.dumps(begin), call % argument):
+            process.stdin.write(line.encode() + b"\n")
+            process.stdin.flush()
+            told = json.loads(process.stdout.readline())
+        process.stdin.close()
+        assert (told["id"], answer in told["result"]["content"][0]["text"]) == (2, True), told
 
 
 async def test_a_signal_lets_calls_end_closes_streams_and_providers_and_the_process():

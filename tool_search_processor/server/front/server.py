@@ -268,10 +268,12 @@ class ToolServer:
         """Serve the one client at standard input and output until it leaves; then close the providers."""
         from mcp.server.stdio import stdio_server
 
+        from tool_search_processor.server.front.stdio import MendedMessages
+
         options = self.lowlevel.create_initialization_options(ALL_CHANGES)
         try:
             async with self, stdio_server() as (read_stream, write_stream):
-                await self.lowlevel.run(read_stream, write_stream, options)
+                await self.lowlevel.run(MendedMessages(read_stream), write_stream, options)
         except* BrokenPipeError:
             logger.debug("the client left without waiting for its answers")
 
