@@ -25,6 +25,7 @@ ROWS = {
         "background_loop",
         "per_loop",
         "once",
+        "threads",
         "spellings",
         "tools",
         "components",

@@ -323,6 +323,24 @@ async def test_an_index_that_counts_is_not_made_to_list():
     assert [kind for kind, *_ in index.log] == ["update", "count"]
 
 
+async def test_an_index_that_hangs_takes_no_thread_from_the_rest_of_the_program():
+    go = threading.Event()
+
+    class Hanging(BlockingIndex):
+        def search(self, query, **options):
+            go.wait(60)
+            return super().search(query, **options)
+
+    pool, tools = IndexPool(Hanging()), ToolSet([Tool("a")])
+    await pool.prepare(tools)
+    searches = [asyncio.ensure_future(pool.search("a", shared=tools)) for _ in range(100)]
+    try:
+        assert await asyncio.wait_for(asyncio.to_thread(lambda: 7), 30) == 7
+    finally:
+        go.set()
+    assert all(len(hits) == 1 for hits in await asyncio.gather(*searches))
+
+
 async def test_a_blocking_index_is_filled_and_asked_in_a_thread():
     index = BlockingIndex()
     pool = IndexPool(index)

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from tests.search.fake_embedder import FakeEmbedder, vector_of
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search import vector
 from tool_search_processor.search.base import CountingIndex, Document, Hit, SearchIndex
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.cohort import COHORT
+from tool_search_processor.search.embedders.workers import TimedCalls
 from tool_search_processor.search.fuzzy import FuzzyIndex
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.vector import VectorIndex
@@ -454,6 +456,51 @@ def test_after_the_embedder_is_back_the_meaning_counts_again(caplog):
     assert names(made.search("zorblax"))[:1] != ["get_forecast"]
     embedder.embed_query = there
     assert names(made.search("zorblax"))[0] == "get_forecast"
+
+
+class Down(FakeEmbedder):
+    """A hosted embedder that fails, or hangs, until it is back."""
+
+    def __init__(self, *, hangs: bool) -> None:
+        super().__init__(blocking=True)
+        self.hangs = hangs
+        self.back = threading.Event()
+
+    def embed_documents(self, texts):
+        self._wait()
+        return super().embed_documents(texts)
+
+    def embed_query(self, text):
+        self._wait()
+        return super().embed_query(text)
+
+    def _wait(self):
+        if not self.back.is_set() and not self.hangs:
+            raise ConnectionError("down")
+        self.back.wait(60)
+
+
+@FUSIONS
+@pytest.mark.parametrize("hangs", [False, True])
+@pytest.mark.parametrize("size", [4, 40])
+def test_an_embedder_that_is_down_when_the_index_is_made_is_made_up_for(
+    fusion, hangs, size, caplog, monkeypatch
+):
+    more = [Document(name=f"tool_{number}", description="Does it.") for number in range(size - 4)]
+    embedder = Down(hangs=hangs)
+    made = HybridIndex(
+        vector=VectorIndex(embedder, background=True, timeout_seconds=0.05 if hangs else 10), fusion=fusion
+    )
+    made.update([*DOCUMENTS, *more])
+    assert names(made.search("bug report"))[0] == "create_issue"
+    assert not made.ready
+    assert "the embedder failed, so words answer alone" in caplog.text
+    embedder.back.set()
+    monkeypatch.setattr(vector, "_RETRY_SECONDS", 0.0)
+    made.search("bug report")
+    assert made.wait(60)
+    monkeypatch.setattr(made.vector.embedder, "_calls", TimedCalls(60))
+    assert made.search("bug report")[0].vector_rank == 1
 
 
 def test_vectors_that_do_not_fit_together_are_a_mistake_and_told():

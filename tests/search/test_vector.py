@@ -11,6 +11,7 @@ import pytest
 
 from tests.search.fake_embedder import FakeEmbedder, vector_of
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search import vector
 from tool_search_processor.search.base import CountingIndex, Document, SearchIndex
 from tool_search_processor.search.cohort import COHORT
 from tool_search_processor.search.vector import VectorIndex, clauses, document_text
@@ -258,6 +259,62 @@ def test_a_failure_in_the_background_is_logged_and_tried_again_at_the_next_updat
     assert made.wait(10)
 
 
+def test_a_build_that_failed_is_tried_again_at_a_search_some_time_later(monkeypatch):
+    embedder = SlowEmbedder()
+    embedder.failure = ConnectionError("down")
+    embedder.go.set()
+    made = VectorIndex(embedder, background=True)
+    made.update(many(40))
+    made.wait(10)
+    embedder.failure = None
+    made.search("bug report")
+    assert not made.wait(10)
+    monkeypatch.setattr(vector, "_RETRY_SECONDS", 0.0)
+    made.search("bug report")
+    assert made.wait(10)
+    assert len(made.search("bug report")) == 40
+
+
+def test_an_embedder_that_hangs_fails_the_search_in_time():
+    go = threading.Event()
+
+    class Hanging(FakeEmbedder):
+        def embed_query(self, text):
+            go.wait(60)
+            return super().embed_query(text)
+
+    made = index(Hanging(blocking=True), timeout_seconds=0.05)
+    with pytest.raises(TimeoutError, match=r"the embedder gave no answer within 0\.05 seconds"):
+        made.search("bug report")
+    go.set()
+
+
+def test_what_was_given_up_on_is_kept_when_it_comes():
+    go = threading.Event()
+
+    class Hanging(FakeEmbedder):
+        def embed_query(self, text):
+            go.wait(60)
+            return super().embed_query(text)
+
+    embedder = Hanging(blocking=True)
+    made = index(embedder, timeout_seconds=0.05)
+    with pytest.raises(TimeoutError):
+        made.search("bug")
+    go.set()
+    for thread in threading.enumerate():
+        if thread.name == "embedder":
+            thread.join(60)
+    assert names(made.search("bug"))[0] == "create_issue"
+    assert embedder.queries == ["bug"]
+
+
+@pytest.mark.parametrize("seconds", [0, -1, "9", float("nan"), True])
+def test_a_time_that_cannot_be_waited_is_refused(seconds):
+    with pytest.raises(ConfigurationError, match="timeout_seconds is above 0 or None, found"):
+        VectorIndex(FakeEmbedder(), timeout_seconds=seconds)
+
+
 def test_searches_see_the_content_of_before_or_of_after():
     contents = [many(30, "alpha"), many(30, "beta")]
     made = index(documents=contents[0])
@@ -282,6 +339,7 @@ def test_a_program_that_ends_while_it_embeds_ends_after_the_batch_that_is_under_
         import threading
         import numpy
         from tool_search_processor.search import vector
+        from tool_search_processor.search.embedders import workers
         from tool_search_processor.search.base import Document
 
         begun = threading.Event()
@@ -294,7 +352,7 @@ def test_a_program_that_ends_while_it_embeds_ends_after_the_batch_that_is_under_
                 print("batch", flush=True)
                 begun.set()
                 begun.set()
-                vector._exiting.wait(60)
+                workers.exiting.wait(60)
                 return numpy.ones((len(texts), 4), numpy.float32)
             def embed_query(self, text):
                 return numpy.ones(4, numpy.float32)

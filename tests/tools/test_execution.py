@@ -11,7 +11,6 @@ import pytest
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.tools.execution import (
     ToolContext,
-    _Pool,
     is_context_annotation,
     plan_call,
     run_callable,
@@ -209,14 +208,6 @@ async def test_cancelling_frees_the_caller_while_the_thread_goes_on():
 async def test_many_sync_tools_run_at_one_time():
     barrier = threading.Barrier(20)
     await asyncio.gather(*(run_callable(barrier.wait, (10,), {}) for _ in range(20)))
-
-
-def test_a_forked_process_makes_threads_of_its_own():
-    pool = _Pool()
-    first = pool.get()
-    assert pool.get() is first
-    pool.forget()
-    assert pool.get() is not first
 
 
 def test_a_callable_without_signature_gets_keywords():

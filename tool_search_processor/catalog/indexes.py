@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -21,11 +22,13 @@ from tool_search_processor.search.strategies import (
     is_index,
     needs_an_extra,
 )
+from tool_search_processor.threads import Threads
 
 MAX_EXTRA = 256
 """The most tools of a request's own that are scored beside the shared index rather than indexed."""
 _OWN_INDEXES = 16
 _INLINE_DOCUMENTS = 500
+_threads = Threads(min(32, (os.cpu_count() or 1) + 4), name="tool-search-index")
 
 
 class IndexPool:
@@ -148,7 +151,7 @@ class _Holder:
         elif len(tools) <= _INLINE_DOCUMENTS and not self._lock.locked() and not self._is_blocking:
             self._update(tools)
         else:
-            await asyncio.to_thread(self._update, tools)
+            await _threads.run(lambda: self._update(tools))
 
     def _update(self, tools: ToolSet) -> None:
         with self._lock:
@@ -203,5 +206,5 @@ class _Holder:
         return int(await self._ask(count))
 
     async def _ask(self, question: Callable[[], Any]) -> Any:
-        answer = await asyncio.to_thread(question) if self._is_blocking else question()
+        answer = await _threads.run(question) if self._is_blocking else question()
         return await answer if inspect.isawaitable(answer) else answer

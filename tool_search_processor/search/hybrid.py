@@ -95,8 +95,8 @@ class HybridIndex(CountedBySearch):
 
     0.1 costs nothing; 0.2 is a good choice where a wrong tool does harm.
 
-    The words answer alone, with a warning in the log, while the embedder fails at queries, as a hosted one
-    that is down. So they do until the vectors are there, which of more than 32 tools are built in the
+    The words answer alone, with a warning in the log, while the embedder fails or takes too long, as a hosted
+    one that is down. So they do until the vectors are there, which of more than 32 tools are built in the
     background, 2,000 in some ten seconds. To have them before the first request,
     `await search.catalog.refresh()`, then `wait` in a thread; to have them at once after a restart,
     `VectorIndex(cache_path=..., background=True)`.
@@ -178,7 +178,7 @@ class HybridIndex(CountedBySearch):
                     self._snapshot = _Snapshot(held, Views([document.name for document in held]))
                 finally:
                     self._changes += 1
-            self.vector.update(held)
+            _embedded(lambda: self.vector.update(held))
 
     def search(
         self,

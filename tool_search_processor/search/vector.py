@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import logging
 import re
 import threading
-import weakref
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -27,7 +26,8 @@ from tool_search_processor.search.embedders import (
     ModelName,
 )
 from tool_search_processor.search.embedders.base import NAME_END
-from tool_search_processor.search.embedders.cached import EmbeddingStopped
+from tool_search_processor.search.embedders.cached import QUERY_SECONDS, EmbeddingStopped
+from tool_search_processor.search.embedders.workers import exiting, start_worker
 from tool_search_processor.search.views import Views, best_places
 
 logger = logging.getLogger(__name__)
@@ -52,17 +52,7 @@ _CLAUSE_END = re.compile(
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATORS = re.compile(r"[_\-./:\s]+")
 
-_EXIT_SECONDS = 10.0
-_exiting = threading.Event()
-_workers: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
-
-
-@atexit.register
-def _end_workers() -> None:
-    """Have the threads that embed end first: a model's own code can't outlive the interpreter."""
-    _exiting.set()
-    for worker in tuple(_workers):
-        worker.join(_EXIT_SECONDS)
+_RETRY_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +99,7 @@ class VectorIndex(CountedBySearch):
         *,
         cache_path: str | PathLike[str] | None = None,
         background: bool = False,
+        timeout_seconds: float | None = QUERY_SECONDS,
     ) -> None:
         """Choose what embeds.
 
@@ -117,14 +108,18 @@ class VectorIndex(CountedBySearch):
             cache_path: A file to keep vectors in; processes and models may share one. None keeps them
                 in memory only.
             background: Whether `update` leaves more than 32 new tools to a thread, if the embedder is a
-                slow one (`blocking`). Until that is done, a search sees what was there before.
+                slow one (`blocking`). Until that is done, a search sees what was there before. A build
+                that fails is tried again at a search half a minute later.
+            timeout_seconds: How long an embedder that is `blocking` may take for a query; then the search
+                fails, or leaves it to the words (`HybridIndex`). None waits for ever.
 
         Raises:
-            ConfigurationError: If `embedder` is none of these, or has no `model_id` to keep vectors under.
+            ConfigurationError: If `embedder` is none of these, or has no `model_id` to keep vectors under,
+                or there is no time.
             ImportError: If the local model's package is missing.
         """
         described = DescribedEmbedder.of(LocalEmbedder(embedder) if isinstance(embedder, str) else embedder)
-        self.embedder = CachedEmbedder(described, path=cache_path)
+        self.embedder = CachedEmbedder(described, path=cache_path, timeout_seconds=timeout_seconds)
         self.blocking = described.blocking
         self._low, high = described.cosine_range
         self._span = high - self._low
@@ -133,6 +128,7 @@ class VectorIndex(CountedBySearch):
         self._snapshot = _Snapshot()
         self._wanted: tuple[Document, ...] = ()
         self._worker: threading.Thread | None = None
+        self._failed_at: float | None = None
 
     @property
     def ready(self) -> bool:
@@ -154,12 +150,13 @@ class VectorIndex(CountedBySearch):
             if self._worker is not None:
                 return
             if self._background and self._missing(wanted) > _INLINE:
-                self._worker = threading.Thread(target=self._build_wanted, name="vector-index", daemon=True)
-                _workers.add(self._worker)
-                self._worker.start()
-                logger.info("vectors of %d tools are made in the background", len(wanted))
-            else:
-                self._snapshot = self._build(wanted)
+                self._build_in_background()
+                return
+            try:
+                self._snapshot = self._build(wanted, in_time=self._background)
+            except Exception:
+                self._failed_at = time.monotonic()
+                raise
 
     def search(
         self,
@@ -196,7 +193,7 @@ class VectorIndex(CountedBySearch):
 
     @functools.cached_property
     def _cohort(self) -> Floats:
-        return self.embedder.documents(COHORT)
+        return self.embedder.documents_in_time(COHORT)
 
     def _asked(self, query: str) -> Floats:
         """Return the vectors of a query and its clauses, (n, dimensions); no dimensions for a blank one."""
@@ -206,7 +203,8 @@ class VectorIndex(CountedBySearch):
         return np.stack([self.embedder.query(part) for part in (asked, *clauses(asked))])
 
     def _cosines(self, snapshot: _Snapshot, query: str, extra: Sequence[Document]) -> Cosines:
-        own = self.embedder.documents([document_text(document) for document in extra])
+        self._catch_up()
+        own = self.embedder.documents_in_time([document_text(document) for document in extra])
         vectors = self._asked(query)
         return Cosines(
             documents=snapshot.documents,
@@ -222,13 +220,27 @@ class VectorIndex(CountedBySearch):
     def _missing(self, documents: Sequence[Document]) -> int:
         return int(np.count_nonzero(self._snapshot.rows_of(documents) < 0))
 
+    def _build_in_background(self) -> None:
+        self._failed_at = None
+        self._worker = start_worker(self._build_wanted, name="vector-index")
+        logger.info("vectors of %d tools are made in the background", len(self._wanted))
+
+    def _catch_up(self) -> None:
+        """Build what could not be built, once some time has passed."""
+        failed_at = self._failed_at
+        if failed_at is None or time.monotonic() - failed_at < _RETRY_SECONDS:
+            return
+        with self._lock:
+            if self._worker is None and not self.ready:
+                self._build_in_background()
+
     def _build_wanted(self) -> None:
         """Build in the background until nothing newer is wanted."""
         while True:
             wanted = self._wanted
             built = None
             try:
-                built = self._build(wanted, stop=_exiting)
+                built = self._build(wanted, stop=exiting)
             except EmbeddingStopped:
                 return
             except Exception:  # the embedder is foreign code, and nobody sees what this thread raises
@@ -240,18 +252,26 @@ class VectorIndex(CountedBySearch):
                     self._snapshot = built
                 if self._wanted is wanted:
                     self._worker = None
+                    self._failed_at = time.monotonic() if built is None else None
                     if built is not None:
                         logger.info("vectors of %d tools are ready", len(wanted))
                     return
 
-    def _build(self, documents: tuple[Document, ...], *, stop: threading.Event | None = None) -> _Snapshot:
+    def _build(
+        self,
+        documents: tuple[Document, ...],
+        *,
+        stop: threading.Event | None = None,
+        in_time: bool = False,
+    ) -> _Snapshot:
         old = self._snapshot
         if documents == old.documents:
             return old
         rows = old.rows_of(documents)
         missing = np.flatnonzero(rows < 0)
         texts = [document_text(documents[place]) for place in missing.tolist()]
-        fresh = self.embedder.documents(texts, stop=stop)
+        embedder = self.embedder
+        fresh = embedder.documents_in_time(texts) if in_time else embedder.documents(texts, stop=stop)
         kept = old.vectors if len(missing) < len(documents) else fresh
         dimensions = {vectors.shape[1] for vectors in (fresh, kept) if len(vectors)}
         if len(dimensions) > 1:

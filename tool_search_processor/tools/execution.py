@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import functools
 import inspect
-import os
 import re
-import threading
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import UnionType
 from typing import Annotated, Any, Literal
 
 from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.threads import Threads
 from tool_search_processor.tools.arguments import problems_text
 from tool_search_processor.tools.wording import Problem, unknown_text
 
 MAX_THREADS = 64
 """Sync tools that run at one time in this process; more of them wait."""
+_threads = Threads(MAX_THREADS, name="tool-search-tool")
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _MAPPING_NAMES = frozenset(
@@ -178,8 +175,7 @@ async def run_callable(
     if _is_async(execute):
         return await execute(*arguments, **keywords)
     call = functools.partial(_call, execute, arguments, keywords)
-    loop = asyncio.get_running_loop()
-    result = await loop.run_in_executor(_threads(), contextvars.copy_context().run, call)
+    result = await _threads.run(call)
     return await result if inspect.isawaitable(result) else result
 
 
@@ -196,30 +192,3 @@ def _call(execute: Callable[..., Any], arguments: Sequence[Any], keywords: Mappi
         GeneratorExit,
     ) as exc:  # a future cannot carry them: the caller would wait for ever
         raise RuntimeError(f"the tool raised {type(exc).__name__}") from exc
-
-
-class _Pool:
-    """The one pool of threads, made at first use and anew in a forked process."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._executor: ThreadPoolExecutor | None = None
-
-    def get(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._executor is None:
-                self._executor = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="tool-search-tool")
-                if hasattr(os, "register_at_fork"):
-                    os.register_at_fork(after_in_child=self.forget)
-            return self._executor
-
-    def forget(self) -> None:
-        self._lock = threading.Lock()
-        self._executor = None
-
-
-_pool = _Pool()
-
-
-def _threads() -> ThreadPoolExecutor:
-    return _pool.get()

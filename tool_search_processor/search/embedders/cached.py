@@ -11,9 +11,13 @@ import numpy as np
 from cachetools import LRUCache
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.plain import is_number
 from tool_search_processor.search.embedders.base import DescribedEmbedder, Floats
 from tool_search_processor.search.embedders.disk import VectorCache, content_key
+from tool_search_processor.search.embedders.workers import TimedCalls
 
+QUERY_SECONDS = 10.0
+"""How long an embedder may take for a query unless it is said; one that has to be loaded takes a few."""
 _BATCH = 256
 _KEPT_QUERIES = 256
 _KEPT_TEXTS = 4096
@@ -35,16 +39,26 @@ class CachedEmbedder:
     build that was cut short goes on where it stopped.
     """
 
-    def __init__(self, embedder: DescribedEmbedder, *, path: str | PathLike[str] | None = None) -> None:
+    def __init__(
+        self,
+        embedder: DescribedEmbedder,
+        *,
+        path: str | PathLike[str] | None = None,
+        timeout_seconds: float | None = QUERY_SECONDS,
+    ) -> None:
         """Wrap an embedder.
 
         Args:
             embedder: What makes vectors.
+            timeout_seconds: How long a `blocking` embedder may take while a query waits; None for ever.
             path: A file to keep vectors of texts in; None keeps the latest 4,096 in memory only.
 
         Raises:
-            ConfigurationError: If there is a path but no `model_id` to keep vectors under.
+            ConfigurationError: If there is a path but no `model_id` to keep vectors under, or no time.
         """
+        if timeout_seconds is not None and not (is_number(timeout_seconds) and timeout_seconds > 0):
+            raise ConfigurationError(f"timeout_seconds is above 0 or None, found {timeout_seconds!r}")
+        self._calls = TimedCalls(timeout_seconds if embedder.blocking else None)
         self.embedder = embedder
         self._disk = None
         if path is not None:
@@ -86,16 +100,30 @@ class CachedEmbedder:
         self._keep(_known(found))
         return self._stacked([found[key] for key in keys])
 
+    def documents_in_time(self, texts: Sequence[str]) -> Floats:
+        """Return the same of few texts that a query waits for.
+
+        Raises:
+            TimeoutError: When the embedder takes too long.
+        """
+        return self._calls.call(lambda: self.documents(texts)) if texts else self.documents(())
+
     def query(self, text: str) -> Floats:
-        """Return the unit vector of a query, shape (dimensions,)."""
+        """Return the unit vector of a query, shape (dimensions,).
+
+        Raises:
+            TimeoutError: When the embedder takes too long.
+        """
         with self._lock:
             known = self._queries.get(text)
-        if known is None:
-            known = self.embedder.query(text)
-            if known.any():
-                with self._lock:
-                    self._queries[text] = known
-        return known
+        return self._calls.call(lambda: self._made(text)) if known is None else known
+
+    def _made(self, text: str) -> Floats:
+        made = self.embedder.query(text)
+        if made.any():
+            with self._lock:
+                self._queries[text] = made
+        return made
 
     def _kept(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:
         with self._lock:
