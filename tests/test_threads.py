@@ -1,7 +1,10 @@
 """Threads that hang in no other part of the program."""
 
+import asyncio
 import contextvars
 import threading
+
+import pytest
 
 from tool_search_processor.threads import Threads
 
@@ -21,3 +24,12 @@ def test_a_forked_process_makes_threads_of_its_own():
     assert threads._get() is executor
     threads._forget()
     assert threads._get() is not executor
+
+
+@pytest.mark.parametrize("failure", [StopIteration, GeneratorExit])
+async def test_what_a_future_can_not_carry_is_raised_as_what_it_can(failure):
+    def fail():
+        raise failure
+
+    with pytest.raises(RuntimeError, match=f"{failure.__name__} was raised"):
+        await asyncio.wait_for(Threads(1, name="some-threads").run(fail), 30)

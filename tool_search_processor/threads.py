@@ -27,9 +27,13 @@ class Threads:
         """Return what a function returns in one of the threads, with the caller's context variables.
 
         Cancelling frees the caller at once; a thread that already runs goes on to its end.
+
+        Raises:
+            RuntimeError: It raised what no future can carry.
+            BaseException: What else it raised.
         """
         context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(self._get(), context.run, call)
+        return await asyncio.get_running_loop().run_in_executor(self._get(), context.run, _called, call)
 
     def _get(self) -> ThreadPoolExecutor:
         with self._lock:
@@ -42,3 +46,10 @@ class Threads:
     def _forget(self) -> None:
         self._lock = threading.Lock()
         self._executor = None
+
+
+def _called(call: Callable[[], _ValueT]) -> _ValueT:
+    try:
+        return call()
+    except (StopIteration, GeneratorExit) as exc:  # whoever waits for the future would wait for ever
+        raise RuntimeError(f"{type(exc).__name__} was raised") from exc

@@ -174,21 +174,10 @@ async def run_callable(
     """
     if _is_async(execute):
         return await execute(*arguments, **keywords)
-    call = functools.partial(_call, execute, arguments, keywords)
-    result = await _threads.run(call)
+    result = await _threads.run(functools.partial(execute, *arguments, **keywords))
     return await result if inspect.isawaitable(result) else result
 
 
 def _is_async(execute: Callable[..., Any]) -> bool:
     call = getattr(execute, "__call__", None)  # noqa: B004  # the method of a callable object
     return inspect.iscoroutinefunction(execute) or inspect.iscoroutinefunction(call)
-
-
-def _call(execute: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    try:
-        return execute(*arguments, **keywords)
-    except (
-        StopIteration,
-        GeneratorExit,
-    ) as exc:  # a future cannot carry them: the caller would wait for ever
-        raise RuntimeError(f"the tool raised {type(exc).__name__}") from exc
