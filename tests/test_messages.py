@@ -104,6 +104,65 @@ def test_anthropic_parts_of_other_kinds():
     ]
 
 
+PDF = {"type": "base64", "media_type": "application/pdf", "data": "AA"}
+MARK = {"type": "ephemeral"}
+
+
+@pytest.mark.parametrize(
+    ("block", "part"),
+    [
+        (
+            {"type": "document", "source": PDF, "title": "a"},
+            {"type": "file", "file": {"file_data": "data:application/pdf;base64,AA"}},
+        ),
+        (
+            {"type": "document", "source": {"type": "url", "url": "http://x/a.pdf"}},
+            {"type": "file", "file": {"file_id": "http://x/a.pdf"}},
+        ),
+        (
+            {"type": "document", "source": {"type": "file", "file_id": "f"}},
+            {"type": "file", "file": {"file_id": "f", "format": "application/pdf"}},
+        ),
+        (
+            {"type": "image", "source": {"type": "file", "file_id": "f"}},
+            {"type": "file", "file": {"file_id": "f", "format": "image/png"}},
+        ),
+        (
+            {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "t"}},
+            {"type": "text", "text": "t"},
+        ),
+        (
+            {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "t"}]}},
+            {"type": "text", "text": "t"},
+        ),
+        (
+            {"type": "text", "text": "t", "cache_control": MARK},
+            {"type": "text", "text": "t", "cache_control": MARK},
+        ),
+        (
+            {"type": "image", "source": {"type": "url", "url": "http://x"}, "cache_control": MARK},
+            {"type": "image_url", "image_url": {"url": "http://x"}, "cache_control": MARK},
+        ),
+        ({"type": "document"}, None),
+        ({"type": "image", "source": {}}, None),
+    ],
+)
+def test_anthropic_media_and_cache_marks(block, part):
+    result = {"type": "tool_result", "tool_use_id": "t", "content": ["r", block]}
+    (answer, *rest) = to_openai_messages([{"role": "user", "content": [result, block]}])
+    assert rest == ([] if part is None else [{"role": "user", "content": [part]}])
+    is_text = part is None or part["type"] == "text"
+    words = "r" if part is None else "r\nt"
+    assert answer["content"] == (words if is_text else [{"type": "text", "text": "r"}, part])
+
+
+def test_a_cache_mark_on_an_anthropic_result_stays():
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "r", "cache_control": MARK}
+    assert to_openai_messages([{"role": "user", "content": [result]}]) == [
+        {"role": "tool", "tool_call_id": "t", "content": "r", "cache_control": MARK}
+    ]
+
+
 @pytest.mark.parametrize("given", ["hello", USER])
 def test_a_single_message_is_no_list(given):
     with pytest.raises(ConfigurationError, match="put it in a list"):

@@ -7,12 +7,13 @@ from typing import Any
 
 from tool_search_processor.call_requests import openai_call, read_call
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import field_of, items_of, sendable, text_of
+from tool_search_processor.plain import field_of, items_of, mapping_of, sendable, text_of
 from tool_search_processor.results import safe_repr
 
 _ANTHROPIC_BLOCKS = frozenset(
     {"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "server_tool_use"}
 )
+_MEDIA_TYPES = {"image": "image/png", "document": "application/pdf"}
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
@@ -185,11 +186,16 @@ def _assistant_from_blocks(blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 
 def _result_from_block(block: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "role": "tool",
-        "tool_call_id": str(block.get("tool_use_id") or ""),
-        "content": text_of(block.get("content")),
-    }
+    parts = [part for part in map(_part_from_block, items_of(block.get("content"))) if part is not None]
+    has_media = any(_kind(part) in ("image_url", "file") for part in parts)
+    return _marked(
+        {
+            "role": "tool",
+            "tool_call_id": str(block.get("tool_use_id") or ""),
+            "content": parts if has_media else text_of(parts or block.get("content")),
+        },
+        block,
+    )
 
 
 def _kind(block: Any) -> str:
@@ -199,14 +205,34 @@ def _kind(block: Any) -> str:
 
 
 def _part_from_block(block: Any) -> dict[str, Any] | None:
+    if isinstance(block, str):
+        return _text_part(block)
     kind = _kind(block)
     if kind == "text":
-        return _text_part(str(block.get("text") or ""))
-    if kind != "image":
-        return None if kind in _ANTHROPIC_BLOCKS else dict(block)
-    source = block.get("source")
-    url = field_of(source, "url")
-    if url is None:
-        kind, data = field_of(source, "media_type") or "image/png", field_of(source, "data") or ""
-        url = f"data:{kind};base64,{data}"
-    return {"type": "image_url", "image_url": {"url": url}}
+        return _marked(_text_part(str(block.get("text") or "")), block)
+    if kind in ("image", "document"):
+        part = _media_part(kind, mapping_of(block.get("source")))
+        return None if part is None else _marked(part, block)
+    return None if kind in _ANTHROPIC_BLOCKS or not isinstance(block, Mapping) else dict(block)
+
+
+def _media_part(kind: str, source: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return an image or a document as a part as litellm takes it; None for one without content."""
+    data, url, file_id = source.get("data"), source.get("url"), source.get("file_id")
+    if source.get("type") in ("text", "content"):
+        return _text_part(text_of(data or source.get("content")))
+    media_type = source.get("media_type") or _MEDIA_TYPES[kind]
+    if file_id:
+        return {"type": "file", "file": {"file_id": file_id, "format": media_type}}
+    place = f"data:{media_type};base64,{data}" if data else url
+    if not place:
+        return None
+    if kind == "image":
+        return {"type": "image_url", "image_url": {"url": place}}
+    return {"type": "file", "file": {"file_data" if data else "file_id": place}}
+
+
+def _marked(part: dict[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part with the mark up to which its provider caches, if the block bears one."""
+    mark = block.get("cache_control")
+    return {**part, "cache_control": mark} if mark else part
