@@ -322,7 +322,7 @@ def _nearest(rows: Floats, vectors: Floats, size: int) -> Floats:
     if vectors.shape[1] != rows.shape[1]:
         raise ConfigurationError(
             f"the embedder makes vectors of {rows.shape[1]} dimensions for tools "
-            f"and of {vectors.shape[1]} for queries"
+            f"and of {vectors.shape[1]} for queries: kept vectors of another model need another model_id"
         )
     return np.round((rows @ vectors.T).max(axis=1), _DECIMALS)
 

@@ -101,10 +101,39 @@ def test_a_broken_file_is_put_aside_and_begun_anew(tmp_path, caplog):
     assert again.texts == []
 
 
-def test_a_file_that_cannot_be_opened_only_costs_time(tmp_path, caplog):
+@pytest.mark.parametrize("path", [".", "file/vectors.db", "file/folder/vectors.db"])
+def test_a_file_that_cannot_be_opened_only_costs_time(tmp_path, caplog, path):
+    (tmp_path / "file").write_text("no folder")
     with caplog.at_level(logging.WARNING):
-        assert cached(FakeEmbedder(), tmp_path).documents(TEXTS).shape == (3, 64)
+        assert cached(FakeEmbedder(), tmp_path / path).documents(TEXTS).shape == (3, 64)
     assert "can't be used now" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        b"",
+        b"\0" * 5,
+        b"\0" * 256,
+        np.full(64, np.nan, "<f4").tobytes(),
+        np.ones(64, "<f4").tobytes(),
+        "text",
+        None,
+    ],
+)
+def test_a_vector_that_is_not_whole_is_made_again(tmp_path, stored):
+    path = tmp_path / "vectors.db"
+    expected = cached(FakeEmbedder(), path).documents(TEXTS)
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE odd AS SELECT * FROM vectors")
+        connection.execute("UPDATE odd SET vector = ? WHERE content = ?", (stored, content_key(TEXTS[0])))
+        connection.execute("DROP TABLE vectors")
+        connection.execute("ALTER TABLE odd RENAME TO vectors")
+        connection.execute("CREATE UNIQUE INDEX once ON vectors (model, content)")
+    for embedded in ([TEXTS[0]], []):
+        embedder = FakeEmbedder()
+        assert np.array_equal(cached(embedder, path).documents(TEXTS), expected)
+        assert embedder.texts == embedded
 
 
 def test_two_writers_share_a_file(tmp_path):
@@ -121,7 +150,7 @@ def test_two_writers_share_a_file(tmp_path):
 
 def test_many_keys_are_asked_in_parts(tmp_path):
     cache = VectorCache(tmp_path / "vectors.db", model_id="m")
-    vectors = {content_key(str(n)): np.array([n], np.float32) for n in range(1200)}
+    vectors = {content_key(str(n)): np.array([1], np.float32) for n in range(1200)}
     assert cache.get(list(vectors)) == {}
     cache.put(vectors)
     assert cache.get(list(vectors)) == vectors

@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 _AT_ONCE = 500  # SQLite's oldest limit of variables in a statement is 999
 _BUSY_SECONDS = 30.0
+_LENGTH_ERROR = 1e-3
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS vectors "
     "(model TEXT NOT NULL, content BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, content)) "
@@ -30,10 +31,11 @@ def content_key(text: str) -> bytes:
 
 
 class VectorCache:
-    """A file of vectors, shared by any number of processes; an SQLite database.
+    """A file of unit vectors, shared by any number of processes; an SQLite database.
 
     What one model made is never given to another. A file that can't be read is put aside, with a warning,
-    and begun anew: it holds nothing that can't be made again. It only grows; delete it to make it small.
+    and begun anew: it holds nothing that can't be made again. A vector that isn't whole is made again, too.
+    It only grows; delete it to make it small.
     """
 
     def __init__(self, path: Path, *, model_id: str) -> None:
@@ -48,10 +50,15 @@ class VectorCache:
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that are there, by key."""
-        if not self._path.exists():
-            return {}
         found: dict[bytes, Floats] = {}
-        with self._mended(), self._open() as connection:
+        with self._mended():
+            if self._path.exists():
+                found = self._found(keys)
+        return {key: vector for key, vector in found.items() if _is_whole(vector)}
+
+    def _found(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:
+        found: dict[bytes, Floats] = {}
+        with self._open() as connection:
             for start in range(0, len(keys), _AT_ONCE):
                 some = keys[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(some))
@@ -59,15 +66,16 @@ class VectorCache:
                     f"SELECT content, vector FROM vectors WHERE model = ? AND content IN ({marks})",  # noqa: S608 - only question marks
                     (self._model_id, *some),
                 )
-                found.update((key, np.frombuffer(vector, "<f4")) for key, vector in rows)
+                found.update((key, _read(vector)) for key, vector in rows)
         return found
 
     def put(self, vectors: Mapping[bytes, Floats]) -> None:
         """Add vectors; all of them or none are written."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         rows = [(self._model_id, key, vector.astype("<f4").tobytes()) for key, vector in vectors.items()]
-        with self._mended(), self._open() as connection, connection:
-            connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+        with self._mended():
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._open() as connection, connection:
+                connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -81,10 +89,20 @@ class VectorCache:
         """Go on without the file where it can't be used: it only saves work."""
         try:
             yield
-        except sqlite3.OperationalError as error:  # locked, full, read-only: it may be whole
+        except (sqlite3.OperationalError, OSError) as error:  # locked, full, read-only: it may be whole
             logger.warning("the vector cache %s can't be used now: %s", self._path, error)
         except sqlite3.DatabaseError as error:
             aside = self._path.with_name(self._path.name + ".broken")
             logger.warning("the vector cache %s is broken (%s); put aside as %s", self._path, error, aside)
             with contextlib.suppress(OSError):
                 self._path.replace(aside)
+
+
+def _read(stored: object) -> Floats:
+    is_readable = isinstance(stored, bytes) and len(stored) % 4 == 0
+    return np.frombuffer(stored if is_readable else b"", "<f4")
+
+
+def _is_whole(vector: Floats) -> bool:
+    """Tell whether a vector has length 1, as all that are written: SQLite sees no bit that flips."""
+    return bool(abs(float(vector @ vector) - 1) < _LENGTH_ERROR)
