@@ -1,6 +1,7 @@
 """Clients are told when what they were listed has changed, and only then."""
 
 import asyncio
+import itertools
 import threading
 
 import pytest
@@ -26,6 +27,9 @@ from tests.support import make
 from tool_search_processor import Tool
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.server.front import hub
+from tool_search_processor.server.front.requests import FrontRequest
+from tool_search_processor.server.front.rules import SessionRules
+from tool_search_processor.server.front.sessions import Session
 from tool_search_processor.server.mcp import ToolServer
 
 
@@ -322,6 +326,31 @@ async def test_one_client_that_hangs_does_not_keep_the_others_from_hearing():
             server.register_tool(make(f"new_{number}"))
             await heard.once()
             assert f"new_{number}" in await names(client)
+
+
+async def test_the_lists_of_many_clients_are_not_all_looked_at_in_one_turn_of_the_loop():
+    looked: list[str] = []
+
+    async def mark(request, kind):
+        looked.append(kind)
+        return str(len(looked))
+
+    async def tell(event):
+        told.append(event)
+
+    def session(name=None):
+        return Session(mode="normal", rules=SessionRules(holds_for="session"), id=name)
+
+    told, turns = [], []
+    clients = hub.Hub(session(), mark=mark, version=lambda: None)
+    async with clients.running():
+        for number in range(50):
+            await clients.watch(FrontRequest(session=session(str(number))), tell)
+        clients.changed()
+        while len(told) < 50:
+            turns.append(len(looked))
+            await asyncio.sleep(0)
+    assert max(after - before for before, after in itertools.pairwise(turns)) < 5
 
 
 async def test_changes_after_the_end_are_nobodys():

@@ -169,8 +169,10 @@ class Hub:
                 continue
             seen = version
             self._changed.clear()
-            for watched in self._watched.values():
-                self._look_at(watched)
+            for client, watched in tuple(self._watched.items()):
+                if self._watched.get(client) is watched:
+                    self._look_at(watched)
+                    await asyncio.sleep(0)  # requests are answered between one client's lists and the next
 
     def _look_at(self, watched: _Watched) -> None:
         watched.is_due = True
