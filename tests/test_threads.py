@@ -20,10 +20,22 @@ async def test_a_call_runs_in_a_named_thread_with_the_callers_context_variables(
 
 def test_a_forked_process_makes_threads_of_its_own():
     threads = Threads(2, name="some-threads")
-    executor = threads._get()
-    assert threads._get() is executor
+    executor = threads._get(0)
+    assert threads._get(0) is executor
     threads._forget()
-    assert threads._get() is not executor
+    assert threads._get(0) is not executor
+
+
+async def test_what_waits_for_something_else_here_never_waits_for_its_own_thread():
+    threads = Threads(2, name="some-threads")
+    all_taken = threading.Barrier(2)
+
+    def nested(depth):
+        all_taken.wait(10)
+        return depth if depth == 3 else asyncio.run(threads.run(lambda: nested(depth + 1)))
+
+    runs = [threads.run(lambda: nested(1)) for _ in range(2)]
+    assert await asyncio.wait_for(asyncio.gather(*runs), 30) == [3, 3]
 
 
 @pytest.mark.parametrize("failure", [StopIteration, GeneratorExit])
