@@ -9,7 +9,7 @@ import json
 import pytest
 
 from tool_search_processor import Agent, Tool, ToolSearchProcessor
-from tool_search_processor.agent import RunResult
+from tool_search_processor.agent import RunResult, TextDelta
 from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.testing import ScriptedModel, call
@@ -178,9 +178,25 @@ async def test_an_error_in_the_middle_of_a_stream_is_raised_and_says_where():
     assert "model call of step 0" in caught.value.__notes__[0]
 
 
-async def test_an_emoji_that_a_stream_cut_in_two_is_one_again():
-    halves = [{"choices": [{"index": 0, "delta": {"content": half}}]} for half in ("a\ud83d", "\ude00b")]
-    assert (await ran(halves, stream=True)).output == "a😀b"
+@pytest.mark.parametrize(
+    ("pieces", "deltas", "output"),
+    [
+        (("a\ud83d", "\ude00b"), ["a", "😀b"], "a😀b"),
+        (("\ud83d", "", "\ude00"), ["😀"], "😀"),
+        (("a\ud83d", "b"), ["a", "\ufffdb"], "a\ufffdb"),
+        (("\ude00é",), ["\ufffdé"], "\ufffdé"),
+        (("a", "\ud83d"), ["a"], "a\ufffd"),
+    ],
+)
+async def test_a_character_that_a_stream_cut_in_two_is_one_again(pieces, deltas, output):
+    chunks = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
+
+    async def completion(**_):
+        return in_pieces(chunks)
+
+    events = [event async for event in Agent("a", "m", completion=completion).stream("hi")]
+    assert [event.text for event in events if isinstance(event, TextDelta)] == deltas
+    assert events[-1].result.output == output
 
 
 @pytest.mark.parametrize(

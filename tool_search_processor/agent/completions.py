@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import importlib
 import inspect
 import json
@@ -115,6 +116,8 @@ class ChunkAssembler:
 
     def __init__(self) -> None:
         self._text: list[str] = []
+        # holds back the first half of a character that a stream cut in two
+        self._halves = codecs.getincrementaldecoder("utf-16-le")("replace")
         self._refusal: list[str] = []
         self._reasoning: list[str] = []
         self._thinking: list[dict[str, Any]] = []
@@ -143,7 +146,8 @@ class ChunkAssembler:
             "provider_specific_fields": self._fields,
         }
         return Reply(
-            text=clean_text("".join(self._text) or "".join(self._refusal)),
+            text="".join(self._text) + self._halves.decode(b"", final=True)
+            or clean_text("".join(self._refusal)),
             calls=tuple(unique_ids(call.request() for call in self._calls)),
             finish_reason=self._finish_reason,
             extra={name: sendable(value) for name, value in extra.items() if value},
@@ -162,7 +166,8 @@ class ChunkAssembler:
                 self._add_thinking(block)
         self._items.extend(items_of(field_of(delta, "reasoning_items")))
         self._fields.update(_object(field_of(delta, "provider_specific_fields")))
-        text = text_of(field_of(delta, "content"))
+        content = text_of(field_of(delta, "content"))
+        text = self._halves.decode(content.encode("utf-16-le", "surrogatepass"))
         self._text.append(text)
         return text
 
