@@ -341,6 +341,19 @@ async def test_the_filter_holds_for_both_protocols(http):
         assert "small_echo" not in [one["tool"]["name"] for one in answer.json()]
 
 
+@pytest.mark.parametrize("written", ["X-Plan", "x-plan"])
+async def test_a_filter_finds_a_header_alike_in_both_protocols(http, written):
+    server = Gateway([make("one")], filter=lambda request: request.context["headers"].get(written) == "pro")
+    async with running(server) as url:
+        for plan, names in (("pro", ["one"]), ("free", [])):
+            headers = {"x-plan": plan}
+            async with client_of(url, headers=headers) as client:
+                assert await found(client, query="one") == names
+            search = url.replace("/mcp", "/v1/tools/search")
+            answer = await http.post(search, json={"query": "one"}, headers=headers)
+            assert [each["tool"]["name"] for each in answer.json()] == names
+
+
 async def test_limits_hold_for_all(http):
     async with running(Gateway([make("one")]), max_body_bytes=1000, requests_per_second=2) as url:
         big = await http.post(url.replace("/mcp", "/v1/tools/search"), content=b"x" * 5_000_000)

@@ -78,7 +78,7 @@ def create_app(
         token: The token that every request but `/health` has to bring; or a function, sync or async, from
             a token to its user, None for nobody. None asks for no token.
         filter: Asked in phase `search` which tools a request may find; the context of its request, and
-            that of providers, holds `headers` (by small names) and `user`.
+            that of providers, holds `headers` (found in upper and lower case) and `user`.
         limits: What `Protection` takes: `allowed_origins`, `requests_per_second` … Without a token only
             clients that call the host by a loopback name are served, unless `allowed_hosts` says otherwise:
             a page from elsewhere may have its own name lead here (DNS rebinding).

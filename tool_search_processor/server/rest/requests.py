@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -137,8 +137,8 @@ def read_query(request: Request, model: type[Model]) -> Model:
 
 
 def context_of(request: Request, caller: Caller) -> Mapping[str, Any]:
-    """Return what providers and the filter know of a request: `headers`, by small names, and `user`."""
-    return {"headers": MappingProxyType(headers_of(request)), "user": caller.user}
+    """Return what providers and the filter know of a request: `headers` and `user`, as over MCP."""
+    return {"headers": Headers(headers_of(request)), "user": caller.user}
 
 
 def headers_of(request: Request) -> dict[str, str]:
