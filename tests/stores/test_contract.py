@@ -499,3 +499,14 @@ async def test_closing_twice_does_no_harm(make_store, clock):
     store = make_store(clock)
     await store.aclose()
     await store.aclose()
+
+
+def test_a_scope_is_a_key_by_processor_and_thread():
+    """As a store of somebody else's will use it: each step's scope has another run and conversation."""
+    step = LoadScope(
+        "p", "t", "run-2", [{"role": "user", "content": "x"}], frozenset({"load_tool"}), "unload"
+    )
+    kept = {LoadScope("p", "t", "run-1"): ["a"]}
+    assert kept[step] == ["a"]
+    assert LoadScope("p", "u") not in kept
+    assert LoadScope("q", "t") not in kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 
@@ -16,17 +16,19 @@ class LoadScope:
     await store.add(scope, ["create_issue"])
     await store.loaded(scope)  # -> ('create_issue',)
     ```
+
+    Equal, and so the same key of a dict, where processor and thread are.
     """
 
     processor_id: str
     thread_id: str | None = None
     """None stands for every thread of the processor, and is taken by `clear` alone."""
-    run_id: str = ""
-    messages: Sequence[Mapping[str, Any]] = ()
+    run_id: str = field(default="", compare=False)
+    messages: Sequence[Mapping[str, Any]] = field(default=(), compare=False)
     """The conversation, for stores that read it."""
-    load_tool_names: frozenset[str] = frozenset()
+    load_tool_names: frozenset[str] = field(default=frozenset(), compare=False)
     """The meta-tools whose results load."""
-    unload_tool_name: str | None = None
+    unload_tool_name: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
