@@ -42,6 +42,10 @@ SHOWN = {
         "Answer: Ada has book 1 now.",
     ],
     "own_loop": ["calls     diff_texts(", "assistant The patch is:\n--- old\n+++ new"],
+    "own_parts": [
+        "Named with {} finds []\nNamed with {'plugins': True} finds ['headline']",
+        "VectorIndex with {'plugins': True} finds ['headline']\nSay please.",
+    ],
     "per_plan_filter": [
         "{'plan': 'free'}\n  finds generate_password,",
         "loads count_words; not found: generate_password, no_such_tool\n{'plan': 'pro'}",

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.tools.definitions import ToolFields
 from tool_search_processor.tools.tool import Tool
 
+if TYPE_CHECKING:
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+    class FunctionTool(Tool, Generic[P, R]):
+        """What a type checker knows of `@tool`: a `Tool` that is called with its function's signature."""
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+            """Call the function."""
+            raise NotImplementedError
+
 
 @overload
-def tool(function: Callable[..., Any], /) -> Tool: ...
+def tool(function: Callable[P, R], /) -> FunctionTool[P, R]: ...
 @overload
-def tool(**fields: Unpack[ToolFields]) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(**fields: Unpack[ToolFields]) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 def tool(
     function: Callable[..., Any] | None = None, /, **fields: Unpack[ToolFields]
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
