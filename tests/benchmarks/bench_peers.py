@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -247,7 +247,7 @@ def main() -> None:
 def shortened(dataset: Dataset, most: int | None) -> Dataset:
     """Return a set with its first queries, and only those that a tool serves."""
     served = [query for query in dataset.queries if query.relevant]
-    return make_dataset(dataset.tools, served[:most], name=dataset.name)
+    return replace(dataset, queries=tuple(served[:most]))
 
 
 if __name__ == "__main__":

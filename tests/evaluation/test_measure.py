@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.evaluation import DataError, Query, evaluate, macro_average
+from tool_search_processor.evaluation import DataError, Query, evaluate, load_tools, macro_average
 from tool_search_processor.evaluation.data import make_dataset
 from tool_search_processor.evaluation.measure import Engine, foreign_tools, query_count
 from tool_search_processor.evaluation.report import DEPTH, METRICS
@@ -69,6 +69,23 @@ def measured(*queries, index=Answers, **options):
 
 def values(report):
     return {name: estimate.value for name, estimate in report.metrics.items()}
+
+
+@pytest.mark.parametrize("order", [("math.pow", "math_pow"), ("math_pow", "math.pow")])
+def test_relevant_names_are_matched_once(tmp_path, order):
+    # The valid name of one tool is the original name of the other: matched again, they changed places.
+    tools = load_tools(saved(tmp_path / "tools.jsonl", *({"name": name} for name in order)))
+    names = {tool.original_name: tool.name for tool in tools}
+    asked = [query(names[name], name) for name in order]
+    dataset = make_dataset(tools, asked)
+    assert [q.relevant for q in dataset.queries] == [(names[name],) for name in order]
+    report = evaluate(Answers, dataset.tools, dataset.queries)
+    assert report.metrics["recall@1"].value == 1.0
+
+
+def saved(path, *records):
+    path.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    return path
 
 
 def test_the_means_are_those_of_the_queries():

@@ -151,9 +151,31 @@ def make_dataset(
     Raises:
         DataError: If two tools bear one name, or relevant names are unknown and `allow_missing` is False.
     """
-    check_unique(tools, name)
+    known = {tool.name: tool.name for tool in tools}
+    known |= {tool.original_name: tool.name for tool in tools}  # files go by these
+    return _matched(tools, queries, known, name=name, allow_missing=allow_missing)
+
+
+def as_dataset(tools: Sequence[Tool], queries: Iterable[Query], *, name: str) -> Dataset:
+    """Put tools and queries together that were matched: a tool's name counts before an original name.
+
+    Raises:
+        DataError: See `make_dataset`.
+    """
     known = {tool.original_name: tool.name for tool in tools}
-    known = {tool.name: tool.name for tool in tools} | known
+    known |= {tool.name: tool.name for tool in tools}
+    return _matched(tools, queries, known, name=name, allow_missing=False)
+
+
+def _matched(
+    tools: Sequence[Tool],
+    queries: Iterable[Query],
+    known: Mapping[str, str],
+    *,
+    name: str,
+    allow_missing: bool,
+) -> Dataset:
+    check_unique(tools, name)
     asked = list(queries)
     missing = [name for query in asked for name in query.relevant if name not in known]
     if missing and not allow_missing:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError, InvalidPatternError
-from tool_search_processor.evaluation.data import Dataset, Query, make_dataset
+from tool_search_processor.evaluation.data import Dataset, Query, as_dataset
 from tool_search_processor.evaluation.report import DEPTH, Outcome, Report, make_report
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.documents import document_of
@@ -113,7 +113,7 @@ def evaluate(
     Raises:
         DataError: If names are not unique, or a relevant name is unknown.
     """
-    dataset = make_dataset(tools, queries, name=name)
+    dataset = as_dataset(tools, queries, name=name)
     served = [query for query in dataset.queries if query.relevant]
     unserved = [query for query in dataset.queries if not query.relevant]
     told = progress or _no_progress
