@@ -30,6 +30,7 @@ async def ask(
     client=("10.0.0.1", 5),
     host="localhost:8000",
     method="POST",
+    root_path="",
     **headers,
 ):
     """Send one request in pieces; returns the status, the answer and its headers."""
@@ -38,6 +39,7 @@ async def ask(
         "type": "http",
         "method": method,
         "path": path,
+        "root_path": root_path,
         "scheme": scheme,
         "client": client,
         "headers": [
@@ -145,6 +147,24 @@ async def test_a_token_is_needed_where_there_is_one_to_check(authorization, stat
     assert answer.get("user") == user
     assert ("www-authenticate" in headers) == (status == 401)
     assert (await ask(app, path="/health", authorization=authorization))[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "status"),
+    [
+        ("/tools", "/tools/health", 200),
+        ("", "/health", 200),
+        ("/tools", "/tools/mcp", 401),
+        ("/health", "/health/mcp", 401),
+        ("/tools", "/toolshealth", 401),
+        ("/tools/", "/tools/health", 401),
+        ("/tools", "/health", 200),
+        ("", "/tools/health", 401),
+    ],
+)
+async def test_a_path_is_open_wherever_the_app_is_mounted(root, path, status):
+    app = Protection(echo, token="right", open_paths=["/health"])
+    assert (await ask(app, path=path, root_path=root))[0] == status
 
 
 async def test_one_token_for_all():

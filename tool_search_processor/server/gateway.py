@@ -159,6 +159,8 @@ class Gateway:
     def http_app(self, *, started: Callable[[], object] | None = None, **limits: Any) -> Starlette:
         """Return an ASGI app, whose lifespan starts the upstreams and closes them.
 
+        An app that mounts it has to enter its `router.lifespan_context(app)`: mounting alone starts nothing.
+
         `/mcp` speaks MCP; the rest is as `create_app` has it, over the same index, with the upstreams in
         `/health` for whoever has the token.
 

@@ -58,7 +58,7 @@ class Protection:
             allowed_origins: Origins of web pages, such as `https://example.com`, that may ask, and whose
                 browsers let them read the answers (CORS). Pages that this server itself gave out, and with
                 `allowed_hosts` those of this machine, may ask without.
-            open_paths: Paths that ask for no token.
+            open_paths: Paths that ask for no token, as the app has them, wherever it is mounted.
             max_body_bytes: The largest body.
             body_timeout_seconds: The longest that a body may take to come in.
             max_concurrent: The most requests that are answered at one time, open streams among them.
@@ -114,7 +114,7 @@ class Protection:
             await refuse(send, 429, "too many requests")
             return
         caller = await self._access.admit(headers.get("authorization"))
-        if caller is None and scope["path"] not in self._open_paths:
+        if caller is None and path_in_app(scope) not in self._open_paths:
             await refuse(send, 401, "a bearer token is needed", ("www-authenticate", "Bearer"))
             return
         scope[CALLER_KEY] = caller or Caller()
@@ -199,6 +199,13 @@ def replay(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
+
+
+def path_in_app(scope: Scope) -> str:
+    """Return a request's path as the app's own routes have it: without that which it is mounted at."""
+    path: str = scope["path"]
+    rest = path.removeprefix(scope.get("root_path", ""))
+    return rest if rest.startswith("/") else path
 
 
 def joined_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:

@@ -8,6 +8,8 @@ import sys
 import httpx2
 import pytest
 from mcp import MCPError
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from tests.providers.mcp.asking import SMALL, HttpServer, ended, until
 from tests.providers.openapi.web import reply, serve
@@ -300,6 +302,21 @@ async def test_with_a_token_strangers_learn_that_it_is_up_and_no_more(http):
         assert (await http.get(f"{base}/", auth=("me", "secret"))).status_code == 200
         async with client_of(url, headers=BEARER) as client:
             assert (await found(client, query="echo"))[0] == "small_echo"
+
+
+async def test_the_same_holds_for_one_that_is_mounted_in_an_app():
+    mounted = gateway(token="secret").http_app()
+    app = Starlette(routes=[Mount("/tools", mounted), Mount("/health", mounted)])
+    transport = httpx2.ASGITransport(app)
+    async with (
+        mounted.router.lifespan_context(mounted),
+        httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http,
+    ):
+        assert (await http.get("/tools/health")).json()["status"] == "ok"
+        assert (await http.get("/tools/")).headers["www-authenticate"].startswith("Basic")
+        for path in ("/tools/metrics", "/tools/mcp", "/tools/v1/tools", "/health/metrics", "/health/mcp"):
+            assert (await http.get(path)).status_code == 401
+        assert (await http.get("/tools/", auth=("me", "secret"))).status_code == 200
 
 
 @pytest.mark.parametrize("masks", [False, True])

@@ -320,6 +320,7 @@ class ToolServer:
         """Return an ASGI app with a lifespan, for a server of your own; `aclose` is yours, too.
 
         Beside the endpoint it has `/metrics`: figures of the searches and calls, as Prometheus reads them.
+        An app that mounts it has to enter its `router.lifespan_context(app)`: mounting alone starts nothing.
 
         Args:
             path: Where the endpoint is.
