@@ -153,6 +153,52 @@ async def test_messages_without_a_user_are_one_turn():
         await limited(messages, 5)
 
 
+THOUGHT = [{"type": "thinking", "thinking": "t" * 1000, "signature": "s" * 1000}]
+SIGNED = {"id": "a__thought__" + "s" * 1000, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("once", "kept_twice"),
+    [
+        (
+            {**assistant("x"), "thinking_blocks": THOUGHT},
+            {"reasoning_content": "t" * 1000, "provider_specific_fields": {"thinking_blocks": THOUGHT}},
+        ),
+        (
+            {**assistant("x"), "tool_calls": [SIGNED]},
+            {
+                "tool_calls": [{**SIGNED, "provider_specific_fields": {"thought_signature": "s" * 1000}}],
+                "provider_specific_fields": {"thought_signatures": ["s" * 1000], "citations": None},
+            },
+        ),
+        (result("a" * 64), {"tool_call_id": "a" * 64 + "__thought__" + "s" * 1000}),
+        (assistant("x"), {"provider_specific_fields": {}}),
+    ],
+    ids=["thinking", "signed call", "signed result", "nothing"],
+)
+async def test_what_litellm_keeps_twice_is_counted_as_it_is_sent(once, kept_twice):
+    counted = []
+
+    def count(text):
+        counted.append(len(text))
+        return len(text)
+
+    for message in (once, {**once, **kept_twice}):
+        limiter = TokenLimiter(10**6, counter=count)
+        await limiter.process_input_step(InputStep(messages=[user("q"), message]))
+    half = len(counted) // 2
+    assert sum(counted[half:]) - sum(counted[:half]) in (0, len("{}"))
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "web_search_results"])
+async def test_what_is_kept_once_counts(field):
+    alone = {"reasoning_content": "t" * 1000}
+    among_others = {"provider_specific_fields": {"web_search_results": ["t" * 1000]}}
+    message = {**assistant("x"), **(alone if field == "reasoning_content" else among_others)}
+    with pytest.raises(TokenLimitError):
+        await TokenLimiter(500, counter=len).process_input_step(InputStep(messages=[user("q"), message]))
+
+
 async def test_media_costs_a_fixed_figure_whatever_its_bytes():
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 100_000}}
     step = InputStep(messages=[user([{"type": "text", "text": "what?"}, image])])

@@ -8,13 +8,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Literal
+from typing import Any, Literal
 
 from cachetools import LRUCache
 
 from tool_search_processor.errors import AbortRun, ConfigurationError, TokenLimitError
 from tool_search_processor.messages import SYSTEM_ROLES
-from tool_search_processor.plain import plain
+from tool_search_processor.plain import items_of, mapping_of, plain
 from tool_search_processor.steps import InputStep, Message
 from tool_search_processor.tokens import DefinitionCounter, TextCounter, estimate_tokens
 
@@ -24,6 +24,10 @@ _REPLY_OVERHEAD = 3
 _MEDIA_PART_TOKENS = 1_000
 """An image costs 85 to 1,600 with today's providers; its base64 text must not be counted."""
 _CACHE_ENTRIES = 20_000
+_OWN_FIELDS = "provider_specific_fields"
+_KEPT_TWICE = ("reasoning_content", "thinking_blocks", "thought_signature", "thought_signatures")
+_ID_CHARACTERS = 64
+"""Of a result's call id: what may stand behind is the signature of the call, which was counted there."""
 _HUB_TOKENIZERS = ("llama-2", "llama2", "llama-3", "llama3", "replicate", "command-r", "cohere")
 """Words in model names for which litellm would fetch a tokenizer from the network."""
 
@@ -214,7 +218,27 @@ def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
         elif part is not None:
             total += _MEDIA_PART_TOKENS
     rest = {key: value for key, value in message.items() if key not in ("role", "content")}
-    return total + (count(json.dumps(plain(rest), ensure_ascii=False)) if rest else 0)
+    return total + (count(json.dumps(_sent_once(rest), ensure_ascii=False)) if rest else 0)
+
+
+def _sent_once(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message's fields beside its content as plain data, each thing once, as it is sent.
+
+    litellm keeps a model's thinking as text, as signed blocks, and among the provider's own fields, and the
+    signature of a call in that call's id and there as well.
+    """
+    found: dict[str, Any] = plain(fields)
+    if found.get("thinking_blocks"):
+        found.pop("reasoning_content", None)
+    signed = [call for call in items_of(found.get("tool_calls")) if isinstance(call, dict)]
+    for holder in (found, *signed):
+        own = mapping_of(holder.pop(_OWN_FIELDS, None))
+        left = {key: value for key, value in own.items() if key not in _KEPT_TWICE and value is not None}
+        if left:
+            holder[_OWN_FIELDS] = left
+    if isinstance(found.get("tool_call_id"), str):
+        found["tool_call_id"] = found["tool_call_id"][:_ID_CHARACTERS]
+    return found
 
 
 def _spans(messages: Sequence[Message]) -> list[tuple[int, int]]:
