@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import uuid
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
@@ -54,6 +55,11 @@ class InputStep:
             if isinstance(value, str | Tool):
                 raise ConfigurationError(
                     f"InputStep.{name} is a sequence, found the single value {value!r:.60}: put it in a list"
+                )
+        for item in self.tools if isinstance(self.tools, list | tuple) else ():
+            if not isinstance(item, Tool):
+                raise ConfigurationError(
+                    f"InputStep.tools holds Tools, found {item!r:.60}: make one with Tool.from_function(...)"
                 )
         for name in ("context", "model_settings"):
             value = getattr(self, name)
@@ -151,7 +157,8 @@ async def run_processors(processors: Iterable[InputProcessor], step: InputStep) 
     """
     for processor in processors:
         try:
-            result = await processor.process_input_step(step)
+            answer: Any = processor.process_input_step(step)
+            result = await answer if inspect.isawaitable(answer) else answer  # a plain `def` will do
             if not isinstance(result, InputStep):
                 raise ConfigurationError(
                     f"process_input_step must return an InputStep, found {type(result).__name__}: "

@@ -380,6 +380,16 @@ async def test_searches_at_once_fill_a_remote_index_once():
     assert index.inner.updates == [3]
 
 
+@pytest.mark.parametrize("answer", [["tool_0"], [("tool_0", 1.0)], None, (hit for hit in ())])
+async def test_an_index_that_gives_no_hits_is_named(answer):
+    class Odd(RecordingIndex):
+        def search(self, query, **_):
+            return answer
+
+    with pytest.raises(ConfigurationError, match=r"Odd\.search must return a list of Hit, found "):
+        await IndexPool(Odd()).search("x", shared=ToolSet([Tool("tool_0")]))
+
+
 async def test_an_update_that_fails_is_tried_again():
     class Failing(RecordingIndex):
         def update(self, documents):

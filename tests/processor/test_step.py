@@ -10,6 +10,7 @@ from tool_search_processor import (
     ConfigurationError,
     DuplicateToolError,
     InputProcessor,
+    MemoryStore,
     ReservedToolNameError,
     StaticProvider,
     Tool,
@@ -712,3 +713,60 @@ async def test_what_is_listed_anyway_takes_no_place_of_a_preload():
     index = ScoredIndex({"clock": 0.9, "always_on": 0.8, "send_mail": 0.5})
     processor = ToolSearchProcessor([*CATALOG, make("clock", pinned=True)], preload=1, search=index)
     assert names(await Run(processor).step(always_on))[2:] == ["always_on", "clock", "send_mail"]
+
+
+# -- processors of others
+
+
+class Plain:
+    """An input processor by a function."""
+
+    id = "plain"
+
+    def __init__(self, process):
+        self.process_input_step = process
+
+
+async def test_a_processor_may_be_a_plain_def():
+    processed = await run_processors([Plain(lambda given: given.replace(instructions=["Hi."]))], step())
+    assert processed.instructions == ["Hi."]
+
+
+async def waiting(given):
+    yield given
+
+
+@pytest.mark.parametrize(
+    ("process", "told"),
+    [
+        (waiting, "must return an InputStep, found async_generator: return the step"),
+        (
+            lambda given: given.replace(tools=[*given.tools, list]),
+            "InputStep.tools holds Tools, found <class",
+        ),
+        (lambda given: None, "must return an InputStep, found NoneType"),
+    ],
+)
+async def test_what_a_processor_does_wrong_is_told_with_its_name(process, told):
+    with pytest.raises(ConfigurationError, match=told) as caught:
+        await run_processors([Plain(process)], step())
+    assert caught.value.__notes__ == ["raised by the input processor 'plain'"]
+
+
+class Forgetful(MemoryStore):
+    async def add(self, *args, **options):
+        await super().add(*args, **options)
+
+
+async def test_a_store_that_says_nothing_of_an_add_is_told():
+    processor = ToolSearchProcessor(CATALOG, store=Forgetful())
+    with pytest.raises(ConfigurationError, match=r"Forgetful\.add must return an AddResult, found None"):
+        await processor.load("send_mail", thread_id="t")
+
+
+def test_a_store_without_a_method_is_told_which():
+    class Half:
+        loaded = add = remove = clear = stats = MemoryStore.loaded
+
+    with pytest.raises(ConfigurationError, match=r"found .*, which has no touch, aclose$"):
+        ToolSearchProcessor(CATALOG, store=Half())

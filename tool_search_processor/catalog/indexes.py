@@ -14,6 +14,7 @@ from typing import Any
 from cachetools import LRUCache
 
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, bears_any
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import CountingIndex, Document, Hit
 from tool_search_processor.search.strategies import (
     AnyIndex,
@@ -189,8 +190,12 @@ class _Holder:
     ) -> list[Hit]:
         """Search the index; one that says it is `blocking` is searched in a thread."""
         search = functools.partial(self.index.search, query, limit=limit, within=within, extra=extra)
-        hits: list[Hit] = await self._ask(search)
-        return hits
+        hits = await self._ask(search)
+        if not isinstance(hits, list | tuple) or not all(isinstance(hit, Hit) for hit in hits[:1]):
+            raise ConfigurationError(
+                f"{type(self.index).__name__}.search must return a list of Hit, found {hits!r:.80}"
+            )
+        return list(hits)
 
     async def count(
         self, query: str, *, min_score: float, within: frozenset[str] | None, extra: Sequence[Document]

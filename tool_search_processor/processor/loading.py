@@ -12,6 +12,7 @@ from tool_search_processor.meta_tools import MetaToolNames, as_object, read_name
 from tool_search_processor.processor.loop_guard import LoopGuard
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.base import (
+    AddResult,
     ClaimingStore,
     ConversationStore,
     LoadedToolStore,
@@ -174,6 +175,10 @@ class LoadedTools:
         store, scope = self._locate(step)
         run = self.run(step)
         result = await store.add(scope, names, max_loaded=self._max_loaded, keep=run.in_use)
+        if not isinstance(result, AddResult):
+            raise ConfigurationError(
+                f"{type(store).__name__}.add must return an AddResult, found {result!r:.80}"
+            )
         if result.unavailable:
             return LoadOutcome(
                 already_loaded=tuple(name for name in names if name in run.seen),

@@ -132,8 +132,14 @@ def checked_store(
     if isinstance(store, type):
         raise ConfigurationError(f"store is {store!r:.80}, a class: create it, {store.__name__}(...)")
     if not isinstance(store, LoadedToolStore):
-        raise ConfigurationError(f"store needs the methods of LoadedToolStore, found {store!r:.80}")
+        raise ConfigurationError(f"store needs the methods of LoadedToolStore, {_lacking(store)}")
     return store
+
+
+def _lacking(store: object) -> str:
+    wanted = ("loaded", "add", "touch", "remove", "clear", "stats", "aclose")
+    lacks = ", ".join(name for name in wanted if not hasattr(store, name))
+    return f"found {store!r:.80}, which has no {lacks}"
 
 
 def checked_counter(counter: TextCounter | None) -> TextCounter:

@@ -101,6 +101,14 @@ def test_an_answer_that_is_no_numbers_is_refused(answer):
         described.query("a")
 
 
+def test_an_async_embedder_is_told():
+    async def embed(texts):
+        raise AssertionError
+
+    with pytest.raises(ConfigurationError, match=r"is a plain `def`, found <coroutine object .*: embedders"):
+        DescribedEmbedder.of(embed).documents(["a"])
+
+
 @pytest.mark.parametrize("size", [1e30, 1e-30, 1e300, 1e-300, np.float32(3e38), 7])
 def test_the_size_of_numbers_does_not_matter(size):
     made = DescribedEmbedder.of(lambda texts: np.array([[3, 4]]) / 4 * size).documents(["a"])

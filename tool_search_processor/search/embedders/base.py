@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -158,6 +159,10 @@ def _numbers(answer: Any, *, of: str) -> NDArray[np.floating[Any]]:
     Raises:
         ConfigurationError: It isn't numbers, or lists of different lengths.
     """
+    if inspect.isawaitable(answer):
+        if inspect.iscoroutine(answer):
+            answer.close()
+        raise ConfigurationError(f"{of} is a plain `def`, found {answer!r:.80}: embedders run in a thread")
     try:
         given = np.asarray(answer)
         if given.dtype.kind not in "biufO":
