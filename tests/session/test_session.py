@@ -159,6 +159,16 @@ async def test_nothing_to_execute(calls):
         assert await session.execute(calls) == []
 
 
+RESPONSES_CALL = {"type": "function_call", "id": "fc", "call_id": "c1", "name": "erase", "arguments": "{}"}
+
+
+@pytest.mark.parametrize("calls", [RESPONSES_CALL, [{"type": "reasoning", "summary": []}, RESPONSES_CALL]])
+async def test_calls_of_the_responses_api_are_not_taken_for_none(calls):
+    async with ToolSession(Unlocking()) as session:
+        with pytest.raises(ConfigurationError, match=r"Responses API.*pass reply\.choices\[0\]\.message"):
+            await session.execute(calls)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

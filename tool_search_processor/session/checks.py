@@ -8,13 +8,14 @@ from typing import Any
 
 from tool_search_processor.call_requests import read_call
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
-from tool_search_processor.plain import field_of, is_number
+from tool_search_processor.plain import field_of, is_number, items_of
 from tool_search_processor.providers.functions import refuse_awaitable, to_tool
 from tool_search_processor.steps import InputProcessor, ToolResolver
 from tool_search_processor.tools import Tool
 
 _MESSAGE_FIELDS = ("role", "tool_calls", "content")
 """Any of these makes an assistant message, of whichever SDK."""
+_RESPONSES_CALL = "function_call"
 
 
 def checked_tools(tools: Iterable[Tool | Callable[..., Any]], *, owner: str) -> tuple[Tool, ...]:
@@ -112,6 +113,11 @@ def check_reply(value: object) -> None:
         ConfigurationError: Says what to pass.
     """
     first = value[0] if isinstance(value, list | tuple) and value else value
+    if any(field_of(item, "type") == _RESPONSES_CALL for item in items_of(value) or (value,)):
+        raise ConfigurationError(
+            "this is a call of OpenAI's Responses API, and calls are read in its chat shape: ask with "
+            "chat.completions.create(...) or litellm.acompletion(...), and pass reply.choices[0].message"
+        )
     is_wrapped = field_of(first, "choices") is not None or field_of(first, "message") is not None
     is_readable = value is None or isinstance(value, str | list | tuple) or read_call(value) is not None
     if is_wrapped or not (is_readable or any(_has(value, name) for name in _MESSAGE_FIELDS)):
