@@ -217,7 +217,7 @@ class Pages:
         return []
 
     async def list_resources(self, context):
-        return [Resource(uri="page://1", tags={"old"}), Resource(uri="page://2")]
+        return [Resource(uri="page://a1", tags={"old"}), Resource(uri="page://2"), Resource(uri="page://b2")]
 
     async def list_resource_templates(self, context):
         return [ResourceTemplate(uri_template="page://{n}", read=lambda uri: uri)]
@@ -257,10 +257,10 @@ class DisownOne(Transform):
 )
 async def test_no_template_makes_a_resource_that_is_hidden(hide, wrap):
     catalog = wrap(hide)
-    assert [each.uri for each in await catalog.list_resources()] == ["page://n/2"]
-    for uri in ("page://n/1", "page://n/%31", "PAGE://n/1#a"):
+    assert [each.uri for each in await catalog.list_resources()] == ["page://n/2", "page://n/b2"]
+    for uri in ("page://n/a1", "page://n/a%31", "PAGE://n/a1#a", "page://n/A1"):
         assert await catalog.get_resource_template(uri) is None
-    for uri in ("page://n/2", "page://n/3", "page://n/{n}"):
+    for uri in ("page://n/2", "page://n/3", "page://n/B2", "page://n/{n}"):
         assert (await catalog.get_resource_template(uri)).uri_template == "page://n/{n}"
 
 

@@ -236,8 +236,10 @@ async def look_through(
             answer: Resource | None = await got if inspect.isawaitable(got) else got
             return answer
         found = await get(level - 1, uri)
-        listed = () if found is None else await apply_transforms([transform], [found], kind="resource")
-        return next((resource for resource in listed if resource.uri == uri), None)
+        if found is None:
+            return None
+        listed = await apply_transforms([transform], [found], kind="resource")
+        return next((resource for resource in listed if resource.uri == found.uri), None)
 
     return await get(len(row), uri)
 
@@ -265,9 +267,10 @@ async def hides_resource(
         is_there = await is_hidden(inner)
         if is_there or not any(map(_hides_resources, row)):
             return None
-        found = index_components(await listed()).get(inner)
-        is_there = found is not None
-        return found
+        # Some servers, such as those of files on Windows, take capitals for small letters.
+        found = [resource for resource in await listed() if resource.uri.casefold() == inner.casefold()]
+        is_there = bool(found)
+        return index_components(found).get(inner, found[0]) if found else None
 
     return await look_through(row, uri, find) is None and is_there
 
