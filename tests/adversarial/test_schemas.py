@@ -6,6 +6,7 @@ import copy
 import json
 from typing import Any
 
+import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,6 +127,7 @@ async def test_any_schema_goes_through_everything(schema, importer, row, argumen
     for sent in (listed.to_openai()["function"]["parameters"], listed.to_anthropic()["input_schema"]):
         assert (sent["type"], isinstance(sent["properties"], dict)) == ("object", True)
         json.dumps(sent, allow_nan=False)
+        jsonschema.Draft202012Validator.check_schema(sent)
     if row in ("none", "namespace", "filters"):
         assert listed.parameters == tool.parameters
     assert listed.to_mcp()["inputSchema"]["type"] == "object"

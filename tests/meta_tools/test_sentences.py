@@ -256,8 +256,8 @@ def test_scores_have_three_places_and_are_never_rounded_to_nothing(score, shown)
     ],
 )
 def test_a_parameter_in_a_signature(schema, word):
-    tool = make("f", parameters={"type": "object", "properties": {"a": schema}})
-    assert signature(tool) == f"f({word})"
+    parameters = {"type": "object", "properties": {"a": schema}, "$defs": {"Point": {"type": "object"}}}
+    assert signature(make("f", parameters=parameters)) == f"f({word})"
 
 
 def test_required_parameters_bear_no_question_mark():

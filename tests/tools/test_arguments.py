@@ -12,7 +12,9 @@ from tool_search_processor.tools.wording import choices_text, expected_text, fou
 
 
 def check(schema, arguments, prefix=()):
-    return checked_arguments(parse_arguments(arguments), schema_check(schema), prefix=prefix)
+    return checked_arguments(
+        parse_arguments(arguments), schema_check(schema), shown=lambda path: (*prefix, *path)
+    )
 
 
 def refusal(schema, arguments, prefix=()):
@@ -240,6 +242,7 @@ def test_text_that_only_looks_encoded_is_told_as_it_came(text):
         {"$ref": "#"},
         {"patternProperties": {"(": {}}},
         {"$schema": ["odd"]},
+        {"properties": {"a": {"$dynamicRef": "#gone"}}},
     ],
 )
 def test_a_broken_schema_lets_everything_through(schema):
@@ -254,10 +257,42 @@ def test_a_pattern_of_another_language_is_left_unchecked_and_the_rest_is_checked
     )
 
 
-def test_the_dialect_is_the_one_that_the_schema_names():
-    schema = {"properties": {"a": {"items": [{"type": "integer"}]}}}
-    draft7 = {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
-    assert refusal(draft7, {"a": ["x"]}) == '`a[0]` must be an integer, found the string "x".'
+@pytest.mark.parametrize("dialect", [{}, {"$schema": "http://json-schema.org/draft-07/schema#"}])
+@pytest.mark.parametrize(
+    ("schema", "value", "text"),
+    [
+        ({"items": [{"type": "integer"}]}, ["x"], '`a[0]` must be an integer, found the string "x".'),
+        ({"items": [{}], "additionalItems": False}, [1, 2], "`a[1]` is not allowed here."),
+        ({"minimum": 1, "exclusiveMinimum": True}, 1, "`a` must be greater than 1, found the number 1."),
+        ({"maximum": 9, "exclusiveMaximum": False}, 10, "`a` must be at most 9, found the number 10."),
+        ({"type": "string", "nullable": True}, 1, "`a` must be a string or null, found the number 1."),
+        ({"dependencies": {"b": ["c"]}}, {"b": 1}, '`a` must be a valid value, found the object {"b": 1}.'),
+    ],
+)
+def test_older_spellings_are_read(dialect, schema, value, text):
+    assert refusal({**dialect, **fields(a=schema)}, {"a": value}) == text
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"maximum": 9, "exclusiveMaximum": True}, 8),
+        ({"type": "string", "nullable": True, "enum": ["a"]}, None),
+        ({"minimum": "low", "type": "integer"}, 1),
+    ],
+)
+def test_older_spellings_let_through_what_they_mean(schema, value):
+    assert check(fields(a=schema), {"a": value}) == {"a": value}
+
+
+def test_what_is_broken_takes_no_other_check_with_it():
+    schema = fields(a={"minimum": "low"}, b={"type": "integer"}, c={"$ref": "#/$defs/Gone"}, d=None)
+    assert refusal(schema, {"a": 1, "b": "x", "c": 1, "d": 1}) == (
+        '`b` must be an integer, found the string "x".'
+    )
+
+
+def test_an_unknown_dialect_is_none():
     unknown = {"$schema": "https://example.com/none", "properties": {"a": {"type": "integer"}}}
     assert refusal(unknown, {"a": "x"}) == '`a` must be an integer, found the string "x".'
 

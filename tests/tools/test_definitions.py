@@ -1,5 +1,6 @@
 """Definitions of other systems, in and out."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -274,7 +275,7 @@ def test_any_schema_is_kept_and_is_sent_as_an_object(kind, schema):
     assert tool.to_anthropic()["input_schema"] == sent
     if schema.get("type") == "object":
         assert tool.to_mcp()["inputSchema"] == schema
-        if COMBINATORS.isdisjoint(schema):
+        if COMBINATORS.isdisjoint(schema) and '"array"' not in json.dumps(schema):
             assert sent == {"properties": {}, **schema}
 
 

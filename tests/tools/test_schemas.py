@@ -1,5 +1,6 @@
 """Foreign types, and the form in which a schema goes to a model."""
 
+import jsonschema
 import pytest
 
 from tool_search_processor.tools.frozen import freeze
@@ -125,12 +126,70 @@ def test_a_schema_that_providers_take_goes_out_as_it_came(schema):
         ({"$ref": "https://example.com/a.json"}, {"type": "object", "properties": {}}),
         ({"$ref": "#"}, {"type": "object", "properties": {}}),
         ({"$ref": "#/$defs/Gone", "$defs": {}}, {"type": "object", "properties": {}, "$defs": {}}),
+        (
+            {"type": "object", "properties": {"a": "string", "b": None, "type": "object", "c": True}},
+            {"type": "object", "properties": {"a": {}, "b": {}, "type": {}, "c": True}},
+        ),
     ],
 )
 def test_what_providers_would_refuse_is_mended(schema, sent):
     wire = wire_schema(schema)
     assert wire.schema == sent
     assert wire.wrapper is None
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        # what the Messages API refuses as no schema of the draft 2020-12, and a whole request with it
+        ({"minimum": 0, "exclusiveMinimum": True}, {"exclusiveMinimum": 0}),
+        ({"maximum": 9, "exclusiveMaximum": False}, {"maximum": 9}),
+        ({"minimum": "low", "multipleOf": 0, "minLength": -1, "x-own": 1}, {"x-own": 1}),
+        ({"enum": None, "description": 3, "title": None, "pattern": 1, "const": None}, {"const": None}),
+        ({"anyOf": [{"type": "string"}, "integer", None]}, {"anyOf": [{"type": "string"}]}),
+        ({"anyOf": [], "allOf": {}, "not": []}, {}),
+        ({"required": ["a", "b", "a", 1]}, {"required": ["a", "b"]}),
+        ({"$ref": "#/$defs/Gone", "description": "D"}, {"description": "D"}),
+        ({"$defs": [], "definitions": {"A": "string"}}, {"definitions": {"A": {}}}),
+        ({"type": "string", "nullable": True}, {"type": ["string", "null"], "nullable": True}),
+        # what the Chat Completions API refuses: "array schema missing items", and items that are no object
+        ({"type": "array"}, {"type": "array", "items": {}}),
+        ({"type": ["array", "null"], "items": True}, {"type": ["array", "null"], "items": {}}),
+        (
+            {"type": "array", "prefixItems": [{}, {}], "items": False},
+            {"type": "array", "prefixItems": [{}, {}], "items": {}, "maxItems": 2},
+        ),
+        (
+            {"type": "array", "items": [{"type": "string"}], "maxItems": 1},
+            {"type": "array", "items": {}, "prefixItems": [{"type": "string"}], "maxItems": 1},
+        ),
+    ],
+)
+def test_every_schema_inside_is_one_that_providers_take(given, sent):
+    wire = wire_schema({"properties": {"a": given, "b": {"items": given, "type": "array"}}}).schema
+    assert wire["properties"]["a"] == sent
+    assert wire["properties"]["b"]["items"] == sent
+    jsonschema.Draft202012Validator.check_schema(wire)
+
+
+def test_parameters_have_names_that_providers_take():
+    long = "x" * 70
+    given = {
+        "type": "object",
+        "properties": {"$filter": {}, "filter": {}, "a b": {}, "名": {}, "名前": {}, long: {}, "a.b-c": {}},
+        "required": ["$filter", "filter"],
+    }
+    wire = wire_schema(given)
+    assert list(wire.schema["properties"]) == [
+        "filter_2", "filter", "a_b", "argument", "argument_2", "x" * 64, "a.b-c",
+    ]  # fmt: skip
+    assert wire.schema["required"] == ["filter_2", "filter"]
+    values, shown = wire.unwrap({"filter_2": 1, "filter": 2, "名": 3, "argument_2": 4, "other": 5})
+    assert values == {"$filter": 1, "filter": 2, "名": 3, "名前": 4, "other": 5}
+    assert [shown((name, "$filter")) for name in ("$filter", "名", "filter")] == [
+        ("filter_2", "$filter"), ("名", "$filter"), ("filter", "$filter"),
+    ]  # fmt: skip
+    assert shown(()) == ()
 
 
 def test_a_reference_root_is_inlined_and_its_definitions_stay():
@@ -213,11 +272,14 @@ def test_the_wrapper_never_bears_a_propertys_name(properties, wrapper):
 
 
 def test_arguments_are_unwrapped_or_taken_as_they_are():
-    wire = wire_schema({"type": "array"})
-    assert wire.unwrap({"input": [1]}) == ([1], ("input",))
-    assert wire.unwrap([1]) == ([1], ())
-    assert wire.unwrap({"input": 1, "b": 2}) == ({"input": 1, "b": 2}, ())
-    assert wire_schema({}).unwrap({"input": 1}) == ({"input": 1}, ())
+    def unwrapped(schema, arguments):
+        value, shown = wire_schema(schema).unwrap(arguments)
+        return value, shown(("a", 0))
+
+    assert unwrapped({"type": "array"}, {"input": [1]}) == ([1], ("input", "a", 0))
+    assert unwrapped({"type": "array"}, [1]) == ([1], ("a", 0))
+    assert unwrapped({"type": "array"}, {"input": 1, "b": 2}) == ({"input": 1, "b": 2}, ("a", 0))
+    assert unwrapped({}, {"input": 1}) == ({"input": 1}, ("a", 0))
 
 
 @pytest.mark.parametrize(

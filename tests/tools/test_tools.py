@@ -257,8 +257,8 @@ def test_the_definition_as_json_is_what_is_sent():
 def test_mcp_keeps_the_original_root_if_it_is_an_object():
     combined = {"type": "object", "anyOf": [{"required": ["a"]}]}
     assert Tool("a", parameters=combined).to_mcp()["inputSchema"] == combined
-    assert Tool("a", parameters={"anyOf": []}).to_mcp()["inputSchema"]["properties"] == {
-        "input": {"anyOf": []}
+    assert Tool("a", parameters={"anyOf": [{}]}).to_mcp()["inputSchema"]["properties"] == {
+        "input": {"anyOf": [{}]}
     }
 
 
@@ -288,6 +288,22 @@ async def test_a_definition_only_cannot_be_called():
         await Tool("a").call({})
     with pytest.raises(ToolNotCallableError, match=r"await tool\.call"):
         Tool("a", execute=echo)(city="Rome")
+
+
+async def test_a_parameter_of_a_name_that_providers_refuse_has_another_for_them():
+    parameters = {
+        "type": "object",
+        "properties": {"$top": {"type": "integer"}, "tags[]": {"type": "array"}},
+        "required": ["$top"],
+    }
+    made = Tool("list", parameters=parameters, execute=lambda arguments: arguments)
+    assert made.to_openai()["function"]["parameters"] == made.to_anthropic()["input_schema"]
+    assert list(made.wire_schema()["properties"]) == ["top", "tags"]
+    assert made.to_mcp()["inputSchema"] == parameters
+    assert await made.call({"top": 5, "tags": '["a"]'}) == {"$top": 5, "tags[]": ["a"]}
+    assert await made.call({"$top": 5}) == {"$top": 5}
+    with pytest.raises(ToolArgumentsError, match=r"^`top` must be an integer, found"):
+        await made.call({"top": "x"})
 
 
 async def test_a_wrapped_root_is_unwrapped_at_the_call():

@@ -11,7 +11,14 @@ from typing import Any, Protocol
 
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.tools.frozen import MAX_DEPTH, refuse_deep
-from tool_search_processor.tools.schemas import LIST_KEYWORDS, MAP_KEYWORDS, Schema, edit_schemas, mend_schema
+from tool_search_processor.tools.schemas import (
+    LIST_KEYWORDS,
+    MAP_KEYWORDS,
+    Path,
+    Schema,
+    edit_schemas,
+    mend_schema,
+)
 from tool_search_processor.tools.validators import (
     Failure,
     bounded_references,
@@ -19,7 +26,6 @@ from tool_search_processor.tools.validators import (
     unknown_fields,
 )
 from tool_search_processor.tools.wording import (
-    Path,
     Problem,
     choices_text,
     expected_text,
@@ -105,7 +111,9 @@ def _decoded(text: str | bytes | bytearray) -> Any:
         raise ToolArgumentsError("The arguments are not valid JSON: a number or text is unreadable.") from exc
 
 
-def checked_arguments(arguments: Any, check: ArgumentsCheck, *, prefix: Path = ()) -> Any:
+def checked_arguments(
+    arguments: Any, check: ArgumentsCheck, *, shown: Callable[[Path], Path] = lambda path: path
+) -> Any:
     """Return the arguments as `check` gives them back.
 
     Where they do not fit, objects and arrays that came encoded as JSON strings are decoded, if that makes
@@ -114,7 +122,7 @@ def checked_arguments(arguments: Any, check: ArgumentsCheck, *, prefix: Path = (
     Args:
         arguments: What the model wrote, decoded.
         check: Judges them.
-        prefix: Where the model sees them.
+        shown: Makes a path in them the one that the model sees.
 
     Raises:
         ToolArgumentsError: If they do not fit; one sentence for each problem.
@@ -124,7 +132,8 @@ def checked_arguments(arguments: Any, check: ArgumentsCheck, *, prefix: Path = (
     while checked.problems:
         decoded = functools.reduce(_decoded_at, (p.path for p in checked.problems), arguments)
         if decoded is arguments or rounds == _MAX_DECODE_ROUNDS:
-            raise ToolArgumentsError(problems_text(first.problems, prefix))
+            seen = (Problem(shown(problem.path), problem.text) for problem in first.problems)
+            raise ToolArgumentsError(problems_text(seen))
         arguments, rounds = decoded, rounds + 1
         checked = check(arguments)
     return checked.value
@@ -140,9 +149,9 @@ def require_object(arguments: Any) -> None:
         raise ToolArgumentsError(f"The arguments must be an object, found {found_text(arguments)}.")
 
 
-def problems_text(problems: Iterable[Problem], prefix: Path = ()) -> str:
+def problems_text(problems: Iterable[Problem]) -> str:
     """Return one sentence for each problem, the first five and the count of the rest."""
-    sentences = list(dict.fromkeys(problem.sentence(prefix) for problem in problems))
+    sentences = list(dict.fromkeys(problem.sentence() for problem in problems))
     rest = len(sentences) - _MAX_PROBLEMS
     return " ".join(sentences[:_MAX_PROBLEMS] + ([f"And {rest} more."] if rest > 0 else []))
 
@@ -173,10 +182,10 @@ def _decoded_container(text: str) -> Any:
 
 
 def schema_check(schema: Schema) -> ArgumentsCheck:
-    """Return a check of arguments against a JSON Schema (2020-12, or what `$schema` says).
+    """Return a check of arguments against a JSON Schema of the draft 2020-12, or an older one.
 
-    A schema that is itself broken checks nothing: a tool with an odd schema stays callable. Formats are
-    not enforced, and nothing is fetched from the network.
+    What is broken in a schema checks nothing: a tool with an odd schema stays callable. Formats are not
+    enforced, and nothing is fetched from the network.
     """
     schema = edit_schemas(mend_schema(schema), _without_false)
     try:

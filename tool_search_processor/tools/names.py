@@ -14,6 +14,9 @@ _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 _MEANINGFUL = re.compile(r"[A-Za-z0-9]")
 _HASH_LENGTH = 8
 
+_PROPERTY_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")  # what the Messages API takes
+_OUTSIDE_PROPERTY_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
+
 
 def is_tool_name(name: str) -> bool:
     """Tell whether every model provider accepts the name: `[A-Za-z0-9_-]{1,64}`."""
@@ -35,6 +38,21 @@ def make_tool_name(original: str) -> str:
     if not _MEANINGFUL.search(name):
         return hashed_tool_name("tool", original)
     return name if len(name) <= MAX_NAME_LENGTH else hashed_tool_name(name, original)
+
+
+def is_property_name(name: str) -> bool:
+    """Tell whether every model provider accepts the name for a parameter: `[A-Za-z0-9_.-]{1,64}`."""
+    return _PROPERTY_NAME.fullmatch(name) is not None
+
+
+def make_property_name(original: str) -> str:
+    """Return a valid name of a parameter: `filter[status]` is `filter_status`, `$top` is `top`."""
+    if is_property_name(original):
+        return original
+    name = _OUTSIDE_PROPERTY_NAMES.sub("_", original)
+    if name != original:
+        name = name.strip("_")
+    return name[:MAX_NAME_LENGTH] or "argument"
 
 
 def hashed_tool_name(name: str, original: str) -> str:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
+from tool_search_processor.tools.dialects import (
+    DEFINITIONS,
+    WELL_FORMED,
+    modern,
+    nullable,
+    with_exclusive_limits,
+)
 from tool_search_processor.tools.frozen import FrozenDict, freeze
+from tool_search_processor.tools.names import is_property_name, make_property_name
 
 Schema = Mapping[str, Any]
+Path = tuple[str | int, ...]
 
 EMPTY_PARAMETERS: FrozenDict = freeze({"type": "object", "properties": {}})
 """The schema of a tool that takes no arguments."""
@@ -61,16 +70,28 @@ class WireSchema:
     """Always an object with `properties`, and no combinator at its root."""
     wrapper: str | None = None
     """The one property that holds the real arguments, when the real root is not such an object."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The real names of parameters that providers would refuse, by those that are sent."""
 
-    def unwrap(self, arguments: Any) -> tuple[Any, tuple[str, ...]]:
-        """Return the real arguments, and the path at which the model sees them.
+    def unwrap(self, arguments: Any) -> tuple[Any, Callable[[Path], Path]]:
+        """Return the real arguments, and what makes a path of them the one that the model sees.
 
-        Arguments that come without the wrapper are taken as they are: no schema that is wrapped has a
-        property of the wrapper's name.
+        Arguments that come without the wrapper, or under their real names, are taken as they are: no schema
+        that is wrapped has a property of the wrapper's name.
         """
-        if self.wrapper is not None and isinstance(arguments, Mapping) and set(arguments) == {self.wrapper}:
-            return arguments[self.wrapper], (self.wrapper,)
-        return arguments, ()
+        if not isinstance(arguments, Mapping):
+            return arguments, _same
+        if self.wrapper is not None and set(arguments) == {self.wrapper}:
+            return arguments[self.wrapper], lambda path: (str(self.wrapper), *path)
+        sent = {real: name for name, real in self.names.items() if name in arguments}
+        if not sent:
+            return arguments, _same
+        values = {self.names.get(name, name): value for name, value in arguments.items()}
+        return values, lambda path: (*(sent.get(part, part) for part in path[:1]), *path[1:])
+
+
+def _same(path: Path) -> Path:
+    return path
 
 
 def edit_schemas(schema: Any, edit: Callable[[Schema], Schema]) -> Any:
@@ -140,37 +161,78 @@ def wire_schema(parameters: Schema) -> WireSchema:
 
     The root is always `{"type": "object", "properties": {...}}`: a `$ref` root to an object is inlined,
     and a root that is no object, or a combinator, becomes the one property of a wrapper, with its `$defs`
-    at the new root. The rest is as it was, but for `mend_schema`.
+    at the new root. Parameters have names that providers take. The rest is as it was, but for `mend_schema`,
+    and `items` in each array, which the Chat Completions API asks for.
     """
-    schema = mend_schema(parameters)
+    schema = edit_schemas(mend_schema(parameters), _with_items)
     inlined = _inline_root(schema)
     if not _is_object_root(inlined):
         return _wrapped(schema)
     if inlined.get("type") != "object" or "properties" not in inlined:
         inlined = {"type": "object", "properties": {}, **inlined} | {"type": "object"}
-    return WireSchema(schema=freeze(inlined))
+    names = _names_sent(inlined["properties"])
+    return WireSchema(schema=freeze(_with_names(inlined, names)), names={v: k for k, v in names.items()})
 
 
 def mend_schema(schema: Any) -> Any:
-    """Return the schema with its types mapped, and without what no provider and no validator can read.
+    """Return the schema as one of the draft 2020-12, without what no provider and no validator can read.
 
-    Dropped are `properties` that map nothing, `required` that lists no names (older dialects have `true`
-    there), and references to other documents. Where nothing changes the same object is returned.
+    Types are mapped, older spellings rewritten (`modern`, `exclusiveMinimum: true`, `nullable`), and keywords
+    dropped whose value has no form that they may have, or that refer to other documents or to nothing. Where
+    nothing changes the same object is returned.
     """
-    return edit_schemas(schema, _mended)
+
+    def mended(part: Schema) -> Schema:
+        part = modern(_with_json_types(part))
+        wrong = [key for key, value in part.items() if key in _FORMS and not _FORMS[key](value)]
+        if "$ref" in part and not _is_reference(part["$ref"], schema):
+            wrong.append("$ref")
+        if wrong:
+            part = with_exclusive_limits(part, {k: v for k, v in part.items() if k not in wrong})
+        return nullable(dict(part)) if part.get("nullable") is True and "type" in part else part
+
+    return edit_schemas(schema, mended)
 
 
-def _mended(schema: Schema) -> Schema:
-    schema = _with_json_types(schema)
-    wrong = [key for key, is_right in _READABLE.items() if key in schema and not is_right(schema[key])]
-    return {key: value for key, value in schema.items() if key not in wrong} if wrong else schema
+_FORMS = {**WELL_FORMED, **DEFINITIONS}
 
 
-_READABLE: dict[str, Callable[[Any], bool]] = {
-    "properties": lambda value: isinstance(value, dict),
-    "required": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
-    "$ref": lambda value: isinstance(value, str) and value.startswith("#"),
-}
+def _is_reference(pointer: object, root: Schema) -> bool:
+    return isinstance(resolve_pointer(root, pointer), dict | bool)
+
+
+def _with_items(schema: Schema) -> Schema:
+    """Return a schema of an array with `items` that is an object."""
+    kind, items = schema.get("type"), schema.get("items", True)
+    if not isinstance(items, bool) or not (kind == "array" or (isinstance(kind, list) and "array" in kind)):
+        return schema
+    if items:
+        return {**schema, "items": {}}
+    longest = len(schema.get("prefixItems", ()))
+    return {**schema, "items": {}, "maxItems": min(longest, schema.get("maxItems", longest))}
+
+
+def _names_sent(properties: Mapping[str, Any]) -> dict[str, str]:
+    """Return other names, by the real ones, for those that providers would refuse."""
+    taken, names = set(properties), {}
+    for real in properties:
+        if not is_property_name(real):
+            stem, number = make_property_name(real), 1
+            name = stem
+            while name in taken:
+                number += 1
+                name = f"{stem[:60]}_{number}"
+            taken.add(name)
+            names[real] = name
+    return names
+
+
+def _with_names(schema: Schema, names: Mapping[str, str]) -> Schema:
+    if not names:
+        return schema
+    properties = {names.get(name, name): value for name, value in schema["properties"].items()}
+    required = [names.get(name, name) for name in schema.get("required", ())]
+    return {**schema, "properties": properties, **({"required": required} if required else {})}
 
 
 def _is_object_root(schema: Schema) -> bool:

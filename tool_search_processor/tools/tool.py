@@ -145,6 +145,8 @@ class Tool:
         Raises:
             InvalidToolError: If no schema can be made of the signature; says which parameter and why.
         """
+        if isinstance(function, Tool):
+            raise InvalidToolError(f"{function.name!r} is a tool already: change it with tool.replace(...)")
         call = inspect_function(function)
         found: definitions.Fields = {
             "description": call.description,
@@ -323,10 +325,10 @@ class Tool:
         Raises:
             ToolArgumentsError: If they do not fit; one sentence for each problem, five at most.
         """
-        value, prefix = self._wire.unwrap(parse_arguments(arguments))
+        value, shown = self._wire.unwrap(parse_arguments(arguments))
         if self._wire.wrapper is None:
             require_object(value)
-        return checked_arguments(value, self._check, prefix=prefix)
+        return checked_arguments(value, self._check, shown=shown)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function that the tool was made from, unchecked: as if it were not a tool.

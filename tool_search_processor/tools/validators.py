@@ -35,13 +35,11 @@ class CostlySchemaError(Exception):
 
 
 def compiled_validator(schema: Schema) -> Validator:
-    """Return a validator of a schema's own dialect (2020-12 where it says none) that fetches nothing."""
-    import jsonschema
+    """Return a validator of a mended schema that fetches nothing."""
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no stubs
 
-    base = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     # A registry of our own, since the default one would fetch references over the network.
-    return _safe(base)(_without_uncounted(schema), registry=REGISTRY)
+    return _safe_validator()(_without_uncounted(schema), registry=REGISTRY)
 
 
 @contextmanager
@@ -95,7 +93,7 @@ def _without_uncounted(schema: Schema) -> Schema:
 
     def look(part: Schema) -> Schema:
         nonlocal references, has_patterns, has_unevaluated
-        references += not {"$ref", "$dynamicRef", "$recursiveRef"}.isdisjoint(part)
+        references += not {"$ref", "$dynamicRef"}.isdisjoint(part)
         has_patterns = has_patterns or "patternProperties" in part
         has_unevaluated = has_unevaluated or not _UNEVALUATED.isdisjoint(part)
         return part
@@ -113,10 +111,11 @@ _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 
 
 @functools.cache
-def _safe(base: type[Validator]) -> type[Validator]:
+def _safe_validator() -> type[Validator]:
     """Return the validator with the keywords replaced whose cost a schema's author could drive up."""
-    from jsonschema import validators
+    from jsonschema import Draft7Validator, Draft202012Validator, validators
 
+    base = Draft202012Validator
     own = {
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
@@ -124,14 +123,10 @@ def _safe(base: type[Validator]) -> type[Validator]:
         "uniqueItems": _unique_items,
         "required": _required,
         "dependentRequired": _dependent_required,
+        "dependencies": Draft7Validator.VALIDATORS["dependencies"],  # what two keywords became of
+        **{keyword: _counted(base.VALIDATORS[keyword]) for keyword in ("$ref", "$dynamicRef")},
     }
-    replaced = {keyword: check for keyword, check in own.items() if keyword in base.VALIDATORS}
-    replaced |= {
-        keyword: _counted(base.VALIDATORS[keyword])
-        for keyword in ("$ref", "$dynamicRef", "$recursiveRef")
-        if keyword in base.VALIDATORS
-    }
-    safe: type[Validator] = validators.extend(base, replaced)  # type: ignore[no-untyped-call]  # its stubs leave it bare
+    safe: type[Validator] = validators.extend(base, own)  # type: ignore[no-untyped-call]  # its stubs leave it bare
     return safe
 
 

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tool_search_processor.tools.schemas import resolve_pointer
-
-Path = tuple[str | int, ...]
+from tool_search_processor.tools.schemas import Path, resolve_pointer
 
 _PLAIN_KEY = re.compile(r"[\w$-]+")
 _FORMAT = re.compile(r"[\w./+-]{1,40}")
@@ -50,9 +48,9 @@ class Problem:
     text: str
     """One sentence, without the path: it follows on it (`is required but missing`)."""
 
-    def sentence(self, prefix: Path = ()) -> str:
-        """Return the whole sentence, the path counted from `prefix`."""
-        return f"{path_text(prefix + self.path)} {self.text}."
+    def sentence(self) -> str:
+        """Return the whole sentence."""
+        return f"{path_text(self.path)} {self.text}."
 
 
 def path_text(path: Path) -> str:

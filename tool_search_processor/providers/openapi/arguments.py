@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,16 +20,15 @@ from tool_search_processor.providers.openapi.routes import (
     Encoding,
     Place,
 )
-from tool_search_processor.providers.openapi.schemas import Converted, SchemaReader
+from tool_search_processor.providers.openapi.schemas import SchemaReader
 from tool_search_processor.providers.web import HEADER_NAME
+from tool_search_processor.tools.dialects import Converted
+from tool_search_processor.tools.names import MAX_NAME_LENGTH, make_property_name
 from tool_search_processor.tools.schemas import Schema
 
 Node = Mapping[str, Any]
 
 _PLACES: tuple[Place, ...] = ("path", "query", "header", "cookie")
-# What every provider accepts as the name of a property.
-_OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
-_MAX_NAME = 64
 _TAKEN = frozenset({"operation_arguments"})
 """The name under which a tool's callable takes all arguments: no argument may bear it."""
 
@@ -71,13 +69,13 @@ class Signature:
     def free_name(self, wire_name: str, place: str) -> str:
         """Return the name that an argument gets: the API's own, with `__` and the place where it is taken."""
         taken = self.properties.keys() | _TAKEN
-        name = _argument_name(wire_name)
+        name = make_property_name(wire_name)
         if name in taken:
-            name = f"{name[: _MAX_NAME - len(place) - 2]}__{place}"
+            name = f"{name[: MAX_NAME_LENGTH - len(place) - 2]}__{place}"
         stem, number = name, 1
         while name in taken:
             number += 1
-            name = f"{stem[: _MAX_NAME - 4]}_{number}"
+            name = f"{stem[: MAX_NAME_LENGTH - 4]}_{number}"
         return name
 
     def add(self, name: str, schema: Converted, *, required: bool) -> None:
@@ -211,7 +209,7 @@ def _add_body(signature: Signature, body: Node | None, *, reader: SchemaReader, 
     required = body.get("required") is True
     schema = reader.read(media.get("schema"), base=base)
     flat = None if kind == "raw" else _flat(reader, schema, set())
-    fields = {_argument_name(name): name for name in flat[0]} if flat else {}
+    fields = {make_property_name(name): name for name in flat[0]} if flat else {}
     clash = fields.keys() & (signature.properties.keys() | _TAKEN)
     if not flat or not fields or len(fields) < len(flat[0]) or clash:
         name = signature.free_name("body", "body")
@@ -302,14 +300,6 @@ def _is_file(schema: Any) -> bool:
 def _file_schema(schema: Any) -> Converted:
     text = str(schema.get("description", "")).strip().rstrip(".")
     return {**schema, "description": f"{text}. {_FILE_TEXT}" if text else _FILE_TEXT}
-
-
-def _argument_name(wire_name: str) -> str:
-    """Return a name that every provider accepts: `filter[status]` is `filter_status`, `$top` is `top`."""
-    name = _OUTSIDE_NAMES.sub("_", wire_name)
-    if name != wire_name:
-        name = name.strip("_")
-    return name[:_MAX_NAME] or "argument"
 
 
 def _essence(media_type: str) -> str:

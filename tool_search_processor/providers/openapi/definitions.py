@@ -14,9 +14,10 @@ from tool_search_processor.providers.openapi.arguments import is_json, read_sign
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.operations import OperationNode, list_operations
 from tool_search_processor.providers.openapi.routes import Route
-from tool_search_processor.providers.openapi.schemas import Converted, SchemaReader
+from tool_search_processor.providers.openapi.schemas import SchemaReader
 from tool_search_processor.providers.openapi.servers import server_url
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.dialects import Converted
 from tool_search_processor.tools.foreign import foreign_schema, foreign_tags, foreign_text
 
 logger = logging.getLogger(__name__)

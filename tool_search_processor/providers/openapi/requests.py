@@ -175,4 +175,4 @@ def _file(name: str, value: Any) -> tuple[bytes, str | None]:
 
 
 def _problem(name: str, text: str) -> ToolArgumentsError:
-    return ToolArgumentsError(Problem((name,), text).sentence(()))
+    return ToolArgumentsError(Problem((name,), text).sentence())

@@ -1,0 +1,153 @@
+"""Other spellings of JSON Schema, older drafts' and OpenAPI's, in those of the draft 2020-12.
+
+It is the one that the Messages API and the Model Context Protocol ask for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+Converted = dict[str, Any]
+
+ANNOTATIONS = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly")
+"""Keywords that say something of a value, and check nothing."""
+
+_SCHEMA_MAPS = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
+_SCHEMA_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_LIMITS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
+
+
+def modern(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema with what is often written otherwise as it should be; the same where nothing is.
+
+    Lists of schemas in `items` become `prefixItems`. A field or a branch that is no schema takes nothing
+    with it, and `required` has names only, each once.
+    """
+    changes: Converted = {}
+    if isinstance(schema.get("items"), list):
+        changes = {"prefixItems": schema["items"], "items": schema.get("additionalItems", True)}
+    for key, value in ({**schema, **changes} if changes else schema).items():
+        if key in _SCHEMA_MAPS and isinstance(value, dict) and not _is_schema_map(value):
+            changes[key] = {name: one if _is_schema(one) else {} for name, one in value.items()}
+        elif key in _SCHEMA_LISTS and _is_list(value) and not all(map(_is_schema, value)):
+            changes[key] = [one for one in value if _is_schema(one)]
+    required = schema.get("required")
+    if isinstance(required, list) and not _is_names(required):
+        changes["required"] = list(dict.fromkeys(name for name in required if isinstance(name, str)))
+    return {**schema, **changes} if changes else schema
+
+
+def with_exclusive_limits(part: Mapping[str, Any], kept: Converted) -> Converted:
+    """Write `minimum: 1, exclusiveMinimum: true` as `exclusiveMinimum: 1`.
+
+    Args:
+        part: The schema as it was.
+        kept: What is kept of it: no `exclusiveMinimum` that isn't a number.
+    """
+    for limit, exclusive in _LIMITS:
+        if part.get(exclusive) is True and limit in kept:
+            kept = {**kept, exclusive: kept[limit]}
+            del kept[limit]
+    return kept
+
+
+def nullable(schema: Converted) -> Converted:
+    """Return a schema that allows null as well."""
+    if "enum" in schema and None not in schema["enum"]:
+        schema = {**schema, "enum": [*schema["enum"], None]}
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return {**schema, "type": [kind, "null"]}
+    if isinstance(kind, list):
+        return schema if "null" in kind else {**schema, "type": [*kind, "null"]}
+    if schema.keys() <= set(ANNOTATIONS) | {"enum"}:
+        return schema
+    hoisted = {key: schema[key] for key in ANNOTATIONS if key in schema}
+    rest = {key: value for key, value in schema.items() if key not in hoisted}
+    branches = rest["anyOf"] if rest.keys() == {"anyOf"} else [rest]
+    return {**hoisted, "anyOf": [*branches, {"type": "null"}]}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _is_positive(value: Any) -> bool:
+    return _is_number(value) and value > 0
+
+
+def _is_count(value: Any) -> bool:
+    return _is_number(value) and value >= 0 and value % 1 == 0
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _is_names(value: Any) -> bool:
+    return _is_list(value) and all(map(_is_text, value)) and len(set(value)) == len(value)
+
+
+def _is_schema(value: Any) -> bool:
+    return isinstance(value, dict | bool)
+
+
+def _are_schemas(value: Any) -> bool:
+    return _is_list(value) and bool(value) and all(map(_is_schema, value))
+
+
+def _is_schema_map(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_schema, value.values()))
+
+
+def _is_names_map(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_names, value.values()))
+
+
+def _is_kind(value: Any) -> bool:
+    return _is_text(value) or (_is_names(value) and bool(value))
+
+
+def _is_any(value: Any) -> bool:
+    return True
+
+
+def _each(keywords: Iterable[str], check: Callable[[Any], bool]) -> Mapping[str, Callable[[Any], bool]]:
+    return dict.fromkeys(keywords, check)
+
+
+WELL_FORMED: Mapping[str, Callable[[Any], bool]] = {
+    **_each(("title", "description", "format", "pattern", "contentEncoding", "contentMediaType"), _is_text),
+    **_each(("deprecated", "readOnly", "writeOnly", "uniqueItems"), _is_flag),
+    **_each(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
+    **_each(("minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains"), _is_count),
+    **_each(("minProperties", "maxProperties"), _is_count),
+    **_each(("enum", "examples"), _is_list),
+    **_each(("default", "const"), _is_any),
+    **_each(("items", "additionalProperties", "contains", "propertyNames", "not"), _is_schema),
+    **_each(("if", "then", "else", "contentSchema"), _is_schema),
+    **_each(("unevaluatedProperties", "unevaluatedItems"), _is_schema),
+    **_each(("allOf", "anyOf", "oneOf", "prefixItems"), _are_schemas),
+    **_each(("properties", "patternProperties", "dependentSchemas"), _is_schema_map),
+    "multipleOf": _is_positive,
+    "required": _is_names,
+    "dependentRequired": _is_names_map,
+    "type": _is_kind,
+}
+"""Keywords whose value must have a form, and whether it has: half of the OpenAPI documents have something in
+a form that is none."""
+
+DEFINITIONS: Mapping[str, Callable[[Any], bool]] = _each(("$defs", "definitions"), _is_schema_map)
+"""The same of where definitions stand."""
