@@ -256,7 +256,8 @@ def wanted_of(
     tool_types: Sequence[str] | None = None,
 ) -> Wanted:
     """Return what is asked of a search; an empty list of tags or types asks nothing."""
-    others = (tool.name for tool in view if tool.tool_type not in tool_types) if tool_types else ()
+    types = frozenset(tool_types or ())
+    others = (tool.name for tool in view if tool.tool_type not in types) if types else ()
     return Wanted(limit=limit, tags=frozenset(tags or ()), without=frozenset(others))
 
 

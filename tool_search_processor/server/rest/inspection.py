@@ -56,7 +56,7 @@ class Inspector:
         """
         if asked.ranking not in self._search.rankings:
             raise HTTPException(400, f"this server can't rank by {asked.ranking!r}")
-        spaces = asked.namespaces
+        spaces = frozenset(asked.namespaces)
         others = (tool.name for tool in view if tool.namespace not in spaces) if spaces else ()
         wanted = Wanted(limit=asked.limit, tags=frozenset(asked.tags), without=frozenset(others))
         started = time.perf_counter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
@@ -38,7 +38,7 @@ async def list_page(view: CatalogView, asked: ListRequest, *, admission: Admissi
     Raises:
         HTTPException: When a cursor is the id of no such tool.
     """
-    tools = [tool for tool in view if _is_wanted(tool, asked)]
+    tools = [*filter(_wanted(asked), view)]
     if asked.order == "desc":
         tools.reverse()
     backwards = asked.before is not None and asked.after is None
@@ -77,13 +77,19 @@ def _ordered(tools: Sequence[Tool], *, backwards: bool) -> Iterator[Tool]:
     return reversed(tools) if backwards else iter(tools)
 
 
-def _is_wanted(tool: Tool, asked: ListRequest) -> bool:
-    return (
-        (asked.name is None or tool.name == asked.name)
-        and (not asked.names or tool.name in asked.names)
-        and (not asked.tool_ids or tool_id(tool.name) in asked.tool_ids)
-        and (not asked.search or asked.search.casefold() in tool.name.casefold())
-        and (not asked.tool_types or tool.tool_type in asked.tool_types)
-        and tool.tool_type not in asked.exclude_tool_types
-        and (not asked.return_only_letta_tools or tool.tool_type.startswith("letta_"))
-    )
+def _wanted(asked: ListRequest) -> Callable[[Tool], bool]:
+    names, ids = frozenset(asked.names), frozenset(asked.tool_ids)
+    types, others = frozenset(asked.tool_types), frozenset(asked.exclude_tool_types)
+
+    def is_wanted(tool: Tool) -> bool:
+        return (
+            (asked.name is None or tool.name == asked.name)
+            and (not names or tool.name in names)
+            and (not ids or tool_id(tool.name) in ids)
+            and (not asked.search or asked.search.casefold() in tool.name.casefold())
+            and (not types or tool.tool_type in types)
+            and tool.tool_type not in others
+            and (not asked.return_only_letta_tools or tool.tool_type.startswith("letta_"))
+        )
+
+    return is_wanted
