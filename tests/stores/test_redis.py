@@ -15,6 +15,7 @@ from tests.stores import servers
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.stores import AddResult, LoadScope, RedisStore
 from tool_search_processor.stores.base import ClaimingStore, RenewingStore
+from tool_search_processor.stores.redis_scripts import CLAIM, UNCLAIM
 
 URL = "redis://127.0.0.1:1"
 
@@ -329,6 +330,69 @@ async def test_a_call_is_claimed_once(redis_server):
     assert await other.claim(SCOPE, "c1")
     assert dict(await one.stats()) == {"threads": 0, "loaded": 0}
     await asyncio.gather(one.aclose(), other.aclose())
+
+
+class Unlucky(redis.asyncio.Redis):
+    """Loses the server's first answer to a script: the work is done, and nobody hears of it."""
+
+    def __init__(self, *args, lose, **options):
+        super().__init__(*args, **options)
+        self.lose = [lose]
+
+    async def execute_command(self, *args, **options):
+        answer = await super().execute_command(*args, **options)
+        if args[0] == "EVALSHA" and self.lose:
+            await self.lose.pop()()
+        return answer
+
+
+async def never():
+    await asyncio.Event().wait()
+
+
+async def break_off():
+    raise redis.exceptions.ConnectionError("reset by peer")
+
+
+@pytest.mark.parametrize("lose", [never, break_off])
+async def test_a_claim_whose_answer_was_lost_can_be_made_again(redis_server, lose):
+    client = Unlucky(port=redis_server.port, lose=lose)
+    store = RedisStore(client, timeout_seconds=0.5)
+    await client.script_load(CLAIM._text)
+    with pytest.raises(StoreError):
+        await store.claim(SCOPE, "c1")
+    assert await store.claim(SCOPE, "c1")
+    assert not await store.claim(SCOPE, "c1")
+    await client.aclose()
+
+
+async def test_a_claim_that_was_cancelled_on_its_way_can_be_made_again(redis_server):
+    arrived = asyncio.Event()
+
+    async def hold():
+        arrived.set()
+        await never()
+
+    client = Unlucky(port=redis_server.port, lose=hold)
+    store = RedisStore(client, timeout_seconds=30)
+    await client.script_load(CLAIM._text)
+    claiming = asyncio.create_task(store.claim(SCOPE, "c1"))
+    await arrived.wait()
+    claiming.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await claiming
+    assert await store.claim(SCOPE, "c1")
+    await client.aclose()
+
+
+async def test_a_claim_that_is_sent_twice_since_its_connection_broke_is_one(redis_server):
+    client = redis.asyncio.Redis(port=redis_server.port)
+    arguments = (60_000, "one who claims")
+    assert [await CLAIM.run(client, "k", arguments) for _ in range(2)] == [1, 1]
+    assert await CLAIM.run(client, "k", (60_000, "another")) == 0
+    await UNCLAIM.run(client, "k", (60_000, "another"))
+    assert await client.get("k") == b"one who claims"
+    await client.aclose()
 
 
 # -- processes

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -15,9 +17,11 @@ from tool_search_processor.stores.base import AddResult, LoadScope
 from tool_search_processor.stores.redis_clients import RedisClients
 from tool_search_processor.stores.redis_scripts import (
     ADD,
+    CLAIM,
     REMOVE,
     RENEW,
     TOUCH,
+    UNCLAIM,
     Script,
     decode,
     encode,
@@ -166,8 +170,13 @@ class RedisStore:
             StoreError: When the server can't be reached, whatever `on_error` says: a call that nobody can
                 vouch for must not run.
         """
-        key = self._claim_key(scope, call_id)
-        return bool(await self._ask(lambda client: client.set(key, "1", nx=True, px=self._claim_ttl)))
+        key, arguments = self._claim_key(scope, call_id), (self._claim_ttl, uuid.uuid4().hex)
+        try:
+            return bool(await self._ask(lambda client: CLAIM.run(client, key, arguments)))
+        except BaseException:  # it may have arrived, and then nobody could ever run the call
+            with suppress(StoreError):
+                await self._ask(lambda client: UNCLAIM.run(client, key, arguments))
+            raise
 
     async def release(self, scope: LoadScope, call_id: str) -> None:
         """Give a claim back whose call was not run.

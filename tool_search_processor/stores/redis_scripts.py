@@ -1,7 +1,7 @@
 """The Lua scripts of the Redis store: one atomic step each, on one key.
 
-A thread is one hash. The field `#` counts uses; a field `+name` holds two of its numbers, when the name
-was loaded and when it was last loaded or called.
+A claim is the text of who made it. A thread is one hash. The field `#` counts uses; a field `+name` holds two
+of its numbers, when the name was loaded and when it was last loaded or called.
 """
 
 from __future__ import annotations
@@ -99,6 +99,17 @@ if size > 0 then live() end
 return {added, evicted}
 """
 
+# ARGV: time to live, who claims. The same claim may come twice, where its connection broke meanwhile.
+_CLAIM = """
+if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[1]) then return 1 end
+return redis.call('GET', KEYS[1]) == ARGV[2] and 1 or 0
+"""
+
+_UNCLAIM = """
+if redis.call('GET', KEYS[1]) == ARGV[2] then return redis.call('DEL', KEYS[1]) end
+return 0
+"""
+
 
 class Script:
     """A script that is sent whole once, and by its hash from then on."""
@@ -117,6 +128,8 @@ RENEW = Script(_RENEW)
 TOUCH = Script(_TOUCH)
 REMOVE = Script(_REMOVE)
 ADD = Script(_ADD)
+CLAIM = Script(_CLAIM)
+UNCLAIM = Script(_UNCLAIM)
 
 
 def names_of(answer: Mapping[Any, Any] | Sequence[Any]) -> tuple[str, ...]:
