@@ -269,8 +269,11 @@ class Catalog(Provider):
 
     def version(self) -> Hashable | None:
         """Return a mark of the providers' marks; None where a list is resolved for each request."""
-        marks = tuple(source.mark() for source in self._sources)
-        return None if None in marks else (self._drift.epoch, *marks)
+        return None if None in (marks := self.marks()) else marks
+
+    def marks(self) -> tuple[Hashable | None, ...]:
+        """Return the providers' marks; None stands for one whose list is resolved for each request."""
+        return (self._drift.epoch, *(source.mark() for source in self._sources))
 
     def status(self) -> CatalogStatus:
         """Tell which providers are up, how many tools each has, and what was refused or has changed."""

@@ -129,7 +129,8 @@ async def test_streams_have_a_limit(monkeypatch):
                 pass
 
 
-async def test_a_provider_that_changes_by_itself_is_seen(monkeypatch):
+@pytest.mark.parametrize("options", [{}, {"providers_for": lambda context: []}], ids=["alone", "beside"])
+async def test_a_provider_that_changes_by_itself_is_seen(monkeypatch, options):
     monkeypatch.setattr(hub, "POLL_SECONDS", 0.01)
 
     class Moving:
@@ -143,7 +144,7 @@ async def test_a_provider_that_changes_by_itself_is_seen(monkeypatch):
             return [make(f"tool_{self.count}")]
 
     provider, heard = Moving(), Heard()
-    async with connected(ToolServer([provider]), message_handler=heard) as client:
+    async with connected(ToolServer([provider], **options), message_handler=heard) as client:
         assert await names(client) == ["tool_0"]
         provider.count = 1
         await heard.once()

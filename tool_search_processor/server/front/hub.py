@@ -76,7 +76,7 @@ class Hub:
         Args:
             session: That of a connection which is one session; HTTP has one for each client.
             mark: Returns a mark of what a request is listed of one kind.
-            version: Returns a cheap mark of the catalog; None where it has none.
+            version: Returns a cheap mark of the catalog.
         """
         self.session = session
         self._mark = mark

@@ -386,7 +386,7 @@ class ToolServer:
         """Run a hub for one connection, or for one HTTP app."""
         rules = SessionRules(holds_for="session", changed=self.notify_changed)
         session = Session(mode=self.options.mode, rules=rules, id=uuid.uuid4().hex)
-        hub = Hub(session, mark=self._handlers.mark, version=self.catalog.version)
+        hub = Hub(session, mark=self._handlers.mark, version=self.catalog.marks)
         async with hub.running():
             self._hubs.add(hub)
             try:
