@@ -462,6 +462,25 @@ async def test_a_models_error_names_the_step():
     assert len(resolver.ended) == 1
 
 
+async def test_a_run_that_failed_goes_on_with_what_was_done_until_then():
+    ran = []
+
+    def pay(amount: int) -> str:
+        """Pay."""
+        ran.append(amount)
+        return "paid"
+
+    tool = Tool.from_function(pay, requires_approval=True)
+    agent, model = agent_of([call("pay", {"amount": 5}), OSError("no route"), "done"], tools=[tool])
+    paused = await agent.run("q")
+    with pytest.raises(OSError, match="no route") as caught:
+        await agent.resume(paused, {paused.pending[0].call_id: True})
+    assert caught.value.run_messages == [*paused.messages, model.requests[1].messages[-1]]
+    assert (await agent.run(messages=caught.value.run_messages)).output == "done"
+    assert model.requests[2].messages[-1]["content"] == "paid"
+    assert ran == [5]
+
+
 @dataclass(frozen=True)
 class QuotaError(Exception):
     """An error that takes no notes, since nothing of it can be set."""

@@ -153,7 +153,8 @@ class Agent:
 
         Raises:
             ConfigurationError: There is nothing to send.
-            Exception: What the model call or a processor raised.
+            Exception: What the model call or a processor raised. Its `run_messages` are the history until
+                then, with the results of the tools that have run: pass it as `messages` to go on.
         """
         run = self._open(input, context=context, thread_id=thread_id, messages=messages)
         return await last_result(self._engine.drive(run, stream=False))
@@ -216,6 +217,7 @@ class Agent:
         Raises:
             ResumeError: Nothing is pending, an id is unknown, or a call was decided before: each runs
                 once in a process, and once over all processes where a processor can claim calls.
+            Exception: As of `run`. Where approved calls have run meanwhile, go on with its `run_messages`.
         """
         resumed = self._reopen(paused, approvals, context=context, thread_id=thread_id)
         return await last_result(self._go_on(resumed, stream=False))

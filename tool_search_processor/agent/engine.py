@@ -88,6 +88,10 @@ class Engine:
                     yield event
         except AbortRun as abort:
             run.finish("aborted", output=abort.reason)
+        except Exception as exc:
+            with suppress(AttributeError):  # of a frozen dataclass: it goes on as it is
+                exc.run_messages = run.history  # type: ignore[attr-defined]  # data for handlers
+            raise
         finally:
             if run.finish_reason != "pending" and not _still_paused(run, pause):
                 await self._end(run)
