@@ -221,8 +221,8 @@ class VectorIndex(CountedBySearch):
         return int(np.count_nonzero(self._snapshot.rows_of(documents) < 0))
 
     def _build_in_background(self) -> None:
-        self._failed_at = None
         self._worker = start_worker(self._build_wanted, name="vector-index")
+        self._failed_at = None
         logger.info("vectors of %d tools are made in the background", len(self._wanted))
 
     def _catch_up(self) -> None:

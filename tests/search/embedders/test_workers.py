@@ -61,3 +61,16 @@ def test_more_calls_than_threads_wait_for_their_turn():
     for thread in threads:
         thread.join()
     assert sorted(results) == list(range(3 * MOST_CALLS))
+
+
+def test_a_thread_that_does_not_start_takes_no_place(monkeypatch):
+    def refuse(*_, **__):
+        raise RuntimeError("can't start new thread")
+
+    calls = TimedCalls(10)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        for _ in range(MOST_CALLS + 1):
+            with pytest.raises(RuntimeError, match="can't start new thread"):
+                calls.call(lambda: 7)
+    assert calls.call(lambda: 7) == 7

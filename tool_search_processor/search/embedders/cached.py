@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from os import PathLike
@@ -56,8 +57,12 @@ class CachedEmbedder:
         Raises:
             ConfigurationError: If there is a path but no `model_id` to keep vectors under, or no time.
         """
-        if timeout_seconds is not None and not (is_number(timeout_seconds) and timeout_seconds > 0):
-            raise ConfigurationError(f"timeout_seconds is above 0 or None, found {timeout_seconds!r}")
+        if timeout_seconds is not None and not (
+            is_number(timeout_seconds) and 0 < timeout_seconds < math.inf
+        ):
+            raise ConfigurationError(
+                f"timeout_seconds is a number above 0 or None, found {timeout_seconds!r}"
+            )
         self._calls = TimedCalls(timeout_seconds if embedder.blocking else None)
         self.embedder = embedder
         self._disk = None

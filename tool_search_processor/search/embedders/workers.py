@@ -76,7 +76,11 @@ class TimedCalls:
             self._free.release()
 
         context = contextvars.copy_context()
-        start_worker(lambda: context.run(run), name="embedder")
+        try:
+            start_worker(lambda: context.run(run), name="embedder")
+        except RuntimeError:  # there are too many threads
+            self._free.release()
+            raise
         try:
             return answer.result(self._seconds)
         except TimeoutError:
