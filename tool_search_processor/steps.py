@@ -49,13 +49,15 @@ class InputStep:
     """Scratch of this run, keyed by processor id; the same mapping at every step of the run."""
 
     def __post_init__(self) -> None:
-        """Freeze the mappings, and take a blank thread id for none."""
+        """Freeze the mappings, read iterators into tuples, and take a blank thread id for none."""
         for name in ("messages", "tools", "instructions"):
             value = getattr(self, name)
-            if isinstance(value, str | Tool):
+            if isinstance(value, str | Tool | Mapping) or not isinstance(value, Iterable):
                 raise ConfigurationError(
                     f"InputStep.{name} is a sequence, found the single value {value!r:.60}: put it in a list"
                 )
+            if not isinstance(value, Sequence):  # such as filter(...), which could be read once
+                object.__setattr__(self, name, tuple(value))
         for item in self.tools if isinstance(self.tools, list | tuple) else ():
             if not isinstance(item, Tool):
                 raise ConfigurationError(
