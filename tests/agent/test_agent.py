@@ -420,7 +420,7 @@ async def test_a_resolver_that_fails_at_the_figures_or_at_the_end(caplog):
     assert result.usage.definition_tokens_full == 0
     assert [record.message for record in caplog.records] == [
         "definition_tokens of agent 'a' failed",
-        "end_run of agent 'a' failed",
+        "end_run of 'spy' failed",
     ]
 
 

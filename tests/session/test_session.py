@@ -186,6 +186,22 @@ async def test_a_whole_reply_is_refused_rather_than_read_as_one_without_calls(wr
             await session.execute(wrong)
 
 
+async def test_a_processor_that_fails_at_the_end_hides_nothing(caplog):
+    class Failing(Unlocking):
+        id = "failing"
+        reserved_names = frozenset()
+
+        async def end_run(self, step):
+            raise RuntimeError("no")
+
+    last = Unlocking()
+    with pytest.raises(KeyError, match="of the loop"):
+        async with ToolSession(Failing(), last):
+            raise KeyError("of the loop")
+    assert len(last.ended) == 1
+    assert "end_run of 'failing' failed" in caplog.text
+
+
 async def test_context_is_a_mapping():
     with pytest.raises(ConfigurationError, match="context is a mapping, found 'free': pass a dict"):
         ToolSession(Unlocking(), context="free")

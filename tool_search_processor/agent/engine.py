@@ -94,7 +94,7 @@ class Engine:
             raise
         finally:
             if run.finish_reason != "pending" and not _still_paused(run, pause):
-                await self._end(run)
+                await self._runner.end_run(run.base)
         yield Done(result=run.result())
 
     async def _events(
@@ -224,13 +224,6 @@ class Engine:
             except Exception:  # a figure for people must not end a run
                 logger.warning("definition_tokens of agent %r failed", self._name, exc_info=True)
         return total
-
-    async def _end(self, run: RunState) -> None:
-        for resolver in self._resolvers:
-            try:
-                await resolver.end_run(run.base)
-            except Exception:  # cleaning up must not hide how it ended
-                logger.warning("end_run of agent %r failed", self._name, exc_info=True)
 
 
 async def last_result(events: AsyncGenerator[Event]) -> RunResult:

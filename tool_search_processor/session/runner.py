@@ -82,6 +82,14 @@ class CallRunner:
         finally:
             await stop_tasks(tasks)
 
+    async def end_run(self, step: InputStep) -> None:
+        """Tell every resolver that the run of a step has ended."""
+        for resolver in self._resolvers:
+            try:
+                await resolver.end_run(step)
+            except Exception:  # cleaning up must not hide how it ended
+                logger.warning("end_run of %r failed", getattr(resolver, "id", resolver), exc_info=True)
+
     async def _gated(self, gate: asyncio.Semaphore, step: InputStep, call: PreparedCall) -> ToolOutcome:
         async with gate:
             return await self._run(step, call)

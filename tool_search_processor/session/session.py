@@ -22,7 +22,6 @@ from tool_search_processor.session.checks import (
     check_reply,
     checked_processors,
     checked_tools,
-    resolvers,
 )
 from tool_search_processor.session.claims import claim_calls, claimers, content_name
 from tool_search_processor.session.runner import CallRunner
@@ -98,8 +97,7 @@ class ToolSession:
         if self._ended:
             return
         self._ended = True
-        for resolver in resolvers(self._processors):
-            await resolver.end_run(self._step or self._base)
+        await self._runner.end_run(self._step or self._base)
 
     @property
     def run_id(self) -> str:
