@@ -21,6 +21,7 @@ from tool_search_processor.search.milvus.view import View
 from tool_search_processor.search.name_match import EXACT, named
 from tool_search_processor.search.name_table import name_keys
 from tool_search_processor.search.vector import AnyEmbedder
+from tool_search_processor.threads import Threads
 
 Mode = Literal["bm25", "vector", "hybrid"]
 VectorIndexType = Literal["FLAT", "AUTOINDEX"]
@@ -28,6 +29,7 @@ VectorIndexType = Literal["FLAT", "AUTOINDEX"]
 _INSTALL = 'pip install "tool-search-processor[milvus]"'
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 _LAST = 1 << 62
+_threads = Threads(32, name="tool-search-milvus")
 _LONGEST_KEY = 128  # characters of a tool's name, which are at most 64, folded
 # pymilvus pings an idle server every 10 s, upon which milvus-lite breaks off ("too many pings").
 _GRPC_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
@@ -137,7 +139,7 @@ class MilvusIndex:
         With `writer=False` nothing is written: their order settles ties. A search during an update may
         see tools of before and after.
         """
-        await asyncio.to_thread(self._update, documents)
+        await _threads.run(lambda: self._update(documents))
 
     async def search(
         self,
@@ -175,11 +177,11 @@ class MilvusIndex:
         if limit is not None and limit <= 0:
             return []
         own = [document for document in extra if view.admits(document)]
-        return await asyncio.to_thread(self._search, query, limit, view, own)
+        return await _threads.run(lambda: self._search(query, limit, view, own))
 
     async def version(self) -> CatalogVersion | None:
         """Return what is published now, None for nothing."""
-        return await asyncio.to_thread(self._collection.version)
+        return await _threads.run(self._collection.version)
 
     async def aclose(self) -> None:
         """Close the client; the next use makes another."""

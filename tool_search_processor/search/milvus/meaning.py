@@ -25,7 +25,7 @@ class Meaning:
     @cached_property
     def dimensions(self) -> int:
         """The length of a vector; asks the embedder once."""
-        return int(self._embedder.documents(["tool"]).shape[1])
+        return int(self._embedder.documents_in_time(["tool"]).shape[1])
 
     def documents(self, documents: Sequence[Document]) -> Floats:
         """Return unit vectors, shape (n, dimensions)."""
@@ -45,7 +45,8 @@ class Meaning:
         """Return the name of each document, with the cosine of its vector and another."""
         if not documents:
             return []
-        cosines = (self.documents(documents) @ vector).tolist()
+        texts = [document_text(document) for document in documents]
+        cosines = (self._embedder.documents_in_time(texts) @ vector).tolist()
         return [
             (document.name, round(cosine, 6)) for document, cosine in zip(documents, cosines, strict=True)
         ]
