@@ -66,13 +66,13 @@ class ToolServer:
     In mode `normal` that is what is on demand; in mode `discovery` nothing but the meta-tools is listed,
     and everything can be found. Hiding a tool is no access control: whoever knows its name can call it,
     unless the `filter` says no. A tool that the filter denies is answered as if it were not there.
+    Nor is a `requires_approval` asked about here, as an `Agent` does: clients ask their users themselves.
 
     A parameter annotated `ToolContext` tells a tool of its request: its `context` holds `user`, `headers`,
     `session_id`, `mode`, `session_rules` (a `SessionRules`: it switches tools off for this session alone),
     `report_progress(progress, total, message)`, `log(level, data)`, and the SDK's own context, `mcp`.
 
-    What a tool raises is logged and answered to the client, its type and its text; `mask_error_details`
-    leaves it to the log.
+    What a tool raises is logged, and told to its client unless `mask_error_details` leaves it to the log.
     """
 
     def __init__(
