@@ -193,6 +193,10 @@ async def test_a_server_that_dies_while_nobody_asks_is_noticed(provide):
             [sys.executable, ["-c", "raise SystemExit('no license found')"]],
             "ended before it answered; the last it said: 'no license found': run its command by hand",
         ),
+        (
+            [sys.executable, ["-c", "raise ExceptionGroup('many', [ValueError('no license found')])"]],
+            "ended before it answered; the last it said: 'ValueError: no license found': run",
+        ),
     ],
 )
 async def test_a_server_that_does_not_start_is_left_alone_for_a_while(arguments, text):

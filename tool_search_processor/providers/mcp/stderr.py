@@ -16,6 +16,7 @@ _KEPT_LINES = 20
 _LONGEST_LINE = 500
 _LONGEST_READ = 65_536  # bytes; a server may never end its line
 _WAIT_SECONDS = 1.0
+_FRAME = " \t|+-"
 
 
 class StderrReader:
@@ -47,10 +48,14 @@ class StderrReader:
             self.writing_end.close()
 
     async def last_line(self) -> str:
-        """Return the last line that isn't blank, once the process has ended or a second has passed."""
+        """Return the last line that says something, once the process has ended or a second has passed.
+
+        That is no rule, as below an exception group, and stands without the frame.
+        """
         self.close()
         await asyncio.to_thread(self._thread.join, _WAIT_SECONDS)
-        return next((line for line in reversed(self._lines) if line.strip()), "")
+        lines = (line.strip(_FRAME) for line in reversed(self._lines))
+        return next((line for line in lines if any(map(str.isalnum, line))), "")
 
     def _read(self, pipe: IO[bytes]) -> None:
         with pipe:
