@@ -90,6 +90,8 @@ class ResourceTemplate:
         The time is at most proportional to the product of the two lengths, whatever the template: both
         come from outside, and a regular expression with many wildcards would let either stall a server.
         """
+        if not uri.startswith(self.uri_template.partition("{")[0]):
+            return False
         tokens = list(_template_tokens(self.uri_template))
         states = _closure({0}, tokens)
         for character in uri:

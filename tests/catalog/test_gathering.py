@@ -264,6 +264,22 @@ async def test_no_template_makes_a_resource_that_is_hidden(hide, wrap):
         assert (await catalog.get_resource_template(uri)).uri_template == "page://n/{n}"
 
 
+async def test_a_uri_that_is_too_long_is_only_looked_for_in_lists():
+    class Reading(Pages):
+        async def get_unlisted_resource(self, uri, context):
+            return Resource(uri=uri)
+
+        async def list_resources(self, context):
+            return [Resource(uri="page://" + "a" * 9000)]
+
+    catalog = Catalog([Reading()])
+    for length, is_found in ((8192 - 7, True), (8192 - 6, False)):
+        uri = "page://" + "b" * length
+        assert (await catalog.get_resource_template(uri) is not None) is is_found
+        assert (await catalog.get_unlisted_resource(uri) is not None) is is_found
+    assert await catalog.get_resource("page://" + "a" * 9000) is not None
+
+
 def hidden_pages(hide):
     return TransformedProvider(Pages(), [hide, Namespace("n")])
 

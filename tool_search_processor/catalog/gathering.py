@@ -33,6 +33,9 @@ from tool_search_processor.transforms.rows import (
 
 logger = logging.getLogger(__name__)
 
+_LONGEST_URI = 8192
+"""Of what is in no list: each character costs a template microseconds. HTTP asks for 8,000 (RFC 9110)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Gathered(Generic[ComponentT]):
@@ -183,6 +186,8 @@ class Components:
                     return found
             return None
 
+        if len(uri) > _LONGEST_URI:
+            return None
         try:
             return await look_through(self._transforms, uri, find)
         except BaseException as exc:  # foreign code: a lookup that fails gives nothing
@@ -193,7 +198,7 @@ class Components:
 
     async def template(self, uri: str, context: Context) -> ResourceTemplate | None:
         """Return the template of this text, or that makes this URI; None for one of a hidden resource."""
-        found = await self.templates.get(uri, context)
+        found = None if len(uri) > _LONGEST_URI else await self.templates.get(uri, context)
         if found is not None:
             for spelling in spellings_of(uri):
                 if await hides_resource_of(self, spelling, context):
