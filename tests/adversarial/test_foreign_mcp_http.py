@@ -118,13 +118,20 @@ def data(text):
         (with_reply(b"\xff\xfe"), "can't be read"),
         (with_reply("[" * 100_000), "can't be read"),
         (with_reply(status="202 Accepted"), "refused echo: server answered a request with 202"),
-        (with_reply(status="401 Unauthorized"), "refused echo"),
-        (with_reply(status="403 Forbidden"), "refused echo"),
+        (with_reply(status="401 Unauthorized"), "refused echo: HTTP 401 Unauthorized"),
+        (with_reply('{"error": "no token"}', status="403 Forbidden"), "refused echo: HTTP 403 Forbidden"),
+        (with_reply('{"error": {"code": 1}}', status="502 Oh"), "refused echo: HTTP 502 Bad Gateway"),
+        (
+            with_reply(
+                lambda r: message(r, error={"code": 1, "message": "Too old."}), status="400 Bad Request"
+            ),
+            "refused echo: Too old.",
+        ),
         (
             with_reply("Slow", status="429 Go Away", content_type="text/plain"),
             "refused echo: HTTP 429 Too Many",
         ),
-        (with_reply(status="500 Oh No"), "refused echo"),
+        (with_reply(status="500 Oh No"), "refused echo: HTTP 500 Internal Server Error"),
         (with_reply("<p>", status="503 Oh", content_type="text/html"), "refused echo: HTTP 503 Service Un"),
         (
             with_reply(status="307 Away", location="http://169.254.169.254/"),

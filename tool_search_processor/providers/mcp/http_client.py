@@ -76,7 +76,10 @@ class ContainingClient(httpx2.AsyncClient):
         if (code := _refusal_of(request, response)) is not None:
             await response.aclose()
             return self._answer(request, code)
-        return await self._whole(request, response)
+        whole = await self._whole(request, response)
+        if whole.is_error and whole.status_code == response.status_code and not _is_answer(request, whole):
+            return self._answer(request, INTERNAL_ERROR)
+        return whole
 
     async def _pause(self) -> None:
         """Wait for the turn of a stream of events: where one ends, the SDK opens the next, maybe at once."""
@@ -131,6 +134,17 @@ def _refusal_of(request: httpx2.Request, response: httpx2.Response) -> int | Non
         return SESSION_GONE if _SESSION_HEADER in request.headers else None
     is_refused = response.status_code >= HTTPStatus.BAD_REQUEST and request.method == "POST"
     return INTERNAL_ERROR if is_refused and "json" not in _media_type(response) else None
+
+
+def _is_answer(request: httpx2.Request, response: httpx2.Response) -> bool:
+    """Tell whether the SDK can make more of a refusal than that it is one."""
+    if request.method != "POST" or response.status_code == HTTPStatus.NOT_FOUND:
+        return True
+    try:
+        content = response.json()
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and isinstance(content.get("error"), dict) and "jsonrpc" in content
 
 
 def _media_type(response: httpx2.Response) -> str:
