@@ -146,6 +146,20 @@ def test_streamed_calls(deltas, calls):
     assert assembled(*deltas) == calls
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0)])
+def test_streamed_calls_of_index_0_with_an_id_only_where_there_are_arguments(order):
+    """As litellm gives Ollama's."""
+    pieces = [
+        piece("add", '{"a":1}', index=0, id="c1"),
+        piece("sub", "{}", index=0),
+        piece("sub", "{}", index=0),
+    ]
+    calls = assembled(*(pieces[place] for place in order))
+    given = [("add", '{"a":1}'), ("sub", "{}"), ("sub", "{}")]
+    assert [(name, arguments) for _, name, arguments in calls] == [given[place] for place in order]
+    assert len({call_id for call_id, _, _ in calls}) == 3
+
+
 def test_streamed_calls_without_index_and_id():
     calls = assembled(
         piece("add", '{"a":1}'), piece("add", '{"a":2}'), piece("sub", '{"b"'), piece("sub", ":1}")

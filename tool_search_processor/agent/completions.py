@@ -183,15 +183,16 @@ class ChunkAssembler:
 
     def _call_of(self, piece: Any) -> _PartialCall:
         index, call_id = field_of(piece, "index"), field_of(piece, "id")
-        name = field_of(field_of(piece, "function"), "name")
+        name, arguments = (field_of(field_of(piece, "function"), key) for key in ("name", "arguments"))
         same = [call for call in self._calls if index is None or call.index == index]
         if call_id and name:
             # an id and a name together begin a call, unless they are repeated
             same = [call for call in same if call.id in (None, call_id)]
         elif index is None and call_id:
             same = [call for call in same if call.id in (None, call_id)] or same
-        if index is None and not call_id and name:
-            same = [call for call in same[-1:] if not call.complete]
+        if name and (index is None or arguments):
+            # what is whole and not named by its id is another call
+            same = [call for call in same[-1:] if (call_id and call.id == call_id) or not call.complete]
         if same:
             return same[-1]
         call = _PartialCall(index)
