@@ -135,6 +135,10 @@ def test_limit(run, tools):
     out = run("search", "a city, a ticket, somebody", "--tools", tools, "--json", "--limit", 1)[1]
     assert len(json.loads(out)["results"]) == 1
     refused(run("search", "x", "--tools", tools, "--limit", 0), "--limit is at least 1, found 0")
+    for score in ("5", "nan"):
+        refused(
+            run("search", "x", "--tools", tools, "--min-score", score), "--min-score is from 0 to 1, found"
+        )
 
 
 @pytest.mark.parametrize("strategy", ["regex", "fuzzy"])

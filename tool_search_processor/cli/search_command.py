@@ -37,6 +37,8 @@ def run(options: argparse.Namespace) -> int:
     """Search, and print what was found; finding nothing is no failure."""
     if options.limit < 1:
         raise ConfigurationError(f"--limit is at least 1, found {options.limit}")
+    if not 0 <= options.min_score <= 1:
+        raise ConfigurationError(f"--min-score is from 0 to 1, found {options.min_score}")
     if not options.json:
         require_tables()
     query = _typed(options.query)
