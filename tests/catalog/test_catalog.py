@@ -405,6 +405,7 @@ async def test_search_takes_tags_and_a_limit():
     assert await found(catalog, "read") == ["read_file", "read_mail", "read_news"]
     assert names(await catalog.search("read", limit=2)) == ["read_file", "read_mail"]
     assert names(await catalog.search("read", tags={"mail", "x"})) == ["read_mail"]
+    assert names(await catalog.search("read", tags="mail")) == ["read_mail"]
     assert names(await catalog.search("read", tags=["x"])) == []
 
 

@@ -237,9 +237,10 @@ class Catalog(Provider):
             query: What is looked for.
             context: The request's own data.
             limit: The most hits to return; None returns all.
-            tags: Only tools that bear any of these; empty asks nothing.
+            tags: Only tools that bear any of these, or this one; empty asks nothing.
         """
-        return await (await self.view(context)).search(query, limit=limit, tags=frozenset(tags))
+        asked = frozenset([tags] if isinstance(tags, str) else tags)
+        return await (await self.view(context)).search(query, limit=limit, tags=asked)
 
     async def view(self, context: Context | None = None) -> CatalogView:
         """Return what a request sees; the shared part is the same object until it changes."""
