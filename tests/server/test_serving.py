@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tool_search_processor.errors import ToolSearchError
-from tool_search_processor.server.serving import serve
+from tool_search_processor.server.serving import drop_the_vanished, serve
 
 
 class App:
@@ -43,6 +43,16 @@ async def started(app, **options):
     ready = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(serve(app, port=0, ready=ready.set_result, **options))
     return task, await asyncio.wait_for(ready, 10)
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux has it")
+def test_a_client_whose_network_is_gone_is_given_up_as_early_as_one_that_reads_nothing():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        drop_the_vanished(listener, seconds=30)
+        with socket.create_connection(listener.getsockname()):
+            connection, _ = listener.accept()
+            with connection:
+                assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 30_000
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

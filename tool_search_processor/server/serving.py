@@ -47,7 +47,7 @@ async def serve(
         stopping: Called when the server is told to stop: the place to end streams that have no end.
         grace_seconds: How long requests under way may go on then.
         idle_seconds: How long a connection may take for the head of a request, and be sent an answer of
-            which it reads nothing.
+            which it reads nothing, be it there or gone.
         max_connections: The most open connections; one more is closed at once.
 
     Raises:
@@ -72,6 +72,7 @@ async def serve(
     # Bound here: uvicorn would end the process where the address is in use.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=config.backlog)
+    drop_the_vanished(listener, seconds=idle_seconds)
     # In a task of its own: a cancelled server would leave its sockets and its lifespan open.
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
@@ -82,6 +83,15 @@ async def serve(
         raise
     finally:
         listener.close()
+
+
+def drop_the_vanished(listener: socket.socket, *, seconds: float) -> None:
+    """Have connections closed whose client's network is gone: Linux itself tries on for a quarter of an hour.
+
+    Till then a stream of such a client would be open, and the one it asks for when it is back refused.
+    """
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; a connection has what its listener has
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
 
 
 def _server(
