@@ -10,12 +10,21 @@ from typing import Any
 
 def takes_one(hook: Callable[..., Any]) -> bool:
     """Tell whether a function can be called with one argument; of one that doesn't say, it is supposed."""
+    return _takes(hook, None)
+
+
+def takes_none(hook: Callable[..., Any]) -> bool:
+    """Tell whether a function can be called without arguments; of one that doesn't say, it is supposed."""
+    return _takes(hook)
+
+
+def _takes(hook: Callable[..., Any], *arguments: object) -> bool:
     try:
         signature = inspect.signature(hook)
     except (TypeError, ValueError):  # some callables of C have no signature
         return True
     try:
-        signature.bind(None)
+        signature.bind(*arguments)
     except TypeError:
         return False
     return True

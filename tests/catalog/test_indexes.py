@@ -150,6 +150,17 @@ def test_what_cannot_search_is_refused(strategy):
         index_factory(strategy)
 
 
+def test_a_factory_that_needs_something_or_makes_something_else_is_told():
+    with pytest.raises(
+        ConfigurationError, match=r"takes no argument, .* needs one: .* goes into VectorIndex"
+    ):
+        index_factory(lambda texts: [[1.0] for _ in texts])
+    with pytest.raises(
+        ConfigurationError, match=r"must make an index with update\(\) and search\(\), found {}"
+    ):
+        index_factory(dict)()
+
+
 # -- searching what is shared
 
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Literal, cast
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.hooks import takes_none
 from tool_search_processor.search.base import AsyncSearchIndex, SearchIndex
 
 StrategyName = Literal["bm25", "regex", "fuzzy", "vector", "hybrid"]
@@ -34,7 +35,7 @@ def index_factory(strategy: Strategy) -> Callable[[], AnyIndex]:
     if not isinstance(strategy, type) and is_index(strategy):
         return lambda: cast("AnyIndex", strategy)
     if callable(strategy):
-        return strategy
+        return _checked(strategy)
     raise ConfigurationError(
         f"search must be one of {', '.join(map(repr, _INDEXES))}, an index with update() and search(), "
         f"or a function that makes one; found {strategy!r:.80}"
@@ -49,6 +50,24 @@ def needs_an_extra(strategy: Strategy) -> bool:
 def is_index(value: object) -> bool:
     """Tell whether a value is an index rather than a name or a factory."""
     return callable(getattr(value, "search", None)) and callable(getattr(value, "update", None))
+
+
+def _checked(factory: Callable[[], AnyIndex]) -> Callable[[], AnyIndex]:
+    if not takes_none(factory):
+        raise ConfigurationError(
+            f"a function that makes an index takes no argument, and {factory!r:.80} needs one: "
+            "a function that embeds texts goes into VectorIndex(...)"
+        )
+
+    def make() -> AnyIndex:
+        index = factory()
+        if not is_index(index):
+            raise ConfigurationError(
+                f"{factory!r:.80} must make an index with update() and search(), found {index!r:.80}"
+            )
+        return index
+
+    return make
 
 
 def _named(name: str) -> Callable[[], AnyIndex]:
