@@ -162,6 +162,8 @@ def test_name_and_description_can_be_given():
         Tool.from_function(lambda x: x)
     with pytest.raises(InvalidToolError, match="stands before a function, found 'echo'"):
         tool("echo")
+    with pytest.raises(InvalidToolError, match=r"'echo' is a tool already: change it with tool\.replace"):
+        tool(made)
 
 
 def test_a_name_in_another_alphabet_is_made_valid():
