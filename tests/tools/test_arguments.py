@@ -285,6 +285,14 @@ def test_older_spellings_let_through_what_they_mean(schema, value):
     assert check(fields(a=schema), {"a": value}) == {"a": value}
 
 
+def test_a_text_may_fit_each_format_of_a_union():
+    schema = fields(a={"oneOf": [{"type": "string", "format": "date"}, {"type": "string"}, {"type": "null"}]})
+    assert check(schema, {"a": "2026-01-02"}) == {"a": "2026-01-02"}
+    assert refusal(schema, {"a": 3}) == (
+        "`a` must be a string in date format or a string or null, found the number 3."
+    )
+
+
 def test_what_is_broken_takes_no_other_check_with_it():
     schema = fields(a={"minimum": "low"}, b={"type": "integer"}, c={"$ref": "#/$defs/Gone"}, d=None)
     assert refusal(schema, {"a": 1, "b": "x", "c": 1, "d": 1}) == (

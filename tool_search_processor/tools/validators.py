@@ -123,6 +123,7 @@ def _safe_validator() -> type[Validator]:
         "uniqueItems": _unique_items,
         "required": _required,
         "dependentRequired": _dependent_required,
+        "oneOf": _one_of,
         "dependencies": Draft7Validator.VALIDATORS["dependencies"],  # what two keywords became of
         **{keyword: _counted(base.VALIDATORS[keyword]) for keyword in ("$ref", "$dynamicRef")},
     }
@@ -196,6 +197,15 @@ def _unique_items(validator: Any, value: Any, instance: Any, _: Any) -> Iterator
     # By hash: comparing each with each takes a minute for 50 kB of small objects.
     if len({_comparable(item) for item in instance}) < len(instance):
         yield _failure("has equal items")
+
+
+def _one_of(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Failure]:
+    from jsonschema import Draft202012Validator
+
+    # Formats are not enforced, so a text fits each branch of texts: which one is meant, a format tells.
+    by_format = isinstance(instance, str) and any("format" in one for one in value if isinstance(one, dict))
+    keyword = "anyOf" if by_format else "oneOf"
+    yield from Draft202012Validator.VALIDATORS[keyword](validator, value, instance, schema) or ()
 
 
 def _comparable(value: Any) -> Any:

@@ -108,7 +108,7 @@ def test_a_whole_body_gives_way_to_a_parameter_of_that_name():
         {**PET, "additionalProperties": TEXT},
         {**PET, "anyOf": [{"required": ["name"]}, {"required": ["age"]}]},
         {**PET, "minProperties": 1},
-        {"oneOf": [PET, TEXT]},
+        {"anyOf": [PET, TEXT]},
         {"allOf": [PET, {"properties": {"name": {"type": "integer"}}}]},
         {"allOf": [PET, {"minProperties": 1}]},
         {"allOf": [PET, True]},

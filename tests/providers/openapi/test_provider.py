@@ -110,6 +110,10 @@ def test_names_are_the_same_whatever_is_chosen():
         ({"headers": {"X": 3}}, "found a int"),
         ({"credentials": {"key": "s"}}, "the OpenAPI document has no security scheme 'key'"),
         ({"client": 3}, "client is an httpx.AsyncClient or a function that makes one, found 3"),
+        (
+            {"auth": lambda: {}},
+            r"auth is a function \(ToolContext\) -> headers, <function .* takes no context",
+        ),
         ({"auth": 3}, "auth is an httpx.Auth or a function, found int"),
         ({"auth": {"X": "y"}}, "found dict: what is the same for all calls is given as headers="),
     ],

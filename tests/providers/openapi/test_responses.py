@@ -45,6 +45,7 @@ def read(
         (b"{broken", "application/json", "{broken"),
         (b"[" * 90, "application/json", "[" * 90),
         (b"null", "application/json", None),
+        (b'\xef\xbb\xbf{"a": 1}', "application/json", {"a": 1}),
         ("hü".encode(), "text/plain", "hü"),
         ("hü".encode("latin-1"), "text/plain; charset=latin-1", "hü"),
         ("hü".encode("latin-1"), "text/plain; charset=martian", "h\ufffd"),

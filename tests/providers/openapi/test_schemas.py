@@ -37,12 +37,12 @@ NULL = {"type": "null"}
         ({"example": 3, "examples": [4]}, {"examples": [4]}),
         ({"items": [{"type": "string"}, {}]}, {"prefixItems": [{"type": "string"}, {}], "items": True}),
         ({"items": [{}], "additionalItems": False}, {"prefixItems": [{}], "items": False}),
+        ({"oneOf": [{"minLength": 1}, {"maxLength": 2}]}, {"anyOf": [{"minLength": 1}, {"maxLength": 2}]}),
         # kept as they are
         ({"type": "string", "enum": ["a", "b"], "default": "a", "deprecated": True}, None),
         ({"const": {"nullable": True, "x-a": 1}, "default": {"xml": 1}}, None),
         ({"if": {"type": "string"}, "then": {"minLength": 1}, "else": {"type": "integer"}}, None),
         ({"properties": {"xml": {"type": "string"}, "$ref": {"type": "string"}}}, None),
-        ({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}, None),
         ({"dependentRequired": {"a": ["b"]}, "patternProperties": {"^x": False}}, None),
         (True, {}),
         (False, {"not": {}}),

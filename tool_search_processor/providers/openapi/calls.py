@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.errors import ConfigurationError, ToolCallError
+from tool_search_processor.hooks import takes_one
 from tool_search_processor.per_loop import PerLoop
 from tool_search_processor.providers.openapi.redirects import CARRIED_OVER, send
 from tool_search_processor.providers.openapi.requests import Outgoing, build_request
@@ -106,6 +107,10 @@ class Caller:
             raise ConfigurationError(
                 f"auth is an httpx.Auth or a function, found {type(auth).__name__}: what is the same for all "
                 "calls is given as headers="
+            )
+        if auth is not None and not isinstance(auth, httpx.Auth) and not takes_one(auth):
+            raise ConfigurationError(
+                f"auth is a function (ToolContext) -> headers, {auth!r:.80} takes no context"
             )
         self._clients = clients
         self._headers = {name.lower(): value for name, value in headers.items()}

@@ -113,6 +113,7 @@ def _text(response: httpx.Response, content: bytes, kind: str) -> str | None:
         if not kind:
             return None
         text = content.decode("utf-8", "replace")
+    text = text.removeprefix("\ufeff")
     return _readable(text) if "html" in kind else text
 
 

@@ -143,6 +143,9 @@ class SchemaReader:
         if "example" in part and "examples" not in kept:
             kept["examples"] = [part["example"]]
         kept = with_exclusive_limits(part, kept)
+        if "oneOf" in kept and "anyOf" not in kept:
+            # Which one is meant, a discriminator tells, or the API: most branches fit more than their own.
+            kept["anyOf"] = kept.pop("oneOf")
         return nullable(kept) if part.get("nullable") is True else kept
 
     def _with_reference(self, reference: object, kept: Converted, base: str) -> Converted:
