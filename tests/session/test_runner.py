@@ -11,7 +11,7 @@ import pytest
 
 from tool_search_processor import ToolSearchProcessor, ToolSession
 from tool_search_processor.call_requests import CallRequest
-from tool_search_processor.errors import ToolUnavailableError
+from tool_search_processor.errors import ConfigurationError, ToolUnavailableError
 from tool_search_processor.session.calls import PendingCall, arguments_hash
 from tool_search_processor.session.runner import MAX_CALLS, CallRunner
 from tool_search_processor.steps import InputStep
@@ -179,12 +179,18 @@ async def test_what_goes_wrong_is_a_sentence(name, arguments, text):
     assert result.is_error
 
 
+async def wrongly_set_up() -> None:
+    """Do what its program got wrong."""
+    raise ConfigurationError("an index gives Hits")
+
+
 async def test_a_failure_is_logged_and_a_mistake_is_not(caplog):
-    step = step_of(add, boom)
+    step = step_of(add, boom, wrongly_set_up)
     with caplog.at_level(logging.INFO):
-        await outcomes(step, request("boom"), request("add", '{"a": "x"}'))
-    assert [(record.levelname, record.exc_info is not None) for record in caplog.records] == [
-        ("WARNING", True)
+        await outcomes(step, request("boom"), request("add", '{"a": "x"}'), request("wrongly_set_up"))
+    assert [(record.levelname, record.message, record.exc_info is not None) for record in caplog.records] == [
+        ("WARNING", "the tool 'boom' failed: OSError", True),
+        ("WARNING", "the tool 'wrongly_set_up' failed: ConfigurationError", True),
     ]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.call_requests import CallRequest
-from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
+from tool_search_processor.errors import ConfigurationError, ToolArgumentsError, ToolSearchError
 from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.plain import clean_text
@@ -221,7 +221,7 @@ def _near_names(name: str, names: Sequence[str]) -> list[str]:
 
 
 def _log(name: str, error: BaseException) -> None:
-    # what the model got wrong is not worth an operator's attention
-    mistake = isinstance(error, ToolSearchError)
+    # what the model got wrong is not worth an operator's attention; what a program did is
+    mistake = isinstance(error, ToolSearchError) and not isinstance(error, ConfigurationError)
     level = logging.DEBUG if mistake else logging.WARNING
     logger.log(level, "the tool %r failed: %s", name, type(error).__name__, exc_info=error)

@@ -414,6 +414,10 @@ async def test_an_extra_tool_takes_no_name_that_the_server_s_own_tool_has(provid
         ({"call_timeout_seconds": True}, "call_timeout_seconds is a number above 0, found True"),
         ({"max_result_characters": "9"}, "max_result_characters is an integer above 0, found '9'"),
         ({"on_progress": 1}, "on_progress is a function or None, found 1"),
+        (
+            {"requires_approval": lambda: True},
+            "requires_approval is True, False or a function of a tool, found",
+        ),
         ({"requires_approval": "yes"}, "requires_approval is True, False or a function .*, found 'yes'"),
     ],
 )

@@ -111,7 +111,7 @@ def test_names_are_the_same_whatever_is_chosen():
         ({"credentials": {"key": "s"}}, "the OpenAPI document has no security scheme 'key'"),
         ({"client": 3}, "client is an httpx.AsyncClient or a function that makes one, found 3"),
         (
-            {"auth": lambda: {}},
+            {"auth": lambda: {"X": "y"}},
             r"auth is a function \(ToolContext\) -> headers, <function .* takes no context",
         ),
         ({"auth": 3}, "auth is an httpx.Auth or a function, found int"),

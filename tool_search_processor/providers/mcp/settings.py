@@ -8,6 +8,7 @@ from types import UnionType
 from typing import Any, TypedDict
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.hooks import takes_one
 from tool_search_processor.tools import Tool, ToolContext
 
 
@@ -99,10 +100,10 @@ class Settings:
             hook = getattr(self, option)
             if hook is not None and not callable(hook):
                 raise ConfigurationError(f"{option} is a function or None, found {hook!r:.80}")
-        if not isinstance(self.requires_approval, bool) and not callable(self.requires_approval):
+        approval = self.requires_approval
+        if not isinstance(approval, bool) and not (callable(approval) and takes_one(approval)):
             raise ConfigurationError(
-                "requires_approval is True, False or a function of a tool, "
-                f"found {self.requires_approval!r:.80}"
+                f"requires_approval is True, False or a function of a tool, found {approval!r:.80}"
             )
 
     def needs_approval(self, tool: Tool) -> bool:
