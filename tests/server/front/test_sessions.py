@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.server.front.support import SECRET, client_of, front, names, serving
-from tool_search_processor import tool
+from tool_search_processor import Tool, tool
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.front.sessions import Session, SessionTable, SignedIds
@@ -51,6 +51,12 @@ class Wire:
         """Return the status, and the names that a session is listed."""
         status, _, message = await self.ask("tools/list", mcp_session_id=session_id, **options)
         return status, [each["name"] for each in message["result"]["tools"]] if status == 200 else message
+
+
+async def opened(http, url, headers):
+    """Open a stream of changes, and return the status."""
+    async with http.stream("GET", url, headers=headers) as stream:
+        return stream.status_code
 
 
 async def settled():
@@ -174,6 +180,26 @@ async def test_without_sessions_there_is_no_id_and_no_stream(http):
             assert (await wire.ask("tools/list"))[0] == 200
             for method in ("GET", "DELETE", "PUT"):
                 assert (await http.request(method, url, headers=ACCEPT)).status_code == 405
+
+
+async def test_a_session_hears_of_changes_on_the_stream_that_it_asked_for_last(http):
+    server = front()
+    async with serving(server) as url:
+        wire = Wire(http, url)
+        headers = {**ACCEPT, "mcp-session-id": await wire.begin()}
+        await wire.listed(headers["mcp-session-id"])
+        async with http.stream("GET", url, headers=headers) as first:
+            async with http.stream("GET", url, headers=headers) as second:
+                assert (first.status_code, second.status_code) == (200, 200)
+                assert await first.aread() == b""
+            statuses = await asyncio.gather(*(opened(http, url, headers) for _ in range(5)))
+            assert statuses == [200] * 5
+            async with http.stream("GET", url, headers=headers) as last:
+                server.register_tool(Tool("new", execute=print))
+                async for line in last.aiter_lines():
+                    if line.startswith("data:"):
+                        assert json.loads(line[5:])["method"] == "notifications/tools/list_changed"
+                        break
 
 
 async def test_a_stream_that_broke_off_is_opened_anew_by_a_client_that_would_resume_it(http):

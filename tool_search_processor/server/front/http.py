@@ -24,7 +24,7 @@ from tool_search_processor.server.access import Caller
 from tool_search_processor.server.front.modes import Mode, UnknownModeError, mode_of
 from tool_search_processor.server.front.requests import REQUEST_KEY, of_http
 from tool_search_processor.server.front.rules import SessionRules
-from tool_search_processor.server.front.sessions import Exchange, Session, SessionTable, SignedIds
+from tool_search_processor.server.front.sessions import Exchange, Session, SessionTable, SignedIds, Stream
 from tool_search_processor.server.metrics import CONTENT_TYPE, ServerMetrics
 from tool_search_processor.server.protection import (
     CALLER_KEY,
@@ -206,21 +206,28 @@ class SessionEndpoint:
             exchange.over.set()
 
     async def _stream(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
-        """Serve a stream without an end until the client leaves, or the server is told to stop."""
+        """Serve a stream without an end until the client leaves, or asks for another one in its place.
+
+        A client whose network was gone does so, long before it is noticed that its old one leads nowhere.
+        Streams also end when the server is told to stop.
+        """
         # No event is kept to be sent again, and the SDK leaves a client that asks for one without an answer.
         headers = request.scope["headers"]
         request.scope["headers"] = [(name, value) for name, value in headers if name != _RESUMED_HEADER]
         is_begun = is_complete = False
+        earlier, stream = session.stream, Stream()
+        session.stream = stream
 
         async def receive_or_end() -> Message:
             message: Message = {"type": "http.disconnect"}
             async with anyio.create_task_group() as group:
 
-                async def wait() -> None:
-                    await self._closing.wait()
+                async def wait_for(end: asyncio.Event) -> None:
+                    await end.wait()
                     group.cancel_scope.cancel()
 
-                group.start_soon(wait)
+                group.start_soon(wait_for, self._closing)
+                group.start_soon(wait_for, stream.ending)
                 message = await receive()
                 group.cancel_scope.cancel()
             return message
@@ -231,8 +238,14 @@ class SessionEndpoint:
             is_complete = message["type"] == "http.response.body" and not message.get("more_body", False)
             await send(message)
 
-        await self._serve(session, request, receive_or_end, watched)
-        if is_begun and not is_complete and self._closing.is_set():
+        try:
+            if earlier is not None:
+                earlier.ending.set()
+                await earlier.over.wait()
+            await self._serve(session, request, receive_or_end, watched)
+        finally:
+            stream.over.set()
+        if is_begun and not is_complete and (self._closing.is_set() or stream.ending.is_set()):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _serve(self, session: Session, request: Request, receive: Receive, send: Send) -> None:

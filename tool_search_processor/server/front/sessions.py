@@ -35,6 +35,15 @@ class Exchange:
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+@dataclass(eq=False, slots=True)
+class Stream:
+    """A session's stream without an end, on which it is told of changes."""
+
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set to end it."""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class Session:
     """One client's mode and rules; without an `id`, those of a single request."""
@@ -47,6 +56,7 @@ class Session:
     """The least severe level that its client wants of its log; None wants all."""
     exchanges: dict[str, Exchange] = field(default_factory=dict)
     """The requests that are under way, by their ids."""
+    stream: Stream | None = None
     in_flight: int = 0
     last_seen: float = 0.0
 
