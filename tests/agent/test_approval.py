@@ -395,6 +395,12 @@ async def test_answers_that_fit_nothing(approvals, match):
     assert disk.erased == []
 
 
+async def test_the_text_of_a_kept_run_is_not_a_run():
+    agent, _, result = await paused()
+    with pytest.raises(ResumeError, match=r"read with RunResult\.from_json\(text\), found the text '{"):
+        await agent.resume(result.to_json(), {"call_1": True})
+
+
 async def test_nothing_to_resume():
     agent = agent_of(["ok", "ok"])
     result = await agent.run("q")

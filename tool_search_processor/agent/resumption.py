@@ -46,6 +46,10 @@ class PausedRun:
             ResumeError: Nothing is open in it, its parts don't fit, or it belongs to another thread.
         """
         result = paused if isinstance(paused, RunResult) else None
+        if isinstance(paused, str | bytes):
+            raise ResumeError(
+                f"a kept run is read with RunResult.from_json(text), found the text {paused!r:.60}"
+            )
         if isinstance(paused, Mapping):
             result = RunResult.from_dict(paused)
         if result is not None and not result.pending:

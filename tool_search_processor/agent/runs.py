@@ -121,6 +121,8 @@ class RunResult:
     @classmethod
     def from_json(cls, text: str | bytes) -> RunResult:
         """Read a result back from what `to_json` gave."""
+        if not isinstance(text, str | bytes | bytearray):
+            raise ResumeError(f"RunResult.from_json reads a text, found {text!r:.80}: from_dict reads a dict")
         try:
             data = json.loads(text)
         except ValueError as exc:
