@@ -13,7 +13,7 @@ from typing import TypeVar
 
 _ValueT = TypeVar("_ValueT")
 
-MOST_CALLS = 8
+MOST_CALLS = 16
 """Calls for queries that one embedder has under way at a time; more of them wait."""
 
 _EXIT_SECONDS = 10.0
