@@ -493,7 +493,8 @@ def test_an_embedder_that_is_down_when_the_index_is_made_is_made_up_for(
     )
     made.update([*DOCUMENTS, *more])
     assert names(made.search("bug report"))[0] == "create_issue"
-    assert not made.ready
+    if not hangs:
+        assert not made.wait(60)
     assert "the embedder failed, so words answer alone" in caplog.text
     embedder.back.set()
     monkeypatch.setattr(vector, "_RETRY_SECONDS", 0.0)
