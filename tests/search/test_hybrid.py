@@ -448,6 +448,16 @@ def test_while_the_embedder_fails_the_words_answer_and_a_warning_is_logged(fusio
         assert "the model is gone" in caplog.text
 
 
+def test_an_embedder_that_goes_on_failing_is_warned_of_once_a_minute(caplog, monkeypatch):
+    made = hybrid(Unreachable())
+    for _ in range(3):
+        made.search("bug report")
+    assert len(caplog.records) == 1
+    monkeypatch.setattr("tool_search_processor.search.hybrid._WARNING_SECONDS", 0.0)
+    made.search("bug report")
+    assert len(caplog.records) == 2
+
+
 @pytest.mark.filterwarnings("error")
 def test_after_the_embedder_is_back_the_meaning_counts_again(caplog):
     embedder = Understanding()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar, cast
@@ -36,6 +37,8 @@ logger = logging.getLogger(__name__)
 
 Fusion = Literal["score", "rrf"]
 _ValueT = TypeVar("_ValueT")
+
+_WARNING_SECONDS = 60.0
 
 
 class LogOddsIndex(Protocol):
@@ -95,9 +98,9 @@ class HybridIndex(CountedBySearch):
 
     0.1 costs nothing; 0.2 is a good choice where a wrong tool does harm.
 
-    The words answer alone, with a warning in the log, while the embedder fails or takes too long, as a hosted
-    one that is down. So they do until the vectors are there, which of more than 32 tools are built in the
-    background, 2,000 in some ten seconds. To have them before the first request,
+    The words answer alone, with a warning a minute in the log, while the embedder fails or takes too long,
+    as a hosted one that is down. So they do until the vectors are there, which of more than 32 tools are
+    built in the background, 2,000 in some ten seconds. To have them before the first request,
     `await search.catalog.refresh()`, then `wait` in a thread; to have them at once after a restart,
     `VectorIndex(cache_path=..., background=True)`.
     """
@@ -151,6 +154,7 @@ class HybridIndex(CountedBySearch):
         self._k = k
         self._depth = depth
         self._lock = threading.Lock()
+        self._warned_at = -math.inf
         self._changes = 0  # odd while the parts are of different states
         self._snapshot = _Snapshot()
         self._alignment: tuple[_Snapshot, tuple[Document, ...], NDArray[np.int64]] | None = None
@@ -178,7 +182,7 @@ class HybridIndex(CountedBySearch):
                     self._snapshot = _Snapshot(held, Views([document.name for document in held]))
                 finally:
                     self._changes += 1
-            _embedded(lambda: self.vector.update(held))
+            self._embedded(lambda: self.vector.update(held))
 
     def search(
         self,
@@ -252,7 +256,7 @@ class HybridIndex(CountedBySearch):
 
     def _cosines(self, held: _Snapshot, query: str, extra: tuple[Document, ...]) -> Floats:
         """Return one cosine a document; the vectors may be of other documents than the words are."""
-        found = _embedded(lambda: self.vector.cosines(query, extra=extra))
+        found = self._embedded(lambda: self.vector.cosines(query, extra=extra))
         if found is None:
             return np.full(len(held.documents) + len(extra), np.nan, np.float32)
         if found.documents is held.documents:
@@ -263,6 +267,20 @@ class HybridIndex(CountedBySearch):
             alignment = self._alignment = held, found.documents, rows
         known = np.append(found.stored, np.float32(np.nan))  # -1 is the last
         return np.concatenate([known[alignment[2]], found.extra])
+
+    def _embedded(self, ask: Callable[[], _ValueT]) -> _ValueT | None:
+        """Return what the embedder gives; None, with a warning once a minute, where it fails."""
+        try:
+            return ask()
+        except ConfigurationError:
+            raise
+        except Exception:  # foreign code
+            now = time.monotonic()
+            is_news = now - self._warned_at >= _WARNING_SECONDS
+            self._warned_at = now if is_news else self._warned_at
+            level = logging.WARNING if is_news else logging.DEBUG
+            logger.log(level, "the embedder failed, so words answer alone", exc_info=True)
+            return None
 
     def _by_odds(self, held: _Snapshot, lists: _Lists, query: str) -> Floats:
         described = self.vector.embedder.embedder
@@ -280,7 +298,7 @@ class HybridIndex(CountedBySearch):
         """Return how much nearer a query is to the nearest tool than to the cohort; NaN if none is near."""
         if not lists.meaning:
             return math.nan
-        general = _embedded(lambda: self.vector.cohort_cosine(query))
+        general = self._embedded(lambda: self.vector.cohort_cosine(query))
         return math.nan if general is None else float(lists.cosines[lists.meaning[0]]) - general
 
     def _log_odds(self, held: _Snapshot, lists: _Lists, query: str) -> Floats:
@@ -296,17 +314,6 @@ class HybridIndex(CountedBySearch):
         places = [_place(held, lists, hit.name) for hit in lists.words]
         both = [(1 - self._weight, places), (self._weight, lists.meaning)]
         return reciprocal_ranks(both, size=len(lists.documents), k=self._k)
-
-
-def _embedded(ask: Callable[[], _ValueT]) -> _ValueT | None:
-    """Return what the embedder gives; None where it fails."""
-    try:
-        return ask()
-    except ConfigurationError:
-        raise
-    except Exception:  # foreign code
-        logger.warning("the embedder failed, so words answer alone", exc_info=True)
-        return None
 
 
 def _place(held: _Snapshot, lists: _Lists, name: str) -> int:
