@@ -1,11 +1,16 @@
 """A step as processors make it, and the fold over it."""
 
-from collections import deque
+import copy
+import dataclasses
+import json
+import pickle
+from collections import ChainMap, deque
 
 import pytest
 
-from tool_search_processor import InputStep, Tool, run_processors
+from tool_search_processor import Agent, InputStep, Tool, ToolContext, run_processors
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.testing import ScriptedModel, call
 
 USER = {"role": "user", "content": "q"}
 
@@ -35,3 +40,28 @@ def test_a_sequence_stays_what_it_is(items):
 def test_a_single_value_is_no_sequence(name, single):
     with pytest.raises(ConfigurationError, match=f"InputStep.{name} is a sequence, found the single value"):
         InputStep(**{"messages": [], name: single})
+
+
+async def test_a_context_can_be_written_and_copied_as_a_dict_and_not_changed():
+    def who(run: ToolContext) -> str:
+        """Tell who asks, and note it as programs do."""
+        copy.deepcopy(run)
+        pickle.dumps(run.context)
+        return json.dumps([run.context, dataclasses.asdict(run)["context"]])
+
+    model = ScriptedModel([call("who"), "ok"])
+    agent = Agent("a", "m", completion=model, tools=[who])
+    result = await agent.run("q", context=ChainMap({"user": "ada"}))
+    assert result.messages[2]["content"] == '[{"user": "ada"}, {"user": "ada"}]'
+
+
+@pytest.mark.parametrize("name", ["context", "model_settings"])
+def test_a_step_can_be_copied_and_its_mappings_can_not_be_changed(name):
+    given = {"user": "ada"}
+    step = InputStep(**{"messages": [USER], name: given})
+    given["user"] = "bob"
+    assert getattr(step, name) == {"user": "ada"}
+    assert copy.deepcopy(step) == pickle.loads(pickle.dumps(step)) == step
+    assert getattr(step.replace(step_number=1), name) is getattr(step, name)
+    with pytest.raises(TypeError, match="cannot be changed"):
+        getattr(step, name)["user"] = "eve"

@@ -19,6 +19,7 @@ from cachetools import TTLCache
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.hooks import is_no_failure, takes_one
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.frozen import FrozenDict
 
 logger = logging.getLogger(__name__)
 
@@ -103,7 +104,8 @@ class Admission:
             timeout_seconds: How long an awaitable may take before it counts as a denial.
         """
         self._filter = filter
-        self._context = context if isinstance(context, MappingProxyType) else MappingProxyType(dict(context))
+        is_read_only = isinstance(context, FrozenDict | MappingProxyType)
+        self._context = context if is_read_only else FrozenDict(context)
         self._thread_id = thread_id
         self._timeout_seconds = timeout_seconds
         self._verdicts: dict[tuple[Phase, str], bool] = {}

@@ -7,16 +7,16 @@ import uuid
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.errors import AbortRun, ConfigurationError
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.frozen import FrozenDict
 
 Message = Mapping[str, Any]
 """An OpenAI chat message: `role`, `content`, `tool_calls`, `tool_call_id` …"""
 
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
+_EMPTY: Mapping[str, Any] = FrozenDict()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +69,8 @@ class InputStep:
                 raise ConfigurationError(
                     f'{name} is a mapping, found {value!r:.60}: pass a dict such as {{"plan": "pro"}}'
                 )
-            if not isinstance(value, MappingProxyType):
-                object.__setattr__(self, name, MappingProxyType(dict(value)))
+            if type(value) is not FrozenDict:
+                object.__setattr__(self, name, FrozenDict(value))
         if self.thread_id is not None and not isinstance(self.thread_id, str):
             raise ConfigurationError(
                 f"thread_id is a text or None, found {type(self.thread_id).__name__}: pass str(thread_id)"

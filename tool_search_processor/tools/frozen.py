@@ -17,8 +17,8 @@ MAX_DEPTH = 200
 
 def _raise_frozen(self: object, *_args: object, **_kwargs: object) -> NoReturn:
     raise TypeError(
-        "this value belongs to a tool and cannot be changed: take a copy with copy.deepcopy(value), "
-        "change that, and make a new tool with tool.replace(...)"
+        "this value cannot be changed: take a copy with copy.deepcopy(value), change that, and if it belongs "
+        "to a tool, make a new one with tool.replace(...)"
     )
 
 
