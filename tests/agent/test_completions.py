@@ -110,6 +110,14 @@ TWO = [("c1", "add", '{"a":1}'), ("c2", "sub", "{}")]
         # the id late, with or without the name
         ([piece("add", '{"a"', index=0), piece(None, ":1}", index=0, id="c1")], ONE),
         ([piece("add", '{"a"', index=0), piece("add", ":1}", index=0, id="c1")], ONE),
+        (
+            [
+                piece("add", '{"a":1', index=0, id="c1"),
+                piece("add", "}", index=0),
+                piece("add", " ", index=0),
+            ],
+            [("c1", "add", '{"a":1} ')],
+        ),
         # another id in every chunk of one call: the first counts
         ([piece("add", '{"a"', index=0, id="c1"), piece(None, ":1}", index=0, id="c9")], ONE),
         # no index

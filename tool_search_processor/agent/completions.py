@@ -190,7 +190,7 @@ class ChunkAssembler:
             same = [call for call in same if call.id in (None, call_id)]
         elif index is None and call_id:
             same = [call for call in same if call.id in (None, call_id)] or same
-        if name and (index is None or arguments):
+        if name and (index is None or str(arguments or "").strip()):
             # what is whole and not named by its id is another call
             same = [call for call in same[-1:] if (call_id and call.id == call_id) or not call.complete]
         if same:
