@@ -448,6 +448,29 @@ class Counter:
         return self.start + number
 
 
+class Shop:
+    class Ticket(BaseModel):
+        number: int
+
+    def place(self, ticket: Ticket) -> int:
+        return ticket.number
+
+    def __call__(self, tickets: list[Ticket]) -> int:
+        return len(tickets)
+
+
+class Branch(Shop):
+    pass
+
+
+async def test_types_that_stand_in_the_class_of_a_method_are_found():
+    place = Tool.from_function(Branch().place)
+    assert place.parameters["properties"]["ticket"] == {"$ref": "#/$defs/Ticket"}
+    assert await place.call({"ticket": {"number": 3}}) == 3
+    assert await Tool.from_function(functools.partial(Shop().place)).call({"ticket": {"number": 4}}) == 4
+    assert await Tool.from_function(Shop()).call({"tickets": [{"number": 1}]}) == 1
+
+
 async def test_methods_partials_and_callable_objects():
     method = Tool.from_function(Counter(1).add)
     assert method.name == "add"

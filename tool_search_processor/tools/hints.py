@@ -23,8 +23,11 @@ class Hints:
         self.label = label
         while isinstance(function, functools.partial):
             function = function.func
+        self.holder: object = getattr(function, "__self__", None)
+        """The object of a method, or its class."""
         function = inspect.unwrap(getattr(function, "__func__", function))
         if not hasattr(function, "__code__"):
+            self.holder = function
             call: Any = getattr(function, "__call__", function)  # noqa: B004  # a callable object's method
             function = getattr(call, "__func__", call)
         self.function = function
@@ -44,7 +47,7 @@ class Hints:
         if annotation is _EMPTY or annotation is None:
             return annotation
         holder = types.SimpleNamespace(__annotations__={name: annotation})
-        for namespace in (self._closure, self._frames):
+        for namespace in (self._closure, self._frames, self._classes):
             try:
                 return typing.get_type_hints(
                     holder, self.globals, typing.cast("dict[str, Any]", namespace()), include_extras=True
@@ -70,6 +73,15 @@ class Hints:
             except ValueError:  # not filled yet
                 continue
         return values
+
+    def _classes(self) -> Mapping[str, Any]:
+        """Return the names in the class of a method, where it was written, and in the bases."""
+        first = self.holder if isinstance(self.holder, type) else type(self.holder)
+        scopes = (
+            {t.__name__: t for t in vars(kind).get("__type_params__", ())} | dict(vars(kind))
+            for kind in first.__mro__
+        )
+        return ChainMap({**self._closure()}, *scopes)
 
     def _frames(self) -> Mapping[str, Any]:
         """Return the local names of the module's running functions: where a local type is defined."""
