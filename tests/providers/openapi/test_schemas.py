@@ -23,6 +23,7 @@ NULL = {"type": "null"}
             {"allOf": [{"minLength": 1}], "nullable": True, "description": "D"},
             {"description": "D", "anyOf": [{"allOf": [{"minLength": 1}]}, NULL]},
         ),
+        ({"type": "string", "x-nullable": True}, {"type": ["string", "null"]}),
         ({"anyOf": [{"type": "string"}], "nullable": True}, {"anyOf": [{"type": "string"}, NULL]}),
         # limits
         ({"minimum": 1, "exclusiveMinimum": True}, {"exclusiveMinimum": 1}),

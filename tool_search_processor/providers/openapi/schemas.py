@@ -146,7 +146,9 @@ class SchemaReader:
         if "oneOf" in kept and "anyOf" not in kept:
             # Which one is meant, a discriminator tells, or the API: most branches fit more than their own.
             kept["anyOf"] = kept.pop("oneOf")
-        return nullable(kept) if part.get("nullable") is True else kept
+        # Swagger 2.0 has no word for it: `x-nullable` is what its tools write.
+        is_nullable = part.get("nullable") is True or part.get("x-nullable") is True
+        return nullable(kept) if is_nullable else kept
 
     def _with_reference(self, reference: object, kept: Converted, base: str) -> Converted:
         if self._document.ignores_beside_references:
