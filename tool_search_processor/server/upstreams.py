@@ -144,7 +144,7 @@ def _load(config: str | Path | Mapping[str, Any] | None) -> tuple[str, Mapping[s
     if config is None or isinstance(config, Mapping):
         return "the configuration", config or {}
     try:
-        content = json.loads(Path(config).read_text("utf-8"))
+        content = json.loads(Path(config).read_text("utf-8-sig"))
     except OSError as exc:
         raise ConfigurationError(f"the configuration can't be read: {exc}") from exc
     except ValueError as exc:

@@ -51,7 +51,8 @@ def test_entries_become_providers_with_their_transports(monkeypatch):
 
 async def test_a_file_gives_namespaced_tools(tmp_path):
     path = tmp_path / "mcp.json"
-    path.write_text(json.dumps(servers(**{"my.server": {"command": sys.executable, "args": [SMALL]}})))
+    content = json.dumps(servers(**{"my.server": {"command": sys.executable, "args": [SMALL]}}))
+    path.write_text(content, "utf-8-sig")  # with a byte order mark, as some editors write it
     catalog = Catalog(MCPProvider.from_config(path))
     tools = await catalog.list_tools()
     assert tools[1].name == "my_server_process_id"

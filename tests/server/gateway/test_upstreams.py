@@ -21,7 +21,7 @@ def write(tmp_path):
 
     def write_config(content):
         path = tmp_path / "servers.json"
-        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8-sig")
         return path
 
     return write_config

@@ -151,7 +151,7 @@ def _load(config: str | Path | Mapping[str, Any]) -> tuple[str, Any]:
     if not isinstance(config, str | Path):
         raise ConfigurationError(f"config is a path or a mapping, found {config!r:.80}")
     try:
-        return str(config), json.loads(Path(config).read_text("utf-8"))
+        return str(config), json.loads(Path(config).read_text("utf-8-sig"))
     except OSError as exc:
         raise ConfigurationError(f"the MCP configuration can't be read: {exc}") from exc
     except ValueError as exc:
