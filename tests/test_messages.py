@@ -104,6 +104,27 @@ def test_anthropic_parts_of_other_kinds():
     ]
 
 
+@pytest.mark.parametrize("thinking", ["hm", [{"type": "text", "text": "hm"}]])
+def test_calls_beside_blocks_of_thinking_stay(thinking):
+    call = {"id": "c", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+    blocks = [{"type": "thinking", "thinking": thinking}, {"type": "text", "text": "a"}]
+    (message,) = to_openai_messages([{"role": "assistant", "content": blocks, "tool_calls": [call, None]}])
+    assert (message["content"], message["tool_calls"]) == ("a", [call])
+    (message,) = to_openai_messages([{"role": "assistant", "content": blocks, "tool_calls": None}])
+    assert "tool_calls" not in message
+
+
+def test_an_image_of_anthropics_in_a_result_of_openais_keeps_its_call():
+    image = {"type": "image", "source": {"type": "url", "url": "http://x"}}
+    assert to_openai_messages([{"role": "tool", "tool_call_id": "c", "content": [image]}]) == [
+        {
+            "role": "tool",
+            "tool_call_id": "c",
+            "content": [{"type": "image_url", "image_url": {"url": "http://x"}}],
+        }
+    ]
+
+
 PDF = {"type": "base64", "media_type": "application/pdf", "data": "AA"}
 MARK = {"type": "ephemeral"}
 

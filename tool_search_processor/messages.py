@@ -165,10 +165,12 @@ def _from_anthropic(message: Mapping[str, Any]) -> list[dict[str, Any]]:
         if block is not None
     ]
     if message["role"] == "assistant":
-        return [_assistant_from_blocks(blocks)]
+        # its calls may stand beside blocks of thinking, as in Mistral's messages and litellm's
+        beside = {"tool_calls": message["tool_calls"]} if "tool_calls" in message else {}
+        return [{**_with_calls(beside), **_assistant_from_blocks(blocks)}]
     results = [_result_from_block(block) for block in blocks if block.get("type") == "tool_result"]
     parts = [part for part in map(_part_from_block, blocks) if part is not None]
-    return [*results, *([{"role": message["role"], "content": parts}] if parts else [])]
+    return [*results, *([{**message, "content": parts}] if parts else [])]
 
 
 def _assistant_from_blocks(blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
