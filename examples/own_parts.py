@@ -25,7 +25,7 @@ def shorten(text: str, most: int = 20) -> str:
 @tool
 def headline(text: str) -> str:
     """Make a headline of a text."""
-    return shorten(text, most=40).title()  # a tool can be called as its function
+    return text.title()
 
 
 class Plugins:

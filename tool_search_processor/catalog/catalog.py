@@ -23,7 +23,7 @@ from tool_search_processor.catalog.uniting import Seen, United, Uniting
 from tool_search_processor.catalog.views import CatalogView, Fetch
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.providers.base import Context, Provider, close_provider
-from tool_search_processor.providers.given import as_providers
+from tool_search_processor.providers.given import ToolSource, as_providers
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
@@ -57,7 +57,7 @@ class Catalog(Provider):
 
     def __init__(
         self,
-        providers: object = (),
+        providers: ToolSource = (),
         *,
         transforms: Iterable[Transform] = (),
         search: Strategy = "bm25",

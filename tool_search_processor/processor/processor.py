@@ -43,6 +43,7 @@ from tool_search_processor.processor.options import (
     checked_store,
     processor_id,
 )
+from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session import ToolSession
@@ -62,13 +63,12 @@ class ToolSearchProcessor:
     [hit.name for hit in await search.search("create an issue", limit=1)]  # -> ['create_issue']
     ```
 
-    Add it to an agent's `input_processors`, before a token limiter. It is safe to share between any
-    number of agents, threads and event loops.
+    It stands before a token limiter, and is safe to share between agents, threads and event loops.
     """
 
     def __init__(
         self,
-        tools: object = (),
+        tools: ToolSource = (),
         *,
         search: Strategy = "bm25",
         top_k: int = 5,

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.base import ToolProvider
-from tool_search_processor.providers.callable import CallableProvider
+from tool_search_processor.providers.callable import CallableProvider, ToolsFunction
 from tool_search_processor.providers.functions import refuse_awaitable, refuse_class
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.tools import Tool
+
+ToolSource: TypeAlias = Iterable[object] | Mapping[str, object] | ToolProvider | ToolsFunction
+"""What a user passes as tools: a list, a mapping of names, a provider, or a function `(context) -> tools`.
+
+Items are `object`, since a type checker takes a list of tools, functions and providers for one of objects.
+"""
 
 
 def as_providers(source: object) -> list[ToolProvider]:

@@ -21,6 +21,7 @@ from tool_search_processor._version import __version__
 from tool_search_processor.catalog import CatalogStatus, ProviderStatus
 from tool_search_processor.catalog.drift import OnChange
 from tool_search_processor.filters import Filter
+from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.front.modes import Mode
@@ -57,7 +58,7 @@ class Gateway:
 
     def __init__(
         self,
-        upstreams: object,
+        upstreams: ToolSource,
         *,
         name: str = "tool-search",
         mode: Mode = "discovery",

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, Unpack, overload
 
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.tools.definitions import ToolFields
 from tool_search_processor.tools.tool import Tool
 
-if TYPE_CHECKING:
-    P = ParamSpec("P")
-    R = TypeVar("R")
 
-    class FunctionTool(Tool, Generic[P, R]):
-        """What a type checker knows of `@tool`: a `Tool` that is called with its function's signature."""
-
-        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-            """Call the function."""
-            raise NotImplementedError
-
-
+# A `Tool`, not one that is typed as its function: a list of two such would be one of objects to mypy.
 @overload
-def tool(function: Callable[P, R], /) -> FunctionTool[P, R]: ...
+def tool(function: Callable[..., Any], /) -> Tool: ...
 @overload
-def tool(**fields: Unpack[ToolFields]) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
+def tool(**fields: Unpack[ToolFields]) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None, /, **fields: Unpack[ToolFields]
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:

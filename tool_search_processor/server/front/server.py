@@ -17,7 +17,7 @@ from tool_search_processor.catalog.drift import OnChange
 from tool_search_processor.errors import DuplicateToolError
 from tool_search_processor.filters import Filter
 from tool_search_processor.providers.functions import to_tool
-from tool_search_processor.providers.given import as_providers
+from tool_search_processor.providers.given import ToolSource, as_providers
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, TokenCheck
@@ -77,7 +77,7 @@ class ToolServer:
 
     def __init__(
         self,
-        tools: object = (),
+        tools: ToolSource = (),
         *,
         name: str = "tool-search",
         mode: Mode = "normal",
@@ -167,7 +167,7 @@ class ToolServer:
         Access(authenticate)  # complains of what can't check a token
         self._token = authenticate
         self._registered = StaticProvider(name=REGISTERED)
-        sources: list[object] = [*_as_list(tools), self._registered]
+        sources: list[Any] = [*_as_list(tools), self._registered]
         # Under a filter whatever there is, or else the text would tell that something is hidden.
         is_searched = (
             mode == "discovery"
@@ -395,6 +395,6 @@ class ToolServer:
                 self._hubs.discard(hub)
 
 
-def _as_list(tools: object) -> list[object]:
+def _as_list(tools: ToolSource) -> list[Any]:
     """Return what was given as items of a list of sources."""
     return list(tools) if isinstance(tools, list | tuple) else [*as_providers(tools)]

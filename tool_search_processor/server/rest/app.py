@@ -18,6 +18,7 @@ from starlette.routing import Route
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog, CatalogView
 from tool_search_processor.filters import Admission, Filter, require_filter
+from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import LOOPBACK
@@ -51,7 +52,7 @@ _RETRY_SECONDS = "5"
 
 
 def create_app(
-    tools_or_catalog: object,
+    tools_or_catalog: ToolSource,
     *,
     search: Strategy = "hybrid",
     token: TokenCheck | None = None,
