@@ -91,7 +91,12 @@ def test_the_loop_guard(mode):
             {"found": 2, "newly_loaded": ["a", "b"], "loaded": 2},
             "Found 2 tools. Loaded: a, b; callable from your next step.",
         ),
-        ("auto_load", {"found": 2, "loaded": 1}, "Found 2 tools. They are loaded already: call them."),
+        ("auto_load", {"found": 2, "loaded": 2}, "Found 2 tools. They are loaded already: call them."),
+        (
+            "auto_load",
+            {"found": 2, "loaded": 1},
+            "Found 2 tools. Those marked so are loaded already: call them.",
+        ),
         ("auto_load", {"found": 2}, "Found 2 tools, none of which can be loaded."),
         (
             "auto_load",

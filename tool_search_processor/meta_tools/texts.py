@@ -91,7 +91,8 @@ def found_text(
     if newly_loaded:
         return f"Found {tools}. Loaded: {', '.join(newly_loaded)}; callable from your next step."
     if loaded:
-        return f"Found {tools}. They are loaded already: call them."
+        which = "They are loaded" if loaded == found else "Those marked so are loaded"
+        return f"Found {tools}. {which} already: call them."
     now = " right now" if unavailable else ""
     return f"Found {tools}, none of which can be loaded{now}."
 
