@@ -36,3 +36,11 @@ def test_other_machines_need_a_token(host, loopback):
 )
 def test_a_hosts_name_stands_before_its_port(netloc, name):
     assert host_name(netloc) == name
+
+
+@pytest.mark.parametrize("token", [None, "secret"])
+def test_a_port_in_the_place_of_a_host_is_told(token):
+    with pytest.raises(
+        ConfigurationError, match="host is a name or an address, found 8000: a port goes into"
+    ):
+        names_for(8000, token)

@@ -9,7 +9,7 @@ import threading
 import httpx
 import pytest
 
-from tool_search_processor.errors import ToolSearchError
+from tool_search_processor.errors import ConfigurationError, ToolSearchError
 from tool_search_processor.server.serving import drop_the_vanished, serve
 
 
@@ -201,6 +201,12 @@ def test_a_server_in_a_thread_leaves_signals_alone():
     thread.start()
     thread.join()
     assert during == [before]
+
+
+@pytest.mark.parametrize("port", ["8000", 70000, -1, None])
+async def test_a_port_is_a_number(port):
+    with pytest.raises(ConfigurationError, match=f"port is a whole number from 0 to 65535, found {port!r}"):
+        await serve(App(), port=port)
 
 
 async def test_an_address_in_use_is_an_error_and_ends_nothing():

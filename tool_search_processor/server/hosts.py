@@ -99,8 +99,10 @@ def names_for(host: str, token: TokenCheck | None) -> tuple[str, ...] | None:
     calls this host.
 
     Raises:
-        ConfigurationError: When other machines can reach it, and nobody needs a token.
+        ConfigurationError: When other machines can reach it, and nobody needs a token; or it is no text.
     """
+    if not isinstance(host, str):
+        raise ConfigurationError(f"host is a name or an address, found {host!r:.80}: a port goes into port=")
     if is_loopback(host):
         return LOOPBACK
     if token is None:

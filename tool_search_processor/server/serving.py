@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.errors import ToolSearchError
+from tool_search_processor.errors import ConfigurationError, ToolSearchError
 
 if TYPE_CHECKING:
     import uvicorn
@@ -51,9 +51,12 @@ async def serve(
         max_connections: The most open connections; one more is closed at once.
 
     Raises:
+        ConfigurationError: When `port` is none.
         OSError: When the address is in use, or none of this machine.
         ToolSearchError: When the app could not start; the log says why.
     """
+    if not isinstance(port, int) or not 0 <= port <= 65535:
+        raise ConfigurationError(f"port is a whole number from 0 to 65535, found {port!r:.80}")
     import uvicorn
 
     from tool_search_processor.server.connections import limited_connection
