@@ -152,6 +152,14 @@ def test_what_providers_would_refuse_is_mended(schema, sent):
         ({"$ref": "#/$defs/Gone", "description": "D"}, {"description": "D"}),
         ({"$defs": [], "definitions": {"A": "string"}}, {"definitions": {"A": {}}}),
         ({"type": "string", "nullable": True}, {"type": ["string", "null"], "nullable": True}),
+        # what it and the Responses API refuse: "regex lookaround is not supported"
+        ({"type": "string", "pattern": "^(?!undefined$)"}, {"type": "string"}),
+        ({"pattern": "(a)\\1"}, {}),
+        ({"type": "string", "pattern": r"^\d{3}$"}, {"type": "string", "pattern": r"^\d{3}$"}),
+        (
+            {"patternProperties": {"^(?=x)": {}, "^y": {}}, "additionalProperties": False},
+            {"patternProperties": {"^y": {}}},
+        ),
         # what the Chat Completions API refuses: "array schema missing items", and items that are no object
         ({"type": "array"}, {"type": "array", "items": {}}),
         ({"type": ["array", "null"], "items": True}, {"type": ["array", "null"], "items": {}}),

@@ -16,6 +16,7 @@ from tool_search_processor.tools.dialects import (
 )
 from tool_search_processor.tools.frozen import FrozenDict, freeze
 from tool_search_processor.tools.names import is_property_name, make_property_name
+from tool_search_processor.tools.patterns import is_readable
 
 Schema = Mapping[str, Any]
 Path = tuple[str | int, ...]
@@ -161,10 +162,10 @@ def wire_schema(parameters: Schema) -> WireSchema:
 
     The root is always `{"type": "object", "properties": {...}}`: a `$ref` root to an object is inlined,
     and a root that is no object, or a combinator, becomes the one property of a wrapper, with its `$defs`
-    at the new root. Parameters have names that providers take. The rest is as it was, but for `mend_schema`,
-    and `items` in each array, which the Chat Completions API asks for.
+    at the new root. Parameters have names that providers take, arrays have `items`, and patterns that engines
+    of linear time can't read are left out. The rest is as it was, but for `mend_schema`.
     """
-    schema = edit_schemas(mend_schema(parameters), _with_items)
+    schema = edit_schemas(edit_schemas(mend_schema(parameters), _with_items), _without_patterns)
     inlined = _inline_root(schema)
     if not _is_object_root(inlined):
         return _wrapped(schema)
@@ -210,6 +211,18 @@ def _with_items(schema: Schema) -> Schema:
         return {**schema, "items": {}}
     longest = len(schema.get("prefixItems", ()))
     return {**schema, "items": {}, "maxItems": min(longest, schema.get("maxItems", longest))}
+
+
+def _without_patterns(schema: Schema) -> Schema:
+    """Return a schema without regular expressions of which providers refuse some, look-arounds among them."""
+    if "pattern" in schema and not is_readable(schema["pattern"]):
+        schema = {key: value for key, value in schema.items() if key != "pattern"}
+    patterns = schema.get("patternProperties", {})
+    if all(map(is_readable, patterns)):
+        return schema
+    # Fields that matched what is dropped now must not be told to be unknown.
+    rest = {k: v for k, v in schema.items() if k not in ("patternProperties", "additionalProperties")}
+    return {**rest, "patternProperties": {k: v for k, v in patterns.items() if is_readable(k)}}
 
 
 def _names_sent(properties: Mapping[str, Any]) -> dict[str, str]:

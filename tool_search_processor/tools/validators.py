@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from tool_search_processor.tools.patterns import matches
 from tool_search_processor.tools.schemas import Schema, edit_schemas
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ Failure = Any
 _MAX_REFERENCES = 10_000
 """References that one check follows: 30 definitions, each with two to the next, stand for 2^30 steps."""
 _MAX_FOLLOWED_UNCOUNTED = 20
-_PROGRAM_SIZE = 20_000
-"""RE2's instructions of one pattern; nested counts such as `(a{9}){9}` multiply them."""
-_PATTERNS_KEPT = 512
 
 _references_left: ContextVar[list[int]] = ContextVar("references_left")
 
@@ -50,30 +48,6 @@ def bounded_references() -> Iterator[None]:
         yield
     finally:
         _references_left.reset(token)
-
-
-@functools.lru_cache(_PATTERNS_KEPT)
-def _compiled_pattern(pattern: str) -> Any:
-    import re2  # type: ignore[import-untyped]  # it brings no types
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        compiled = re2.compile(pattern, options)
-    except (re2.error, UnicodeEncodeError):
-        return None
-    return compiled if compiled.programsize <= _PROGRAM_SIZE else None
-
-
-def matches(pattern: object, text: str) -> bool | None:
-    """Tell whether a pattern is found in a text; None where that can't be said in linear time."""
-    compiled = _compiled_pattern(pattern) if isinstance(pattern, str) else None
-    if compiled is None:
-        return None
-    try:
-        return compiled.search(text) is not None
-    except UnicodeEncodeError:  # half a character, which no JSON text can carry either
-        return None
 
 
 def unknown_fields(instance: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
