@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, Flag
 from itertools import islice
 from types import MappingProxyType, TracebackType
 from typing import Any, Literal, Self
@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 from cachetools import TTLCache
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.hooks import is_no_failure, takes_one
+from tool_search_processor.hooks import takes_one
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.frozen import FrozenDict
 
@@ -31,6 +31,9 @@ BATCH = 64
 
 # Generators, async generators, futures of threads.
 _UNFINISHED = ("send", "asend", "add_done_callback")
+
+# What ends a task or the interpreter is never a verdict on a tool.
+_PASS_THROUGH = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +209,9 @@ class Admission:
             if not is_plain and inspect.isawaitable(answer):
                 return answer
             verdict = _as_verdict(answer)
-        except BaseException as exc:  # a foreign hook: whatever it raises is a denial
-            if is_no_failure(exc):
-                raise
+        except _PASS_THROUGH:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - a foreign hook: whatever it raises is a denial
             verdict = self._fail(tool, phase, exc)
         self._verdicts[phase, tool.name] = verdict
         return verdict
@@ -242,9 +245,9 @@ class Admission:
                 verdict = _as_verdict(await answer)
             if deadline.expired():  # it clung to life when its time was up
                 verdict = self._fail(tool, phase, None)
-        except BaseException as exc:  # a foreign hook: whatever it raises is a denial
-            if is_no_failure(exc):
-                raise
+        except _PASS_THROUGH:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - a foreign hook: whatever it raises is a denial
             verdict = self._fail(tool, phase, None if deadline.expired() else exc)
         self._verdicts[phase, tool.name] = verdict
         return verdict
@@ -277,13 +280,13 @@ def _as_verdict(answer: object) -> bool:
     """Return an answer as a verdict; what is true whatever it says, or was never asked, is refused.
 
     Raises:
-        TypeError: For a text or a member of an enum ("deny" is true), an awaitable in an awaitable, a
-            generator, a function, or a future of a thread.
+        TypeError: For a member of an enum without numbers (`Decision.DENY` is true), an awaitable in an
+            awaitable, a generator, a function, or a future of a thread.
     """
     if answer is True or answer is False:
         return answer
     unfinished = inspect.isawaitable(answer) or any(hasattr(answer, name) for name in _UNFINISHED)
-    if unfinished or callable(answer) or isinstance(answer, str | bytes | Enum):
+    if unfinished or callable(answer) or (isinstance(answer, Enum) and not isinstance(answer, int | Flag)):
         if unfinished:
             _let_go(answer)
         raise TypeError(
