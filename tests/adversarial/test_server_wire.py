@@ -246,10 +246,12 @@ async def test_open_streams_are_limited_and_end_with_the_server(http):
             stream_of(http, url, sessions[1]) as second,
         ):
             assert first.status_code == second.status_code == 200
-            assert (await wire.listed(sessions[2]))[0] == 200
-            async with stream_of(http, url, sessions[2]) as third:
-                assert third.status_code == 200
-                assert (await wire.listed(sessions[2]))[0] == 503
+            for _ in range(100):  # an answered request holds its place a moment longer
+                async with stream_of(http, url, sessions[2]) as third:
+                    if third.status_code == 200:
+                        assert (await wire.listed(sessions[2]))[0] == 503
+                        break
+            assert third.status_code == 200
         for _ in range(100):
             if (await wire.listed(sessions[0]))[0] == 200:
                 break
