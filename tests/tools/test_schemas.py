@@ -192,6 +192,8 @@ def test_parameters_have_names_that_providers_take():
         "filter_2", "filter", "a_b", "argument", "argument_2", "x" * 64, "a.b-c",
     ]  # fmt: skip
     assert wire.schema["required"] == ["filter_2", "filter"]
+    referring = wire_schema({"properties": {"$a": {}, "b": {"$ref": "#/properties/$a"}}})
+    assert referring.schema["properties"] == {"a": {}, "b": {}}
     values, shown = wire.unwrap({"filter_2": 1, "filter": 2, "名": 3, "argument_2": 4, "other": 5})
     assert values == {"$filter": 1, "filter": 2, "名": 3, "名前": 4, "other": 5}
     assert [shown((name, "$filter")) for name in ("$filter", "名", "filter")] == [

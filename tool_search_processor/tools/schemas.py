@@ -245,7 +245,8 @@ def _with_names(schema: Schema, names: Mapping[str, str]) -> Schema:
         return schema
     properties = {names.get(name, name): value for name, value in schema["properties"].items()}
     required = [names.get(name, name) for name in schema.get("required", ())]
-    return {**schema, "properties": properties, **({"required": required} if required else {})}
+    renamed = {**schema, "properties": properties, **({"required": required} if required else {})}
+    return mend_schema(renamed)  # type: ignore[no-any-return]  # once more: a reference may have led to one
 
 
 def _is_object_root(schema: Schema) -> bool:
