@@ -138,6 +138,12 @@ async def test_an_imported_tool_is_found_by_its_original_name():
     assert (await run.load("notion/get-page.v2"))["loaded"] == ["notion_get_page"]
 
 
+async def test_an_original_name_goes_before_others_that_are_near_it():
+    page = make("web_page_1f3a", metadata={"original_name": "web/page"})
+    run = run_over([make("web_page", metadata={"original_name": "web.page"}), page])
+    assert (await run.load("web/page"))["loaded"] == ["web_page_1f3a"]
+
+
 async def test_unknown_names_come_with_up_to_three_suggestions():
     run = run_over(
         [make("create_issue"), make("create_issues"), make("create_issue_2"), make("creates_issue")]

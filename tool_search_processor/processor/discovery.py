@@ -88,13 +88,16 @@ async def find_by_name(
     """Return the tool that a model means by a name, if phase `load` admits it.
 
     The exact name first, then the one admitted tool whose name is the same but for case, separators and
-    namespace. A denied tool is passed over as if it were not there, and so are those in `without`.
+    namespace; of several the one whose original name it is. A denied tool is passed over as if it were not
+    there, and so are those in `without`.
     """
     exact = None if name in without else await view.fetch(name)
     if exact is not None and await admission.admits(exact, "load"):
         return exact
     passed = {name, *without}
     near = await admission.admit((tool for tool in view.near(name) if tool.name not in passed), "load")
+    if len(near) > 1:
+        near = [tool for tool in near if tool.metadata.get("original_name") == name]
     return await view.fetch(near[0].name) if len(near) == 1 else None
 
 
