@@ -29,10 +29,19 @@ class CallRequest:
 
 
 def tool_calls_of(value: Any) -> list[CallRequest]:
+    """Read the tool calls as `read_calls` does, each with an id of its own.
+
+    A missing id is made; a repeated one is replaced. Whoever reads the same calls again gets the same ids:
+    an approval is found by them.
+    """
+    return unique_ids(read_calls(value))
+
+
+def read_calls(value: Any) -> list[CallRequest]:
     """Read the tool calls out of an assistant message, or out of a list of calls or content blocks.
 
-    Takes OpenAI tool calls and Anthropic `tool_use` blocks, as dicts or as SDK objects. A missing id is
-    made; a repeated one is replaced, so that each call has its own.
+    Takes OpenAI tool calls and Anthropic `tool_use` blocks, as dicts or as SDK objects. Ids are those that
+    the model's server gave; some give none, or one twice.
     """
     if value is None or isinstance(value, str):
         return []
@@ -41,14 +50,15 @@ def tool_calls_of(value: Any) -> list[CallRequest]:
     elif not isinstance(value, list | tuple):
         # an SDK's message iterates over its fields, so being iterable says nothing
         value = items_of(field_of(value, "tool_calls")) or items_of(field_of(value, "content"))
-    calls = [call for call in map(read_call, value) if call is not None]
-    return unique_ids(calls)
+    return [call for call in map(read_call, value) if call is not None]
 
 
-def unique_ids(calls: Iterable[CallRequest], *, taken: Iterable[str] = ()) -> list[CallRequest]:
+def unique_ids(
+    calls: Iterable[CallRequest], *, taken: Iterable[str] = (), run_id: str = ""
+) -> list[CallRequest]:
     """Give every call an id of its own, and one that is not in `taken`; good ids stay.
 
-    Whoever reads the same calls again gets the same ids: an approval is found by them.
+    Equal calls get equal ids, unless they are of another run.
     """
     seen = set(taken)
     equal: Counter[str] = Counter()
@@ -56,7 +66,7 @@ def unique_ids(calls: Iterable[CallRequest], *, taken: Iterable[str] = ()) -> li
     for call in calls:
         unique = call
         while not unique.id or unique.id in seen:
-            content = json.dumps([call.name, call.arguments])
+            content = json.dumps([run_id, call.name, call.arguments])
             equal[content] += 1
             unique = dataclasses.replace(call, id=_made_id(content, equal[content]))
         seen.add(unique.id)

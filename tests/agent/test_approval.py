@@ -280,6 +280,23 @@ async def test_once_in_a_thread_whatever_the_form(first, second):
     assert disk.erased == ["/a"]
 
 
+async def test_the_same_call_of_a_later_turn_is_another_where_servers_give_no_ids():
+    """As local ones do; the application keeps a thread and no messages."""
+    piece = {"function": {"name": "erase", "arguments": '{"path": "/a"}'}}
+    disk, ids = Disk(), set()
+
+    async def completion(messages, **_):
+        message = {"content": "ok"} if messages[-1]["role"] == "tool" else {"tool_calls": [piece, piece]}
+        return {"choices": [{"message": message}]}
+
+    agent = Agent("a", "m", completion=completion, tools=[disk.tool])
+    for _ in range(2):
+        paused = await agent.run("erase it", thread_id="t")
+        ids.update(waiting.call_id for waiting in paused.pending)
+        await agent.resume(paused, {waiting.call_id: True for waiting in paused.pending}, thread_id="t")
+    assert (disk.erased, len(ids)) == (["/a"] * 4, 4)
+
+
 async def test_approved_twice_at_the_same_time():
     agent, disk, result = await paused([call("erase", {"path": "/a"}), "done"])
     answers = await asyncio.gather(

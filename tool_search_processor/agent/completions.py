@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from tool_search_processor.call_requests import CallRequest, tool_calls_of, unique_ids
+from tool_search_processor.call_requests import CallRequest, read_calls
 from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.plain import clean_text, field_of, items_of, sendable, text_of
 
@@ -31,6 +31,7 @@ class Reply:
 
     text: str = ""
     calls: tuple[CallRequest, ...] = ()
+    """With the ids that the model's server gave; see `unique_ids`."""
     finish_reason: str | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -100,7 +101,7 @@ def parse_reply(response: Any) -> Reply:
     extra = {name: sendable(field_of(message, name)) for name in _RETURNED}
     return Reply(
         text=clean_text(text_of(field_of(message, "content")) or text_of(field_of(message, "refusal"))),
-        calls=tuple(tool_calls_of(field_of(message, "tool_calls"))),
+        calls=tuple(read_calls(field_of(message, "tool_calls"))),
         finish_reason=field_of(choices[0], "finish_reason"),
         extra={name: value for name, value in extra.items() if value},
         **_usage(field_of(response, "usage")),
@@ -148,7 +149,7 @@ class ChunkAssembler:
         return Reply(
             text="".join(self._text) + self._halves.decode(b"", final=True)
             or clean_text("".join(self._refusal)),
-            calls=tuple(unique_ids(call.request() for call in self._calls)),
+            calls=tuple(call.request() for call in self._calls),
             finish_reason=self._finish_reason,
             extra={name: sendable(value) for name, value in extra.items() if value},
             **self._usage,

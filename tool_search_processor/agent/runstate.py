@@ -125,7 +125,7 @@ class RunState:
         if reply.finish_reason == _CUT and not all(_is_whole(call) for call in reply.calls):
             return []
         # ids that are new in the whole conversation: some servers count from call_0 in every answer
-        return unique_ids(reply.calls, taken=call_ids(self.history))
+        return unique_ids(reply.calls, taken=call_ids(self.history), run_id=self.base.run_id)
 
 
 def input_messages(given: str | Iterable[Any] | None) -> list[dict[str, Any]]:
