@@ -244,6 +244,41 @@ def test_open_calls_are_answered_where_they_stand():
     ]
 
 
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([result("a"), result("b"), USER], [USER]),
+        ([USER, result("a"), assistant("a"), result("a")], [USER, assistant("a"), result("a")]),
+        ([assistant("a"), result("b"), result("a")], [assistant("a"), result("a")]),
+        ([assistant("a"), result("a"), result("a", "again")], [assistant("a"), result("a")]),
+        (
+            [assistant("a"), result("a"), assistant("b"), result("a")],
+            [assistant("a"), result("a"), assistant("b"), result("b", "not run")],
+        ),
+    ],
+    ids=["cut from the front", "before its call", "of another", "twice", "of a step before"],
+)
+def test_results_without_their_call_are_left_out(messages, expected):
+    assert answer_open_calls(messages, text="not run") == expected
+
+
+def test_results_stand_right_behind_their_call():
+    messages = [assistant("a", "b"), result("a"), USER, result("b"), USER]
+    assert answer_open_calls(messages, text="not run") == [
+        assistant("a", "b"),
+        result("a"),
+        result("b"),
+        USER,
+        USER,
+    ]
+
+
+def test_calls_and_results_without_ids_are_left_in_their_order():
+    calls = {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f"}}] * 2}
+    messages = [calls, {"role": "tool", "content": "1"}, {"role": "tool", "content": "2"}, USER]
+    assert answer_open_calls(messages, text="not run") == messages
+
+
 def test_a_tool_message_without_a_name_has_none():
     assert tool_message("a", "", "r") == {"role": "tool", "tool_call_id": "a", "content": "r"}
 

@@ -94,25 +94,32 @@ def open_calls(messages: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
 
 
 def answer_open_calls(messages: Sequence[dict[str, Any]], *, text: str) -> list[dict[str, Any]]:
-    """Return the conversation with a result for every tool call that has none.
+    """Return the conversation with one result right behind its call for every tool call; `text` where none is.
 
-    Providers refuse a conversation in which a call has no result, so one that was stopped in the middle
-    could not go on otherwise.
+    Providers refuse a conversation in which a call has no result, as where it was stopped in the middle, or
+    a result no call, as where it was cut from the front: such results are left out.
     """
     result: list[dict[str, Any]] = []
-    waiting: dict[str, str] = {}
+    waiting: list[tuple[str, str]] = []
+    place = 0
     for message in messages:
         if message.get("role") == "tool":
-            waiting.pop(str(message.get("tool_call_id")), None)
-        else:
-            result.extend(_not_run(waiting, text))
-            waiting = {
-                str(call.get("id")): str(field_of(call.get("function"), "name") or "")
+            asked = [call for call in waiting if call[0] == str(message.get("tool_call_id"))]
+            if asked:
+                waiting.remove(asked[0])
+                result.insert(place, message)
+                place += 1
+            continue
+        if message.get("role") == "assistant":
+            result[place:place] = _not_run(waiting, text)
+            waiting = [
+                (str(call.get("id")), str(field_of(call.get("function"), "name") or ""))
                 for call in message.get("tool_calls") or ()
-                if message.get("role") == "assistant"
-            }
+            ]
+            place = len(result) + 1
         result.append(message)
-    return [*result, *_not_run(waiting, text)]
+    result[place:place] = _not_run(waiting, text)
+    return result
 
 
 def tool_message(call_id: str, name: str, text: str) -> dict[str, Any]:
@@ -147,8 +154,8 @@ def _text_part(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _not_run(waiting: Mapping[str, str], text: str) -> list[dict[str, Any]]:
-    return [tool_message(call_id, name, text) for call_id, name in waiting.items()]
+def _not_run(waiting: Iterable[tuple[str, str]], text: str) -> list[dict[str, Any]]:
+    return [tool_message(call_id, name, text) for call_id, name in waiting]
 
 
 def _is_anthropic(message: Mapping[str, Any]) -> bool:

@@ -189,6 +189,15 @@ async def test_open_calls_of_a_stopped_run_are_answered(in_input):
     assert "was not run" in sent[2]["content"]
 
 
+async def test_a_history_that_was_cut_from_the_front_can_be_sent():
+    agent, model = agent_of([call("add", {"a": 1}), "ok", "ok"], tools=[add])
+    first = await agent.run("q")
+    result = await agent.run("go on", messages=first.messages[2:])
+    sent = [message["role"] for message in model.requests[-1].messages]
+    assert sent == ["assistant", "user"], "a result without its call is refused by every provider"
+    assert result.messages[:-1] == model.requests[-1].messages
+
+
 async def test_each_step_of_a_run_shares_its_state():
     spy = Spy(lambda step: step.state.setdefault("spy", []).append(step.step_number) or step)
     agent, _ = agent_of([call("add", {"a": 1}), "ok"], tools=[add], input_processors=[spy])

@@ -266,7 +266,7 @@ class Agent:
         thread_id: str | None,
         messages: Iterable[Any],
     ) -> RunState:
-        # a run that was stopped leaves calls without results, which providers refuse
+        # stopped, or cut by its owner, it may hold calls without results and results without calls
         history = [*input_messages(messages), *input_messages(given)]
         history = answer_open_calls(history, text=_LEFT_OPEN)
         if not history:
