@@ -94,7 +94,7 @@ def open_calls(messages: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
 
 
 def answer_open_calls(messages: Sequence[dict[str, Any]], *, text: str) -> list[dict[str, Any]]:
-    """Return the conversation with one result right behind its call for every tool call; `text` where none is.
+    """Return the conversation with one result of each tool call right behind it: `text` where there is none.
 
     Providers refuse a conversation in which a call has no result, as where it was stopped in the middle, or
     a result no call, as where it was cut from the front: such results are left out.
