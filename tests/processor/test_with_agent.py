@@ -6,6 +6,7 @@ import pytest
 
 from tests.support import Policy, make, needs
 from tool_search_processor import Agent, ConfigurationError, RunResult, ToolContext, ToolSearchProcessor, tool
+from tool_search_processor.agent import ToolCallEvent
 from tool_search_processor.testing import ScriptedModel, call, say
 
 FILLER = [make(f"filler_{n}", f"Handles topic number {n}.") for n in range(200)]
@@ -288,8 +289,12 @@ DANGER = needs("drop_table", "table", description="Drops a table.", requires_app
             {"mode": "call"},
             [call("call_tool", {"name": "drop_table", "arguments": {"table": "users"}}, id="c")],
         ),
+        (
+            {"mode": "call"},
+            [call("call_tool", {"name": "drop_table", "arguments": '{"table": "users"}'}, id="c")],
+        ),
     ],
-    ids=["loaded", "direct", "proxied"],
+    ids=["loaded", "direct", "proxied", "proxied with arguments as text"],
 )
 @pytest.mark.parametrize("thread", ["t", None])
 @pytest.mark.parametrize("cold", [False, True], ids=["same process", "new process"])
@@ -306,6 +311,23 @@ async def test_approval_survives_loading_and_resumes(options, script, thread, co
     done = await agent.resume(stopped, {"c": True})
     assert done.output == "ok"
     assert results(done)[-1] == {"ran": "drop_table", "table": "users"}
+
+
+WHOLE = make("wipe", parameters={"type": "array", "items": {"type": "integer"}}, requires_approval=True)
+
+
+@pytest.mark.parametrize("given", [[1], "[1]", 5, "nonsense", [], "", '""', {"value": [1]}])
+async def test_what_a_person_is_shown_of_a_proxied_call_can_be_kept(given):
+    agent, _ = agent_with(
+        [call("call_tool", {"name": "wipe", "arguments": given}), say("ok")],
+        ToolSearchProcessor([WHOLE], mode="call"),
+    )
+    events = [event async for event in agent.stream("Clean up", thread_id="t")]
+    shown = [event.arguments for event in events if isinstance(event, ToolCallEvent)]
+    assert [type(arguments) for arguments in shown] == [dict]
+    result = events[-1].result
+    assert RunResult.from_json(result.to_json()) == result
+    assert [call.arguments for call in result.pending] == (shown if result.pending else [])
 
 
 async def test_a_refused_approval_is_told_to_the_model():

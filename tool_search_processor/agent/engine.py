@@ -22,6 +22,7 @@ from tool_search_processor.agent.runs import (
 from tool_search_processor.agent.runstate import RunState, model_request
 from tool_search_processor.call_requests import tool_calls_of
 from tool_search_processor.errors import AbortRun
+from tool_search_processor.plain import mapping_of
 from tool_search_processor.session.calls import PreparedCall, refusal_text
 from tool_search_processor.session.checks import resolvers
 from tool_search_processor.session.claims import claim_calls, claimers
@@ -148,7 +149,7 @@ class Engine:
                 call_id=call.request.id,
                 name=call.name,
                 target=call.target_name,
-                arguments=call.arguments,
+                arguments=mapping_of(call.arguments),
                 needs_approval=call.needs_approval,
             )
         ready = [call for call in calls if not call.needs_approval]

@@ -105,17 +105,20 @@ class CallRunner:
                 error = await self._missing_text(step, request.name)
                 return PreparedCall(request=request, name=name, arguments=arguments, error=error)
             context = _context(step, request)
-            target, target_arguments = await tool.target(arguments, context)
-            # nobody is asked to approve what cannot run
-            error = await _mistake(step, target, target_arguments) if target.requires_approval else None
+            target, given = await tool.target(arguments, context)
+            arguments, unread = read_arguments(given, name=wire_name(target.name))
+            # nobody is asked to approve what cannot run, or cannot be shown
+            error = (await _mistake(step, target, given) or unread) if target.requires_approval else None
         except _ENDS:
             raise
         except BaseException as exc:  # noqa: BLE001 - foreign code: whatever it raises is an answer to the model
             _log(name, exc)
             return PreparedCall(request=request, name=name, arguments=arguments, error=error_text(exc))
         if error is not None:
-            return PreparedCall(request=request, name=name, arguments=target_arguments, error=error)
-        return PreparedCall(request=request, name=name, tool=target, arguments=target_arguments)
+            return PreparedCall(request=request, name=name, arguments=arguments, error=error)
+        # what can't be read goes to the tool as it is: it says what is wrong, or takes no object
+        taken = given if unread else arguments
+        return PreparedCall(request=request, name=name, tool=target, arguments=taken)
 
     async def _resolve(self, step: InputStep, name: str) -> Tool | None:
         for resolver in self._resolvers:
