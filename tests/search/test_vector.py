@@ -148,6 +148,30 @@ def test_nearness_to_the_cohort_is_the_mean_of_the_ten_nearest():
     assert index().cohort_cosine("send an email") == pytest.approx(sum(nearest) / 10, abs=1e-5)
 
 
+@pytest.mark.parametrize("timeout_seconds", [None, 60])
+def test_the_cohort_is_embedded_once_by_all_who_ask_at_a_time(timeout_seconds):
+    asked, go = [], threading.Event()
+
+    class Slow(FakeEmbedder):
+        def embed_documents(self, texts):
+            go.wait(60)
+            return super().embed_documents(texts)
+
+        def embed_query(self, text):
+            return vector_of(text)
+
+    embedder = Slow(blocking=True)
+    made = VectorIndex(embedder, timeout_seconds=timeout_seconds)
+    threads = [threading.Thread(target=lambda: asked.append(made.cohort_cosine("bug"))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    go.set()
+    for thread in threads:
+        thread.join(60)
+    assert len(asked) == 4
+    assert sorted(embedder.texts) == sorted(COHORT)
+
+
 def test_a_clause_may_be_what_is_near_the_cohort():
     made = index()
     asked = made.cohort_cosine("Zorblax the quux of wibble. Then send an email")

@@ -125,6 +125,7 @@ class VectorIndex(CountedBySearch):
         self._span = high - self._low
         self._background = background and described.blocking
         self._lock = threading.Lock()
+        self._cohort_turn = threading.Lock()
         self._snapshot = _Snapshot()
         self._wanted: tuple[Document, ...] = ()
         self._worker: threading.Thread | None = None
@@ -193,7 +194,7 @@ class VectorIndex(CountedBySearch):
 
     @functools.cached_property
     def _cohort(self) -> Floats:
-        return self.embedder.documents_in_time(COHORT)
+        return self.embedder.documents_in_time(COHORT, turn=self._cohort_turn)
 
     def _asked(self, query: str) -> Floats:
         """Return the vectors of a query and its clauses, (n, dimensions); no dimensions for a blank one."""

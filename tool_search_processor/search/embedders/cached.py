@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
 from pathlib import Path
 
@@ -22,6 +23,7 @@ QUERY_SECONDS = 10.0
 _BATCH = 256
 _KEPT_QUERIES = 256
 _KEPT_TEXTS = 4096
+_NO_TURN = nullcontext()
 
 
 class EmbeddingStopped(Exception):  # noqa: N818 - it is no error
@@ -105,13 +107,24 @@ class CachedEmbedder:
         self._keep(_known(found))
         return self._stacked([found[key] for key in keys])
 
-    def documents_in_time(self, texts: Sequence[str]) -> Floats:
+    def documents_in_time(
+        self, texts: Sequence[str], *, turn: AbstractContextManager[object] = _NO_TURN
+    ) -> Floats:
         """Return the same of few texts that a query waits for.
+
+        Args:
+            texts: What is embedded, where it isn't kept.
+            turn: A lock: of all who want the same texts at a time one makes them, and the others find them.
 
         Raises:
             TimeoutError: When the embedder takes too long.
         """
-        return self._calls.call(lambda: self.documents(texts)) if texts else self.documents(())
+
+        def made() -> Floats:
+            with turn:
+                return self.documents(texts)
+
+        return self._calls.call(made) if texts else self.documents(())
 
     def query(self, text: str) -> Floats:
         """Return the unit vector of a query, shape (dimensions,).
