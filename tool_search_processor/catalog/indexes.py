@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -29,7 +28,7 @@ MAX_EXTRA = 256
 """The most tools of a request's own that are scored beside the shared index rather than indexed."""
 _OWN_INDEXES = 16
 _INLINE_DOCUMENTS = 500
-_threads = Threads(min(32, (os.cpu_count() or 1) + 4), name="tool-search-index")
+_threads = Threads(32, name="tool-search-index")
 
 
 class IndexPool:
