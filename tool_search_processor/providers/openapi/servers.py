@@ -75,7 +75,7 @@ def _filled(server: Mapping[str, Any], variables: Mapping[str, str]) -> str:
             return str(variable.get("default", choices[0] if choices else found[0]))
         if choices and variables[name] not in choices:
             raise ConfigurationError(
-                f"server_variables: {name!r} is one of {list(choices)!r}, which what was given is not"
+                f"server_variables: {name!r} is one of {list(choices)!r}; what was given is none of them"
             )
         return str(variables[name])
 
