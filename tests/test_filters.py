@@ -40,6 +40,14 @@ class Right(Flag):
     CALL = auto()
 
 
+class Effect(Enum):
+    ALLOW = "allow"
+    DENY = "deny"
+
+    def __bool__(self):
+        return self is Effect.ALLOW
+
+
 class Foreign(BaseException):
     """A base exception of somebody else's making."""
 
@@ -171,6 +179,8 @@ def test_with_a_filter_it_is_not_open():
         (1, True),
         (Right.LOAD & Right.CALL, False),
         (Right.CALL, True),
+        (Effect.ALLOW, True),
+        (Effect.DENY, False),
         ("pro", True),  # of request.context.get("plan")
     ],
 )

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum, Flag
+from enum import Enum
 from itertools import islice
 from types import MappingProxyType, TracebackType
 from typing import Any, Literal, Self
@@ -280,19 +280,23 @@ def _as_verdict(answer: object) -> bool:
     """Return an answer as a verdict; what is true whatever it says, or was never asked, is refused.
 
     Raises:
-        TypeError: For a member of an enum without numbers (`Decision.DENY` is true), an awaitable in an
-            awaitable, a generator, a function, or a future of a thread.
+        TypeError: For a member of an enum that doesn't define its truth (`Decision.DENY` is true), an
+            awaitable in an awaitable, a generator, a function, or a future of a thread.
     """
     if answer is True or answer is False:
         return answer
     unfinished = inspect.isawaitable(answer) or any(hasattr(answer, name) for name in _UNFINISHED)
-    if unfinished or callable(answer) or (isinstance(answer, Enum) and not isinstance(answer, int | Flag)):
+    if unfinished or callable(answer) or (isinstance(answer, Enum) and not _defines_truth(type(answer))):
         if unfinished:
             _let_go(answer)
         raise TypeError(
             f"a filter answers with True or False, or an awaitable of one, found {type(answer).__name__!r}"
         )
     return bool(answer)
+
+
+def _defines_truth(cls: type) -> bool:
+    return any("__bool__" in vars(base) for base in cls.__mro__)
 
 
 def _let_go(verdict: object) -> None:
