@@ -768,5 +768,5 @@ def test_a_store_without_a_method_is_told_which():
     class Half:
         loaded = add = remove = clear = stats = MemoryStore.loaded
 
-    with pytest.raises(ConfigurationError, match=r"found .*, which has no touch, aclose$"):
+    with pytest.raises(ConfigurationError, match=r"found .*, whose class has no touch, aclose$"):
         ToolSearchProcessor(CATALOG, store=Half())

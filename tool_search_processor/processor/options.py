@@ -138,8 +138,8 @@ def checked_store(
 
 def _lacking(store: object) -> str:
     wanted = ("loaded", "add", "touch", "remove", "clear", "stats", "aclose")
-    lacks = ", ".join(name for name in wanted if not hasattr(store, name))
-    return f"found {store!r:.80}, which has no {lacks}"
+    lacks = ", ".join(name for name in wanted if not hasattr(type(store), name))
+    return f"found {store!r:.80}, whose class has no {lacks}"
 
 
 def checked_counter(counter: TextCounter | None) -> TextCounter:
