@@ -258,7 +258,7 @@ class DisownOne(Transform):
 async def test_no_template_makes_a_resource_that_is_hidden(hide, wrap):
     catalog = wrap(hide)
     assert [each.uri for each in await catalog.list_resources()] == ["page://n/2", "page://n/b2"]
-    for uri in ("page://n/a1", "page://n/a%31", "PAGE://n/a1#a", "page://n/A1"):
+    for uri in ("page://n/a1", "page://n/a%31", "PAGE://n/a1#a", "page://n/A1", "page://n/b%2F..%2Fa1"):
         assert await catalog.get_resource_template(uri) is None
     for uri in ("page://n/2", "page://n/3", "page://n/B2", "page://n/{n}"):
         assert (await catalog.get_resource_template(uri)).uri_template == "page://n/{n}"

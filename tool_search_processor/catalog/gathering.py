@@ -197,13 +197,18 @@ class Components:
             return None
 
     async def template(self, uri: str, context: Context) -> ResourceTemplate | None:
-        """Return the template of this text, or that makes this URI; None for one of a hidden resource."""
+        """Return the template of this text, or that makes this URI.
+
+        None for the URI of a hidden resource, and for one with `..`, which may lead to one.
+        """
         found = None if len(uri) > _LONGEST_URI else await self.templates.get(uri, context)
-        if found is not None:
-            for spelling in spellings_of(uri):
-                if await hides_resource_of(self, spelling, context):
-                    return None
-        return found
+        if found is None:
+            return None
+        spellings = spellings_of(uri)
+        for spelling in spellings:
+            if await hides_resource_of(self, spelling, context):
+                return None
+        return found if spellings else None
 
     async def hides_resource(self, uri: str, context: Context) -> bool:
         """Tell whether a provider lists a resource of this outer URI that isn't served."""
