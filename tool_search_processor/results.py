@@ -87,7 +87,7 @@ def cut_result(text: str, limit: int | None) -> str:
 
 def _holds_iterators(value: Any) -> bool:
     held = value.values() if type(value) is dict else value if type(value) in (list, tuple) else (value,)
-    return any(isinstance(item, Iterator) for item in held)
+    return any(issubclass(kind, Iterator) for kind in set(map(type, held)))  # few kinds, however many items
 
 
 def _without_iterators(value: Any) -> Any:
