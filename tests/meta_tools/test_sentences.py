@@ -69,9 +69,28 @@ def test_the_loop_guard(mode):
     }
     for kind, text in told.items():
         instead = f"Stop searching: {INSTEAD[mode]}, or say that no tool fits."
-        assert guard_text(kind, loaded=(), names=names_of(mode)) == f"{text} {instead}"
+        assert guard_text(kind, found=["c"], loaded=(), names=names_of(mode)) == f"{text} {instead}"
         have = " Loaded and callable: a, b. "
-        assert guard_text(kind, loaded=["a", "b"], names=names_of(mode)) == f"{text}{have}{instead}"
+        told = guard_text(kind, found=["a", "c"], loaded=["a", "b"], names=names_of(mode))
+        assert told == f"{text}{have}{instead}"
+
+
+@pytest.mark.parametrize(
+    ("found", "loaded", "end"),
+    [
+        ([], [], " Stop searching, and say that no tool fits."),
+        ([], ["a"], " Loaded and callable: a. Stop searching: call one of them, or say that no tool fits."),
+        (
+            ["a"],
+            ["a"],
+            " Loaded and callable: a. Stop searching: call one of them, or say that no tool fits.",
+        ),
+    ],
+    ids=["nothing", "nothing, but some are loaded", "all are loaded"],
+)
+def test_the_loop_guard_names_what_can_be_done(found, loaded, end):
+    text = guard_text("fruitless", found=found, loaded=loaded, names=names_of("load"))
+    assert text == f"Your last searches have brought nothing new.{end}"
 
 
 @pytest.mark.parametrize(
@@ -91,6 +110,9 @@ def test_the_loop_guard(mode):
             {"found": 2, "newly_loaded": ["a", "b"], "loaded": 2},
             "Found 2 tools. Loaded: a, b; callable from your next step.",
         ),
+        ("load", {"found": 1, "loaded": 1}, "Found 1 tool. It is loaded already: call it."),
+        ("load", {"found": 2, "loaded": 2}, "Found 2 tools. They are loaded already: call them."),
+        ("auto_load", {"found": 1, "loaded": 1}, "Found 1 tool. It is loaded already: call it."),
         ("auto_load", {"found": 2, "loaded": 2}, "Found 2 tools. They are loaded already: call them."),
         (
             "auto_load",
@@ -98,6 +120,18 @@ def test_the_loop_guard(mode):
             "Found 2 tools. Those marked so are loaded already: call them.",
         ),
         ("auto_load", {"found": 2}, "Found 2 tools, none of which can be loaded."),
+        ("auto_load", {"found": 1}, "Found 1 tool, which can't be loaded."),
+        (
+            "auto_load",
+            {"found": 2, "full": ["a", "b"], "limit": 1},
+            "Found 2 tools. Not loaded, since 1 tool is loaded, which is the most, and all are in use: a, b.",
+        ),
+        (
+            "auto_load",
+            {"found": 2, "newly_loaded": ["a"], "loaded": 1, "full": ["b"], "limit": 3},
+            "Found 2 tools. Loaded: a; callable from your next step. Not loaded, since 3 tools are loaded, "
+            "which is the most, and all are in use: b.",
+        ),
         (
             "auto_load",
             {"found": 2, "unavailable": True},
@@ -130,6 +164,7 @@ def test_nothing_was_found(queries, tags, text):
 
 def test_everything_that_a_load_can_tell():
     assert loaded_text(
+        names_of("load"),
         loaded=["a", "b"],
         already=["c", "d"],
         missing=["e", "f"],
@@ -143,7 +178,22 @@ def test_everything_that_a_load_can_tell():
         "which is the most, and all are in use: g, h. Loading does not work right now, so these were not "
         "loaded: k, l. Try once more later in this conversation."
     )
-    assert loaded_text(loaded=(), already=(), missing=(), full=(), limit=0) == ""
+    assert loaded_text(names_of("load"), loaded=(), already=(), missing=(), full=(), limit=0) == ""
+
+
+@pytest.mark.parametrize("mode", ["load", "auto_load"])
+def test_where_a_model_can_unload_it_is_told_how_to_make_room(mode):
+    names = names_of(mode, allow_unload=True)
+    room = (
+        "Not loaded, since 1 tool is loaded, which is the most, and all are in use: a. Make room with drop."
+    )
+    assert loaded_text(names, loaded=(), already=(), missing=(), full=["a"], limit=1) == room
+    assert (
+        found_text(
+            names_of("auto_load", allow_unload=True), found=1, newly_loaded=(), loaded=0, full=["a"], limit=1
+        )
+        == f"Found 1 tool. {room}"
+    )
 
 
 def test_everything_that_an_unload_can_tell():

@@ -70,6 +70,8 @@ def found_text(
     newly_loaded: Sequence[str],
     loaded: int,
     before: Sequence[str] = (),
+    full: Sequence[str] = (),
+    limit: int = 0,
     unavailable: bool = False,
 ) -> str:
     """Return the sentence that goes with results.
@@ -80,21 +82,29 @@ def found_text(
         newly_loaded: Those that this search loaded.
         loaded: How many of them are loaded now.
         before: Those that were loaded once and aren't any more.
+        full: Those that found no place.
+        limit: The most tools that may be loaded.
         unavailable: Whether loading was tried and did not work.
     """
     tools = "1 tool" if found == 1 else f"{found} tools"
     if names.mode == "call":
         return f"Found {tools}. Run one with {names.call}."
+    no_place = f" {_full_text(full, limit=limit, names=names)}" if full else ""
+    if newly_loaded:
+        return f"Found {tools}. Loaded: {', '.join(newly_loaded)}; callable from your next step.{no_place}"
+    if loaded == found:
+        call = "It is loaded already: call it." if found == 1 else "They are loaded already: call them."
+        return f"Found {tools}. {call}"
     if names.mode == "load":
         use = f"Load what you need with {names.load}; call it in your next step."
         return f"Found {tools}. {use}{_before(before)}"
-    if newly_loaded:
-        return f"Found {tools}. Loaded: {', '.join(newly_loaded)}; callable from your next step."
     if loaded:
-        which = "They are loaded" if loaded == found else "Those marked so are loaded"
-        return f"Found {tools}. {which} already: call them."
+        return f"Found {tools}. Those marked so are loaded already: call them.{no_place}"
+    if full:
+        return f"Found {tools}.{no_place}"
     now = " right now" if unavailable else ""
-    return f"Found {tools}, none of which can be loaded{now}."
+    none = "which can't" if found == 1 else "none of which can"
+    return f"Found {tools}, {none} be loaded{now}."
 
 
 def _before(names: Sequence[str]) -> str:
@@ -115,11 +125,18 @@ def nothing_found_text(queries: Sequence[str], *, tags: Collection[str]) -> str:
     )
 
 
-def guard_text(kind: Literal["repeated", "fruitless"], *, loaded: Sequence[str], names: MetaToolNames) -> str:
+def guard_text(
+    kind: Literal["repeated", "fruitless"],
+    *,
+    found: Collection[str],
+    loaded: Sequence[str],
+    names: MetaToolNames,
+) -> str:
     """Return the sentence that tells a model to stop searching.
 
     Args:
         kind: Whether the same query came again, or many brought nothing new.
+        found: What this search found.
         loaded: The tools that it can call.
         names: What the meta-tools are called.
     """
@@ -127,7 +144,11 @@ def guard_text(kind: Literal["repeated", "fruitless"], *, loaded: Sequence[str],
         "repeated": "You have searched for this before, and the results are the same.",
         "fruitless": "Your last searches have brought nothing new.",
     }[kind]
+    if not found and not loaded:
+        return f"{told} Stop searching, and say that no tool fits."
     have = f" Loaded and callable: {', '.join(loaded)}." if loaded else ""
+    if set(loaded).issuperset(found):
+        return f"{told}{have} Stop searching: call one of them, or say that no tool fits."
     use = {
         "load": f"load one of the results with {names.load}",
         "auto_load": "call one of the results",
@@ -137,6 +158,7 @@ def guard_text(kind: Literal["repeated", "fruitless"], *, loaded: Sequence[str],
 
 
 def loaded_text(
+    names: MetaToolNames,
     *,
     loaded: Sequence[str],
     already: Sequence[str],
@@ -149,6 +171,7 @@ def loaded_text(
     """Return the sentence that goes with a load.
 
     Args:
+        names: What the meta-tools are called.
         loaded: What is loaded now and was not before.
         already: What was loaded or listed before.
         missing: What is unknown or denied.
@@ -167,16 +190,21 @@ def loaded_text(
     if missing:
         parts.append(f"Not found: {', '.join(map(clip, missing))}. Search for tools by what they do.")
     if full:
-        parts.append(
-            f"Not loaded, since {limit} tools are loaded, which is the most, and all are in use: "
-            f"{', '.join(full)}."
-        )
+        parts.append(_full_text(full, limit=limit, names=names))
     if unavailable:
         parts.append(
             f"Loading does not work right now, so these were not loaded: {', '.join(unavailable)}. Try once "
             "more later in this conversation."
         )
     return " ".join(parts)
+
+
+def _full_text(full: Sequence[str], *, limit: int, names: MetaToolNames) -> str:
+    tools = "1 tool is" if limit == 1 else f"{limit} tools are"
+    room = f" Make room with {names.unload}." if names.allow_unload else ""
+    return (
+        f"Not loaded, since {tools} loaded, which is the most, and all are in use: {', '.join(full)}.{room}"
+    )
 
 
 def unloaded_text(*, unloaded: Sequence[str], missing: Sequence[str]) -> str:

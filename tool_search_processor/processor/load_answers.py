@@ -47,6 +47,7 @@ async def load_names(frame: StepFrame, names: Sequence[str], *, admission: Admis
             {"name": meta_tools.clip(name), "suggestions": alike} for name, alike in found.missing.items()
         ],
         message=meta_tools.loaded_text(
+            frame.names,
             loaded=outcome.loaded,
             already=already,
             missing=tuple(found.missing),

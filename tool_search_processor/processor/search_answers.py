@@ -138,15 +138,20 @@ async def _message(
     asked = tuple(sorted(query.casefold() for query in call.queries)), call.limit, call.tags
     verdict = run.guard.judge(asked, found)
     if verdict is not None:
-        loaded = await admission.admit(await fetch_all(frame.view, tuple(run.seen)), "active")
-        return meta_tools.guard_text(verdict, loaded=[tool.name for tool in loaded], names=frame.names)
+        # in mode "call" nothing is listed for being loaded, as in another mode of this thread it may be
+        seen = () if frame.names.mode == "call" else tuple(run.seen)
+        callable_now = await admission.admit(await fetch_all(frame.view, seen), "active")
+        loaded = [tool.name for tool in callable_now]
+        return meta_tools.guard_text(verdict, found=found, loaded=loaded, names=frame.names)
     if not found:
         return meta_tools.nothing_found_text(call.queries, tags=call.tags)
     return meta_tools.found_text(
         frame.names,
         found=len(found),
         newly_loaded=outcome.loaded,
-        loaded=sum(name in run.seen for name in found),
+        loaded=len(await frame.usable([name for name in found if name in run.seen])),
         before=frame.loads.had_before(frame.step, found),
+        full=outcome.refused,
+        limit=frame.options.max_loaded or 0,
         unavailable=bool(outcome.unavailable),
     )
