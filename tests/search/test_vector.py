@@ -222,7 +222,7 @@ class SlowEmbedder(FakeEmbedder):
         super().__init__(blocking=True)
         self.asked = threading.Event()
         self.go = threading.Event()
-        self.failure: Exception | None = None
+        self.failure: BaseException | None = None
 
     def embed_documents(self, texts):
         self.asked.set()
@@ -268,9 +268,10 @@ def test_a_quick_embedder_needs_no_background():
     assert made.ready
 
 
-def test_a_failure_in_the_background_is_logged_and_tried_again_at_the_next_update(caplog):
+@pytest.mark.parametrize("failure", [RuntimeError("no key"), SystemExit(1)])
+def test_a_failure_in_the_background_is_logged_and_tried_again_at_the_next_update(failure, caplog):
     embedder = SlowEmbedder()
-    embedder.failure = RuntimeError("no key")
+    embedder.failure = failure
     embedder.go.set()
     made = VectorIndex(embedder, background=True)
     with caplog.at_level(logging.WARNING):
@@ -297,6 +298,14 @@ def test_a_build_that_failed_is_tried_again_at_a_search_some_time_later(monkeypa
     made.search("bug report")
     assert made.wait(10)
     assert len(made.search("bug report")) == 40
+
+
+@pytest.mark.parametrize("again", [lambda made: made.update(many(41)), lambda made: made.search("bug")])
+def test_a_process_that_is_forked_while_vectors_are_built_builds_them(again):
+    made = VectorIndex(FakeEmbedder(blocking=True), background=True)
+    made._wanted, made._worker = tuple(many(40)), threading.Thread()  # as fork leaves them: it is not alive
+    again(made)
+    assert made.wait(10)
 
 
 def test_an_embedder_that_hangs_fails_the_search_in_time():

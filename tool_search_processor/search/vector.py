@@ -148,7 +148,7 @@ class VectorIndex(CountedBySearch):
         wanted = tuple({document.name: document for document in documents}.values())
         with self._lock:
             self._wanted = wanted
-            if self._worker is not None:
+            if self._is_building:
                 return
             if self._background and self._missing(wanted) > _INLINE:
                 self._build_in_background()
@@ -226,13 +226,19 @@ class VectorIndex(CountedBySearch):
         self._failed_at = None
         logger.info("vectors of %d tools are made in the background", len(self._wanted))
 
+    @property
+    def _is_building(self) -> bool:
+        return self._worker is not None and self._worker.is_alive()  # no thread lives on in a forked process
+
     def _catch_up(self) -> None:
-        """Build what could not be built, once some time has passed."""
+        """Build what could not be built once some time has passed, or what a forked process was building."""
         failed_at = self._failed_at
-        if failed_at is None or time.monotonic() - failed_at < _RETRY_SECONDS:
+        if self._is_building or (self._worker is None and failed_at is None):
+            return
+        if failed_at is not None and time.monotonic() - failed_at < _RETRY_SECONDS:
             return
         with self._lock:
-            if self._worker is None and not self.ready:
+            if not self._is_building and not self.ready:
                 self._build_in_background()
 
     def _build_wanted(self) -> None:
@@ -244,7 +250,7 @@ class VectorIndex(CountedBySearch):
                 built = self._build(wanted, stop=exiting)
             except EmbeddingStopped:
                 return
-            except Exception:  # the embedder is foreign code, and nobody sees what this thread raises
+            except BaseException:  # foreign code, and nobody sees what this thread raises
                 logger.warning(
                     "embedding of %d tools failed: search goes on without them", len(wanted), exc_info=True
                 )
