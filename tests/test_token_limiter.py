@@ -155,6 +155,7 @@ async def test_messages_without_a_user_are_one_turn():
 
 THOUGHT = [{"type": "thinking", "thinking": "t" * 1000, "signature": "s" * 1000}]
 SIGNED = {"id": "a__thought__" + "s" * 1000, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+BESIDE = {**SIGNED, "id": "c", "provider_specific_fields": {"thought_signature": "s" * 1000}}
 
 
 @pytest.mark.parametrize(
@@ -171,10 +172,14 @@ SIGNED = {"id": "a__thought__" + "s" * 1000, "type": "function", "function": {"n
                 "provider_specific_fields": {"thought_signatures": ["s" * 1000], "citations": None},
             },
         ),
+        (
+            {**assistant("x"), "tool_calls": [BESIDE]},
+            {"provider_specific_fields": {"thought_signatures": ["s" * 1000]}},
+        ),
         (result("a" * 64), {"tool_call_id": "a" * 64 + "__thought__" + "s" * 1000}),
         (assistant("x"), {"provider_specific_fields": {}}),
     ],
-    ids=["thinking", "signed call", "signed result", "nothing"],
+    ids=["thinking", "signed call", "call signed beside its id", "signed result", "nothing"],
 )
 async def test_what_litellm_keeps_twice_is_counted_as_it_is_sent(once, kept_twice):
     counted = []
@@ -190,11 +195,18 @@ async def test_what_litellm_keeps_twice_is_counted_as_it_is_sent(once, kept_twic
     assert sum(counted[half:]) - sum(counted[:half]) in (0, len("{}"))
 
 
-@pytest.mark.parametrize("field", ["reasoning_content", "web_search_results"])
-async def test_what_is_kept_once_counts(field):
-    alone = {"reasoning_content": "t" * 1000}
-    among_others = {"provider_specific_fields": {"web_search_results": ["t" * 1000]}}
-    message = {**assistant("x"), **(alone if field == "reasoning_content" else among_others)}
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"reasoning_content": "t" * 1000},
+        {"provider_specific_fields": {"web_search_results": ["t" * 1000]}},
+        {"provider_specific_fields": {"thought_signatures": ["s" * 1000]}},
+        {"tool_calls": [BESIDE]},
+    ],
+    ids=["thinking", "own field", "signed text", "call signed beside its id"],
+)
+async def test_what_is_kept_once_counts(fields):
+    message = {**assistant("x"), **fields}
     with pytest.raises(TokenLimitError):
         await TokenLimiter(500, counter=len).process_input_step(InputStep(messages=[user("q"), message]))
 

@@ -224,21 +224,32 @@ def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
 def _sent_once(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message's fields beside its content as plain data, each thing once, as it is sent.
 
-    litellm keeps a model's thinking as text, as signed blocks, and among the provider's own fields, and the
-    signature of a call in that call's id and there as well.
+    litellm keeps a model's thinking as text, as signed blocks, and among the provider's own fields. The
+    signature of a call may stand in that call's id, among its own fields and among the message's.
     """
     found: dict[str, Any] = plain(fields)
+    holders = [*(call for call in items_of(found.get("tool_calls")) if isinstance(call, dict)), found]
+    owned = [dict(mapping_of(holder.pop(_OWN_FIELDS, None))) for holder in holders]
     if found.get("thinking_blocks"):
-        found.pop("reasoning_content", None)
-    signed = [call for call in items_of(found.get("tool_calls")) if isinstance(call, dict)]
-    for holder in (found, *signed):
-        own = mapping_of(holder.pop(_OWN_FIELDS, None))
-        left = {key: value for key, value in own.items() if key not in _KEPT_TWICE and value is not None}
+        for thinking in (found, *owned):
+            thinking.pop("reasoning_content", None)
+    for holder, own in zip(holders, owned, strict=True):
+        told = json.dumps(found, ensure_ascii=False) if own else ""
+        left = {
+            key: value for key, value in own.items() if value is not None and not _is_told(key, value, told)
+        }
         if left:
             holder[_OWN_FIELDS] = left
     if isinstance(found.get("tool_call_id"), str):
         found["tool_call_id"] = found["tool_call_id"][:_ID_CHARACTERS]
     return found
+
+
+def _is_told(key: str, value: Any, told: str) -> bool:
+    items = value if isinstance(value, list) else [value]
+    return key in _KEPT_TWICE and all(
+        json.dumps(item, ensure_ascii=False).strip('"') in told for item in items
+    )
 
 
 def _spans(messages: Sequence[Message]) -> list[tuple[int, int]]:
