@@ -400,6 +400,21 @@ async def test_approval_and_context_are_the_targets():
     assert answer == {"topic": "x", "thread": "t", "run": "r", "call": "c", "data": {"plan": "pro"}}
 
 
+@pytest.mark.parametrize("phase", ["load", "active"])
+async def test_the_proxy_itself_runs_nothing_that_needs_approval(phase):
+    """A filter may deny when a call is looked up, for its time limit say, and admit when it is run."""
+    policy = Policy((phase, "drop_table"))
+    ran = []
+    danger = make("drop_table", execute=lambda: ran.append("drop_table"), requires_approval=True)
+    proxy = listed(await call_mode(danger, filter=policy).step(), "call_tool")
+    target, arguments = await proxy.target({"name": "drop_table"})
+    assert target is proxy
+    policy.denied.clear()
+    answer = await target.call(arguments)
+    assert ran == []
+    assert answer == "Error: drop_table needs the approval of a person, which was not given; it was not run."
+
+
 @pytest.mark.parametrize("given", [{"name": "search_tools"}, {"name": "nowhere"}, {}, "nonsense", None])
 async def test_what_the_proxy_answers_itself_is_its_own_target(given):
     proxy = listed(await call_mode().step(), "call_tool")

@@ -348,6 +348,35 @@ async def test_policy_is_asked_again_when_a_run_is_resumed():
     assert results(done)[-1].startswith("Error: There is no tool 'drop_table' to call.")
 
 
+PROXIED = [
+    call("call_tool", {"name": "drop_table", "arguments": {"table": "users"}}, id="c"),
+    call("call_tool", {"name": "drop_table", "arguments": {"table": "roles"}}, id="d"),
+]
+
+
+async def test_a_proxied_call_whose_tool_is_gone_when_its_run_goes_on_is_answered_so():
+    policy = Policy()
+    agent, _ = agent_with([PROXIED, say("ok")], ToolSearchProcessor([DANGER], mode="call", filter=policy))
+    stopped = await agent.run("Clean up", thread_id="t")
+    policy.deny("drop_table")
+    done = await agent.resume(stopped, {"c": True, "d": False})
+    gone, refused = results(done)
+    assert gone.startswith("Error: There is no tool 'drop_table' to call."), "the call has not changed"
+    assert "refused" in refused
+
+
+async def test_a_proxied_call_keeps_waiting_as_it_was_shown_while_its_tool_is_gone():
+    policy = Policy()
+    agent, _ = agent_with([PROXIED, say("ok")], ToolSearchProcessor([DANGER], mode="call", filter=policy))
+    stopped = await agent.run("Clean up", thread_id="t")
+    policy.deny("drop_table")
+    waiting = await agent.resume(stopped, {"c": "no"})
+    assert waiting.pending == stopped.pending[1:]
+    policy.denied.clear()
+    done = await agent.resume(waiting, {"d": True})
+    assert results(done)[-1] == {"ran": "drop_table", "table": "roles"}
+
+
 async def test_a_step_tool_of_the_agent_is_found_loaded_and_run():
     script = [
         call("search_tools", {"query": "answer at once"}),

@@ -22,6 +22,7 @@ from tool_search_processor.agent.runs import (
 from tool_search_processor.agent.runstate import RunState, model_request
 from tool_search_processor.call_requests import tool_calls_of
 from tool_search_processor.errors import AbortRun
+from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.plain import mapping_of
 from tool_search_processor.session.calls import PreparedCall, refusal_text
 from tool_search_processor.session.checks import resolvers
@@ -183,12 +184,13 @@ class Engine:
         for call in prepared:
             answer = decisions.get(call.request.id)
             if answer is None and (call.needs_approval or pause.shown(call) is not None):
-                waiting.append(call.pending())
+                # what can't be looked up right now goes on waiting as it was shown
+                waiting.append((not call.needs_approval and pause.shown(call)) or call.pending())
             elif answer is None or call.tool is None:
                 ready.append(call)
             elif answer is not True:
                 run.add_result(call.answer(refusal_text(call.name, answer)))
-            elif not pause.unchanged(call):
+            elif not isinstance(call.tool, MetaTool) and not pause.unchanged(call):
                 run.add_result(call.answer(_CHANGED.format(name=call.name)))
             else:
                 ready.append(call)

@@ -15,6 +15,7 @@ from tool_search_processor.processor.discovery import find_by_name
 from tool_search_processor.processor.frames import StepFrame
 from tool_search_processor.processor.load_answers import answer_load, answer_unload
 from tool_search_processor.processor.search_answers import answer_search
+from tool_search_processor.session.calls import refusal_text
 from tool_search_processor.tools import Tool, ToolContext
 
 
@@ -56,6 +57,8 @@ class StepCalls(StepFrame):
         tool = await self._callable(name)
         if tool is None:
             return f"Error: {await self.missing_text(name)}"
+        if tool.requires_approval:  # what was approved runs as the call's target, and not through here
+            return refusal_text(tool.name, None)
         return await tool.call(given, context)
 
     async def proxied(
