@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -176,6 +177,15 @@ def test_streamed_calls_without_index_and_id():
         ("add", '{"a":2}'),
         ("sub", '{"b":1}'),
     ]
+
+
+def test_long_arguments_are_not_read_at_each_piece_that_repeats_the_name(monkeypatch):
+    read, loads = [], json.loads
+    monkeypatch.setattr(json, "loads", lambda text: read.append(text) or loads(text))
+    arguments = json.dumps({"text": "a word and {another} " * 100})
+    calls = assembled(*(piece("add", character, index=0) for character in arguments))
+    assert calls == [("", "add", arguments)]
+    assert len(read) <= arguments.count("}")
 
 
 def test_streamed_text_thinking_and_usage():

@@ -209,6 +209,7 @@ class _PartialCall:
         self.id: str | None = None
         self._name = ""
         self._arguments: list[str] = []
+        self._end = ""
         self._extra: dict[str, Any] = {}
 
     def add(self, piece: Any) -> None:
@@ -221,11 +222,15 @@ class _PartialCall:
             self._arguments.append(arguments)
         elif arguments is not None:
             self._arguments = [json.dumps(sendable(arguments))]
+        if self._arguments:
+            self._end = self._arguments[-1].rstrip()[-1:] or self._end
         self._extra.update(_object(field_of(piece, "provider_specific_fields")))
 
     @property
     def complete(self) -> bool:
-        """Whether the arguments are whole JSON, so that the next piece begins another call."""
+        """Whether the arguments are a whole JSON object, so that the next piece begins another call."""
+        if self._end != "}":  # what has grown by each of 20,000 pieces can't be read after each
+            return False
         try:
             json.loads("".join(self._arguments))
         except (ValueError, RecursionError):
