@@ -357,6 +357,18 @@ async def test_a_processor_may_abort_on_the_way():
     assert len(resolver.ended) == 1
 
 
+async def test_answers_that_an_abort_left_without_effect_may_be_given_again():
+    disk, resolver = Disk(), Resolver()
+    agent = agent_of([call("erase", {"path": "/a"}), "done"], disk.tool, processors=[resolver])
+    result = await agent.run("q")
+    resolver.error = AbortRun("no budget")
+    events = [event async for event in agent.resume_stream(result, {"call_1": True})]
+    assert (events[-1].result.finish_reason, disk.erased) == ("aborted", [])
+    resolver.error = None
+    assert (await agent.resume(result, {"call_1": True})).output == "done"
+    assert disk.erased == ["/a"]
+
+
 async def test_once_over_all_processes_where_calls_can_be_claimed():
     disk, claims = Disk(), set()
     script = [call("erase", {"path": "/a"}), "done"]

@@ -296,10 +296,9 @@ class Agent:
             async with aclosing(driven) as events:
                 async for event in events:
                     yield event
-        except BaseException:
+        finally:
             if not run.decided:  # nothing was run: the same answers may be given again
                 self._ledger.release(keys)
-            raise
 
     def _base(
         self, *, context: Mapping[str, Any], thread_id: str | None, run_id: str | None = None
