@@ -357,6 +357,15 @@ async def test_a_processor_may_abort_on_the_way():
     assert len(resolver.ended) == 1
 
 
+async def test_bare_messages_that_were_cut_from_the_front_go_on():
+    script = [call("add", {"a": 1}), call("erase", {"path": "/a"}), "done"]
+    _, disk, result = await paused(script)
+    other = agent_of(["done"], disk.tool)
+    resumed = await other.resume(result.messages[2:], {"call_2": True})
+    assert [message["role"] for message in resumed.messages] == ["assistant", "tool", "assistant"]
+    assert disk.erased == ["/a"]
+
+
 async def test_answers_that_an_abort_left_without_effect_may_be_given_again():
     disk, resolver = Disk(), Resolver()
     agent = agent_of([call("erase", {"path": "/a"}), "done"], disk.tool, processors=[resolver])

@@ -11,7 +11,7 @@ from typing import Any
 from tool_search_processor.agent.completions import Completion, litellm_completion
 from tool_search_processor.agent.engine import Engine, last_result
 from tool_search_processor.agent.loops import run_blocking
-from tool_search_processor.agent.resumption import ClaimLedger, PausedRun, read_approvals
+from tool_search_processor.agent.resumption import LEFT_OPEN, ClaimLedger, PausedRun, read_approvals
 from tool_search_processor.agent.runs import Event, RunResult
 from tool_search_processor.agent.runstate import RunState, input_messages
 from tool_search_processor.errors import ConfigurationError
@@ -28,7 +28,6 @@ from tool_search_processor.tools import Tool
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 _OWN_SETTINGS = frozenset({"model", "messages", "tools", "stream", "parallel_tool_calls"})
-_LEFT_OPEN = "Error: this call was not run, because the run stopped before it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,7 +267,7 @@ class Agent:
     ) -> RunState:
         # stopped, or cut by its owner, it may hold calls without results and results without calls
         history = [*input_messages(messages), *input_messages(given)]
-        history = answer_open_calls(history, text=_LEFT_OPEN)
+        history = answer_open_calls(history, text=LEFT_OPEN)
         if not history:
             raise ConfigurationError("there is nothing to send: give an input, or messages")
         return RunState(self._base(context=context, thread_id=thread_id), history=history)

@@ -13,10 +13,12 @@ from typing import Any, TypeAlias
 
 from tool_search_processor.agent.runs import RunResult, Usage
 from tool_search_processor.errors import ResumeError
-from tool_search_processor.messages import open_calls, to_openai_messages
+from tool_search_processor.messages import answer_open_calls, open_calls, to_openai_messages
 from tool_search_processor.session.calls import PendingCall, PreparedCall
 
 _REMEMBERED_CLAIMS = 20_000
+
+LEFT_OPEN = "Error: this call was not run, because the run stopped before it."
 
 ClaimKey: TypeAlias = tuple[str, ...]
 
@@ -62,6 +64,8 @@ class PausedRun:
             raise ResumeError(
                 "nothing is pending: the messages don't end with an assistant's tool calls without results"
             )
+        before = answer_open_calls(messages[:index], text=LEFT_OPEN)
+        messages, index = [*before, *messages[index:]], len(before)
         if result is None:
             return cls(
                 messages=messages,
