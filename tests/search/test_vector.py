@@ -300,6 +300,20 @@ def test_a_build_that_failed_is_tried_again_at_a_search_some_time_later(monkeypa
     assert len(made.search("bug report")) == 40
 
 
+def test_an_update_that_succeeds_at_last_leaves_nothing_to_build(monkeypatch):
+    embedder = SlowEmbedder()
+    embedder.failure = ConnectionError("down")
+    embedder.go.set()
+    made = VectorIndex(embedder)
+    with pytest.raises(ConnectionError):
+        made.update(many(3))
+    embedder.failure = None
+    made.update(many(3))
+    monkeypatch.setattr(vector, "_RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(VectorIndex, "ready", property(lambda _: pytest.fail("compares all documents")))
+    assert len(made.search("bug report")) == 3
+
+
 @pytest.mark.parametrize("again", [lambda made: made.update(many(41)), lambda made: made.search("bug")])
 def test_a_process_that_is_forked_while_vectors_are_built_builds_them(again):
     made = VectorIndex(FakeEmbedder(blocking=True), background=True)

@@ -158,6 +158,7 @@ class VectorIndex(CountedBySearch):
             except Exception:
                 self._failed_at = time.monotonic()
                 raise
+            self._failed_at = None
 
     def search(
         self,
