@@ -238,6 +238,25 @@ async def test_the_second_searcher_resolves_calls_too():
     assert results(await agent.run("Report")) == [{"ran": "premium_report"}]
 
 
+@pytest.mark.parametrize("options", [{}, {"passthrough_tokens": 10_000}], ids=["loaded", "passed through"])
+async def test_what_one_searcher_lists_under_the_name_of_anothers_meta_tool_ends_no_run(options, caplog):
+    """A server may list a tool of any name at any time: the thread would be lost with it."""
+    finance = ToolSearchProcessor(
+        [PREMIUM], id="finance", search_tool_name="search_finance", load_tool_name="load_finance"
+    )
+    taken = make("search_finance", "Sends a letter.")
+    script = [
+        call("load_tool", {"tool_names": "search_finance"}),
+        call("search_finance", {"query": "report on shares"}),
+        say("ok"),
+    ]
+    agent, model = agent_with(script, ToolSearchProcessor([taken, MAIL], **options), finance)
+    outcome = await agent.run("Report", thread_id="t")
+    assert results(outcome)[1]["results"][0]["name"] == "premium_report"
+    assert all(request.tool_names.count("search_finance") == 1 for request in model.requests)
+    assert "'search_finance', which is the name of a meta-tool of 'finance'" in caplog.text
+
+
 def test_two_searchers_with_equal_names_raise_at_construction():
     with pytest.raises(ConfigurationError, match=r"search_tools.*search_tool_name="):
         agent_with([], ToolSearchProcessor([MAIL]), ToolSearchProcessor([PREMIUM], id="finance"))

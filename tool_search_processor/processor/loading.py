@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -261,3 +261,17 @@ class LoadedTools:
             load_tool_names=self._names.loading,
             unload_tool_name=self._names.unload if self._names.allow_unload else None,
         )
+
+
+def thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> InputStep:
+    """Return a step that stands for a thread outside any run.
+
+    Raises:
+        ConfigurationError: There is no thread.
+    """
+    step = InputStep(messages=(), thread_id=thread_id, context=context or {})
+    if step.thread_id is None:
+        raise ConfigurationError(
+            f"thread_id names a conversation, found {thread_id!r}: an anonymous run's tools are its own"
+        )
+    return step

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from tool_search_processor.catalog import Catalog
-from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
+from tool_search_processor.errors import ReservedToolNameError
 from tool_search_processor.filters import Filter
 from tool_search_processor.guarded import GuardedTool
 from tool_search_processor.meta_tools import (
@@ -31,7 +32,7 @@ from tool_search_processor.processor.listing import (
     warn_of_unknown,
 )
 from tool_search_processor.processor.load_answers import load_names
-from tool_search_processor.processor.loading import LoadedTools
+from tool_search_processor.processor.loading import LoadedTools, thread_step
 from tool_search_processor.processor.options import (
     PROCESSOR_ID,
     SEARCH_TOOL_NAME,
@@ -52,6 +53,8 @@ from tool_search_processor.stores.base import LoadedToolStore
 from tool_search_processor.tokens import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Transform
+
+logger = logging.getLogger(__name__)
 
 
 class ToolSearchProcessor:
@@ -290,7 +293,7 @@ class ToolSearchProcessor:
             StoreError: When the store only reads conversations.
         """
         self._loads.check_kept()
-        calls = await self._calls(_thread_step(thread_id, context))
+        calls = await self._calls(thread_step(thread_id, context))
         await self._loads.names(calls.step)
         with calls.admission() as admission:
             await calls.list_pinned(admission)
@@ -307,7 +310,7 @@ class ToolSearchProcessor:
         """
         self._loads.check_kept()
         wanted = as_names(names)
-        unloaded = await self._loads.remove(_thread_step(thread_id, None), wanted)
+        unloaded = await self._loads.remove(thread_step(thread_id, None), wanted)
         missing = [name for name in wanted if name not in unloaded]
         return unload_answer(
             unloaded=unloaded,
@@ -322,7 +325,7 @@ class ToolSearchProcessor:
             StoreError: When the store only reads conversations.
         """
         self._loads.check_kept()
-        step = _thread_step(thread_id, None)
+        step = thread_step(thread_id, None)
         return list(await self._store.loaded(self._loads.scope(step.thread_id)))
 
     async def clear(self, thread_id: str | None = None) -> None:
@@ -333,7 +336,7 @@ class ToolSearchProcessor:
         """
         self._loads.check_kept()
         if thread_id is not None:
-            thread_id = _thread_step(thread_id, None).thread_id
+            thread_id = thread_step(thread_id, None).thread_id
         await self._store.clear(self._loads.scope(thread_id))
 
     async def stats(self) -> dict[str, Any]:
@@ -375,26 +378,21 @@ class ToolSearchProcessor:
     def _split(self, step: InputStep) -> list[Tool]:
         """Return the step's tools that are listed, and remember those that have to be found first."""
         for tool in step.tools:
-            if tool.name in self.reserved_names:
+            if tool.name not in self.reserved_names:
+                continue
+            clash = f"a tool named {tool.name!r}, which is the name of a meta-tool of {self.id!r}"
+            if not isinstance(tool, GuardedTool):
                 raise ReservedToolNameError(
-                    f"the step brings a tool named {tool.name!r}, which is the name of a meta-tool of "
-                    f"{self.id!r}: rename it, or give the meta-tool another name"
+                    f"the step brings {clash}: rename it, or give the meta-tool another name"
                 )
+            # Another searcher's catalog may bring any name at any time, and no run is to end for it.
+            logger.warning("not sent is what another searcher lists: %s", clash)
         withheld = [tool for tool in step.tools if self._is_withheld(tool)]
         self._loads.run(step).withheld = tuple(withheld)
-        names = {tool.name for tool in withheld}
-        return [tool for tool in step.tools if tool.name not in names]
+        hidden = {*self.reserved_names, *(tool.name for tool in withheld)}
+        return [tool for tool in step.tools if tool.name not in hidden]
 
     def _is_withheld(self, tool: Tool) -> bool:
         # What another searcher lists has been found already.
         listed_by_searcher = isinstance(tool, MetaTool | GuardedTool)
         return self._options.include_step_tools and not tool.pinned and not listed_by_searcher
-
-
-def _thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> InputStep:
-    step = InputStep(messages=(), thread_id=thread_id, context=context or {})
-    if step.thread_id is None:
-        raise ConfigurationError(
-            f"thread_id names a conversation, found {thread_id!r}: an anonymous run's tools are its own"
-        )
-    return step
