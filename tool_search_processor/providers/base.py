@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
@@ -28,8 +28,6 @@ from tool_search_processor.transforms.rows import (
 logger = logging.getLogger(__name__)
 
 Context = Mapping[str, Any]
-ListedTools = Sequence[Tool | Callable[..., Any]]
-"""What a provider lists; functions become tools."""
 MakeTool = Callable[..., Tool]
 """Makes the tool of an item: `to_tool`, or something that remembers what it made."""
 
@@ -46,8 +44,8 @@ class ToolProvider(Protocol):
     search = ToolSearchProcessor([Plugins()])
     ```
 
-    A `list_tools` that has nothing to wait for may be a plain `def`, and plain functions in its list become
-    tools. A provider may also have:
+    In a list of tools and providers, `list_tools` may be a plain `def` where it has nothing to wait for, and
+    what it lists may be plain functions. A provider may also have:
 
     - `name: str`: what status reports and errors call it.
     - `version() -> Hashable | None`: a cheap change mark. It promises that the lists depend on nothing
@@ -62,8 +60,8 @@ class ToolProvider(Protocol):
     - `async aclose()`: lets go of connections.
     """
 
-    def list_tools(self, context: Context) -> ListedTools | Awaitable[ListedTools]:
-        """Return the tools for a request, in a stable order; `async def` where it waits for something."""
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return the tools for a request, in a stable order."""
         ...
 
 
