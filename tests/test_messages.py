@@ -273,6 +273,28 @@ def test_results_stand_right_behind_their_call():
     ]
 
 
+def test_a_result_is_found_behind_later_messages_too():
+    """Some write the calls of one reply as a message each, with the results behind all of them."""
+    messages = [
+        assistant("a"),
+        assistant("b"),
+        result("a"),
+        USER,
+        result("b"),
+        assistant("a"),
+        result("a", "2"),
+    ]
+    assert answer_open_calls(messages, text="not run") == [
+        assistant("a"),
+        result("a"),
+        assistant("b"),
+        result("b"),
+        USER,
+        assistant("a"),
+        result("a", "2"),
+    ]
+
+
 def test_calls_and_results_without_ids_are_left_in_their_order():
     calls = {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f"}}] * 2}
     messages = [calls, {"role": "tool", "content": "1"}, {"role": "tool", "content": "2"}, USER]

@@ -99,27 +99,29 @@ def answer_open_calls(messages: Sequence[dict[str, Any]], *, text: str) -> list[
     Providers refuse a conversation in which a call has no result, as where it was stopped in the middle, or
     a result no call, as where it was cut from the front: such results are left out.
     """
-    result: list[dict[str, Any]] = []
-    waiting: list[tuple[str, str]] = []
-    place = 0
-    for message in messages:
+    results: dict[int, list[dict[str, Any]]] = {}
+    waiting: list[tuple[int, str, str]] = []
+    for place, message in enumerate(messages):
         if message.get("role") == "tool":
-            asked = [call for call in waiting if call[0] == str(message.get("tool_call_id"))]
-            if asked:
-                waiting.remove(asked[0])
-                result.insert(place, message)
-                place += 1
-            continue
-        if message.get("role") == "assistant":
-            result[place:place] = _not_run(waiting, text)
-            waiting = [
-                (str(call.get("id")), str(field_of(call.get("function"), "name") or ""))
+            call_id = str(message.get("tool_call_id"))
+            call = next((call for call in reversed(waiting) if call[1] == call_id), None)
+            if call is not None:
+                waiting.remove(call)
+                results[call[0]].append(message)
+        elif message.get("role") == "assistant":
+            results[place] = []
+            waiting += [
+                (place, str(call.get("id")), str(field_of(call.get("function"), "name") or ""))
                 for call in message.get("tool_calls") or ()
             ]
-            place = len(result) + 1
-        result.append(message)
-    result[place:place] = _not_run(waiting, text)
-    return result
+    for place, call_id, name in waiting:
+        results[place].append(tool_message(call_id, name, text))
+    return [
+        item
+        for place, message in enumerate(messages)
+        if message.get("role") != "tool"
+        for item in (message, *results.get(place, ()))
+    ]
 
 
 def tool_message(call_id: str, name: str, text: str) -> dict[str, Any]:
@@ -152,10 +154,6 @@ def merge_system(
 
 def _text_part(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
-
-
-def _not_run(waiting: Iterable[tuple[str, str]], text: str) -> list[dict[str, Any]]:
-    return [tool_message(call_id, name, text) for call_id, name in waiting]
 
 
 def _is_anthropic(message: Mapping[str, Any]) -> bool:
