@@ -1,4 +1,7 @@
-"""What every test needs: no network of litellm's own, and no example of a property timed."""
+"""What every test needs: no network of litellm's own, and properties tried on the same examples each time.
+
+`HYPOTHESIS_PROFILE=long` tries others at each run. No example is timed.
+"""
 
 import os
 
@@ -6,5 +9,5 @@ from hypothesis import settings
 
 os.environ["LITELLM_OFFLINE_MODE"] = "true"
 os.environ["DISABLE_AIOHTTP_TRANSPORT"] = "True"
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+settings.register_profile("tests", deadline=None, derandomize=os.environ.get("HYPOTHESIS_PROFILE") != "long")
+settings.load_profile("tests")

@@ -152,6 +152,7 @@ def test_what_providers_would_refuse_is_mended(schema, sent):
         ({"$ref": "#/$defs/Gone", "description": "D"}, {"description": "D"}),
         ({"$defs": [], "definitions": {"A": "string"}}, {"definitions": {"A": {}}}),
         ({"type": "string", "nullable": True}, {"type": ["string", "null"], "nullable": True}),
+        ({"type": "null", "nullable": True}, {"type": "null", "nullable": True}),
         # what it and the Responses API refuse: "regex lookaround is not supported"
         ({"type": "string", "pattern": "^(?!undefined$)"}, {"type": "string"}),
         ({"pattern": "(a)\\1"}, {}),

@@ -58,10 +58,9 @@ def nullable(schema: Converted) -> Converted:
     if "enum" in schema and None not in schema["enum"]:
         schema = {**schema, "enum": [*schema["enum"], None]}
     kind = schema.get("type")
-    if isinstance(kind, str):
-        return {**schema, "type": [kind, "null"]}
-    if isinstance(kind, list):
-        return schema if "null" in kind else {**schema, "type": [*kind, "null"]}
+    if isinstance(kind, str | list):
+        kinds = [kind] if isinstance(kind, str) else kind
+        return schema if "null" in kinds else {**schema, "type": [*kinds, "null"]}
     if schema.keys() <= set(ANNOTATIONS) | {"enum"}:
         return schema
     hoisted = {key: schema[key] for key in ANNOTATIONS if key in schema}
