@@ -113,6 +113,10 @@ def test_a_schema_that_providers_take_goes_out_as_it_came(schema):
         ({"type": "object"}, {"type": "object", "properties": {}}),
         ({"properties": {"a": {}}}, {"type": "object", "properties": {"a": {}}}),
         ({"type": ["object", "null"]}, {"type": "object", "properties": {}}),
+        (
+            {"type": "object", "nullable": True, "properties": {"$a": {}}},
+            {"type": "object", "nullable": True, "properties": {"a": {}}},
+        ),
         ({"type": "dict", "properties": []}, {"type": "object", "properties": {}}),
         ({"type": "object", "properties": None, "required": None}, {"type": "object", "properties": {}}),
         (

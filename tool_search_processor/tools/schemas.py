@@ -246,7 +246,8 @@ def _with_names(schema: Schema, names: Mapping[str, str]) -> Schema:
     properties = {names.get(name, name): value for name, value in schema["properties"].items()}
     required = [names.get(name, name) for name in schema.get("required", ())]
     renamed = {**schema, "properties": properties, **({"required": required} if required else {})}
-    return mend_schema(renamed)  # type: ignore[no-any-return]  # once more: a reference may have led to one
+    # once more: a reference may have led to one of them; a nullable root is an object all the same
+    return {**mend_schema(renamed), "type": "object"}
 
 
 def _is_object_root(schema: Schema) -> bool:
