@@ -165,7 +165,7 @@ def wire_schema(parameters: Schema) -> WireSchema:
     at the new root. Parameters have names that providers take, arrays have `items`, and patterns that engines
     of linear time can't read are left out. The rest is as it was, but for `mend_schema`.
     """
-    schema = edit_schemas(edit_schemas(mend_schema(parameters), _with_items), _without_patterns)
+    schema = edit_schemas(mend_schema(parameters), lambda part: _without_patterns(_with_items(part)))
     inlined = _inline_root(schema)
     if not _is_object_root(inlined):
         return _wrapped(schema)
