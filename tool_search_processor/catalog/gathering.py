@@ -17,6 +17,7 @@ from tool_search_processor.once import Once
 from tool_search_processor.providers.base import (
     Context,
     ToolProvider,
+    any_hides_resource,
     hides_resource_of,
     unlisted_resource_of,
 )
@@ -215,7 +216,7 @@ class Components:
 
         async def is_hidden(uri: str) -> bool:
             providers = [source.provider for source in self.resources.sources]
-            return any([await hides_resource_of(provider, uri, context) for provider in providers])
+            return await any_hides_resource(providers, uri, context)
 
         listed = partial(self.resources.untransformed, context)
         return await hides_resource(self._transforms, uri, listed=listed, is_hidden=is_hidden)

@@ -263,6 +263,14 @@ async def hides_resource_of(provider: object, uri: str, context: Context) -> boo
         return True
 
 
+async def any_hides_resource(providers: Iterable[object], uri: str, context: Context) -> bool:
+    """Tell whether one of some providers keeps back a resource of this URI."""
+    for provider in providers:
+        if await hides_resource_of(provider, uri, context):
+            return True
+    return False
+
+
 def provider_version(provider: object) -> Hashable | None:
     """Return a provider's change mark, or None where it has none."""
     version: Callable[[], Hashable | None] | None = getattr(provider, "version", None)

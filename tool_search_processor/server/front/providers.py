@@ -16,8 +16,8 @@ from tool_search_processor.providers.base import (
     Context,
     Provider,
     ToolProvider,
+    any_hides_resource,
     components_of,
-    hides_resource_of,
     provider_name,
     unlisted_resource_of,
 )
@@ -80,8 +80,7 @@ class RequestProviders(Provider):
 
     async def hides_resource(self, uri: str, context: Context) -> bool:
         """Tell whether one of this request's providers hides a resource of this URI."""
-        providers = await self._providers(context)
-        return any([await hides_resource_of(provider, uri, context) for provider in providers])
+        return await any_hides_resource(await self._providers(context), uri, context)
 
     async def list_prompts(self, context: Context) -> Sequence[Prompt]:
         """Return the prompts of this request's providers."""
