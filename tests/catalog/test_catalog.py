@@ -9,7 +9,13 @@ import pytest
 
 from tool_search_processor import Catalog, ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
-from tool_search_processor.providers import CallableProvider, StaticProvider, ToolProvider
+from tool_search_processor.providers import (
+    CallableProvider,
+    StaticProvider,
+    ToolProvider,
+    TransformedProvider,
+)
+from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.regex import RegexIndex
 from tool_search_processor.testing import ManualClock
@@ -538,10 +544,29 @@ async def test_status_before_anything_was_read():
     catalog = Catalog([Remote(Tool("a")), CallableProvider(by_user)])
     status = catalog.status()
     assert [(p.name, p.up, p.tools, p.last_read) for p in status.providers] == [
-        ("remote", True, 0, None),
-        ("by_user", True, 0, None),
+        ("remote", None, 0, None),
+        ("by_user", None, 0, None),
     ]
     assert status.refused == ()
+    assert catalog.failure() is None
+
+
+async def test_what_a_provider_left_out_is_told_in_the_status_through_transforms_and_catalogs(caplog):
+    class Picky(Remote):
+        def refused_tools(self):
+            return [RefusedTool(name="bad", provider="picky", reason="its schema can't be read")]
+
+    class Broken(Remote):
+        def refused_tools(self):
+            raise OSError("no log")
+
+    picky = TransformedProvider(Picky(Tool("a"), name="picky"), [Namespace("p")])
+    inner = Catalog([picky, Broken(Tool("b"))])
+    outer = Catalog([inner])
+    assert await listed(outer) == ["p_a", "b"]
+    (refused,) = outer.status().refused
+    assert (refused.name, refused.provider, refused.reason) == ("bad", "picky", "its schema can't be read")
+    assert "can't tell which tools it left out" in caplog.text
 
 
 # -- transforms

@@ -110,10 +110,11 @@ async def test_a_list_of_something_else_is_reported_and_raised_where_asked(given
 async def test_status_before_and_after_reading():
     source = Source(Flaky(Tool("a"), Tool("b")), kind=Tool)
     before = source.status()
-    assert (before.name, before.up, before.tools, before.last_read) == ("flaky", True, 0, None)
+    assert (before.name, before.up, before.tools, before.last_read) == ("flaky", None, 0, None)
+    assert before.state == "not asked yet"
     await source.read({})
     after = source.status()
-    assert (after.up, after.tools, after.error) == (True, 2, None)
+    assert (after.up, after.state, after.tools, after.error) == (True, "up", 2, None)
     assert after.last_read > 1_600_000_000
 
 

@@ -24,6 +24,7 @@ from tool_search_processor.catalog.views import CatalogView, Fetch
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.providers.base import Context, Provider, close_provider
 from tool_search_processor.providers.given import ToolSource, as_providers
+from tool_search_processor.providers.refusals import RefusedTool, tools_refused_by
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
@@ -277,19 +278,23 @@ class Catalog(Provider):
         return (self._drift.epoch, *(source.mark() for source in self._sources))
 
     def status(self) -> CatalogStatus:
-        """Tell which providers are up, how many tools each has, and what was refused or has changed."""
-        providers = [source.status() for source in self._sources]
-        for place, source in enumerate(self._sources):
-            if providers[place].up and (error := self._components.error_of(source.provider)) is not None:
-                providers[place] = replace(providers[place], up=False, error=error)
+        """Tell which providers are up, how many tools each has, and what is not served or has changed."""
+        providers = [self._components.judged(source.status(), source.provider) for source in self._sources]
         held = {name: tool.change for name, tool in self._seen.held.items() if tool.change}
         changed = [replace(change, name=name) for name, change in held.items()]
         changed += [change for change in self._drift.changes() if change not in held.values()]
-        return CatalogStatus(providers=tuple(providers), refused=self._seen.refused, changed=tuple(changed))
+        return CatalogStatus(
+            providers=tuple(providers), refused=tuple(self.refused_tools()), changed=tuple(changed)
+        )
+
+    def refused_tools(self) -> Sequence[RefusedTool]:
+        """Return the tools that are not served: left out by their provider, or for their name."""
+        left_out = [tool for source in self._sources for tool in tools_refused_by(source.provider)]
+        return (*left_out, *self._seen.refused)
 
     def failure(self) -> str | None:
         """Return which providers are down and why, for an outer catalog's status; None where none is."""
-        down = [provider for provider in self.status().providers if not provider.up]
+        down = [provider for provider in self.status().providers if provider.up is False]
         return "; ".join(f"{provider.name}: {provider.error}" for provider in down) or None
 
     def accept(self, name: str, *, fingerprint: str | None = None) -> None:

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
+from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.names import hashed_tool_name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedTool:
-    """A tool that is not served, because its name is taken or reserved."""
-
-    name: str
-    provider: str
-    reason: str
 
 
 class NameRegister:

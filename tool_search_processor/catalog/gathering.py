@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, Self
 
 from tool_search_processor.catalog.patience import Limits
 from tool_search_processor.catalog.sources import Source, are_same
+from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.hooks import is_no_failure
 from tool_search_processor.once import Once
@@ -221,14 +222,12 @@ class Components:
         listed = partial(self.resources.untransformed, context)
         return await hides_resource(self._transforms, uri, listed=listed, is_hidden=is_hidden)
 
-    def error_of(self, provider: ToolProvider) -> str | None:
-        """Return why a provider's last listing of anything beside tools failed; None where none did."""
-        errors = (
-            self.resources.error_of(provider),
-            self.templates.error_of(provider),
-            self.prompts.error_of(provider),
-        )
-        return next((error for error in errors if error is not None), None)
+    def judged(self, status: ProviderStatus, provider: ToolProvider) -> ProviderStatus:
+        """Return a provider's status; it is down as well if its last listing of anything beside tools failed."""
+        gatherings = (self.resources, self.templates, self.prompts)
+        errors = (gathering.error_of(provider) for gathering in gatherings)
+        error = next((error for error in errors if error is not None), None)
+        return status if error is None or status.up is False else replace(status, up=False, error=error)
 
     def stop(self) -> None:
         """End the readings that are under way."""

@@ -149,7 +149,7 @@ class Source(Generic[ComponentT]):
         error = self._error or self._failure()
         return ProviderStatus(
             name=self.name,
-            up=error is None,
+            up=None if error is None and self._is_unknown() else error is None,
             tools=0 if self._is_too_old() else self._count,
             last_read=self._last_read,
             age_seconds=None if self._held_at is None else max(self._clock() - self._held_at, 0.0),

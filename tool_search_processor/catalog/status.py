@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from tool_search_processor.catalog.clashes import RefusedTool
 from tool_search_processor.providers.changes import ToolChange
+from tool_search_processor.providers.refusals import RefusedTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,9 +14,9 @@ class ProviderStatus:
     """How one provider is doing."""
 
     name: str
-    up: bool
+    up: bool | None
     """False when its last listing failed, or it says that it is down; then its last good list is served, if
-    all requests share it."""
+    all requests share it. None until it has been asked: nothing is known of it yet."""
     tools: int
     """How many of its tools are served; for a list of one request, how many the last one held."""
     last_read: float | None
@@ -25,6 +26,13 @@ class ProviderStatus:
     error: str | None = None
     retry_in_seconds: float | None = None
     """For how long a provider that failed will not be asked again; None where it will be at once."""
+
+    @property
+    def state(self) -> Literal["up", "down", "not asked yet"]:
+        """`up` in words."""
+        if self.up is None:
+            return "not asked yet"
+        return "up" if self.up else "down"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

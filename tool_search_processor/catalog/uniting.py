@@ -6,12 +6,13 @@ import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tool_search_processor.catalog.clashes import NameRegister, RefusedTool
+from tool_search_processor.catalog.clashes import NameRegister
 from tool_search_processor.catalog.drift import Drift
 from tool_search_processor.catalog.sources import Source
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet
 from tool_search_processor.once import Once
 from tool_search_processor.providers.changes import HeldTool
+from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Transform
 from tool_search_processor.transforms.rows import (

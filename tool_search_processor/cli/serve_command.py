@@ -198,8 +198,8 @@ def _tell_url(url: str) -> None:
 def _tell_upstreams(gateway: Gateway) -> None:
     upstreams = gateway.upstreams()
     tools = sum(upstream.tools for upstream in upstreams)
-    down = [upstream.name for upstream in upstreams if not upstream.up]
-    up = len(upstreams) - len(down)
+    down = [upstream.name for upstream in upstreams if upstream.up is False]
+    up = sum(bool(upstream.up) for upstream in upstreams)
     missing = f"; down: {', '.join(down)}" if down else ""
     warn(f"{tools:,} tools of {up} upstream{'' if up == 1 else 's'}{printable(missing)}")
     sys.stderr.flush()

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.providers.base import Provider, ToolProvider, TransformedProvider
 from tool_search_processor.providers.callable import CallableProvider
+from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.providers.static import StaticProvider
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ __all__ = [
     "MCPProvider",
     "OpenAPIProvider",
     "Provider",
+    "RefusedTool",
     "StaticProvider",
     "ToolProvider",
     "TransformedProvider",

@@ -13,6 +13,7 @@ from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.hooks import is_no_failure
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools, is_function, to_tool
+from tool_search_processor.providers.refusals import RefusedTool, tools_refused_by
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Kind, Transform, as_transforms
 from tool_search_processor.transforms.rows import (
@@ -52,6 +53,8 @@ class ToolProvider(Protocol):
       but this mark — not on the request — so each is read once a mark and shared by all requests.
       Without it, or while it is None, a list is read for each request.
     - `failure() -> str | None`: what is wrong with it now, for a catalog's status, though its list may hold.
+    - `refused_tools() -> Sequence[RefusedTool]`: what it left out of the list it gave last, each with the
+      reason, for `status().refused`.
     - `foreign: bool`: somebody else defines its tools, so a catalog watches them for changes.
     - `list_resources(context)`, `list_resource_templates(context)`, `list_prompts(context)`: what a
       gateway passes on beside the tools.
@@ -178,6 +181,10 @@ class TransformedProvider(Provider):
     def failure(self) -> str | None:
         """Return what is wrong with the wrapped provider, where it tells."""
         return provider_failure(self.provider)
+
+    def refused_tools(self) -> Sequence[RefusedTool]:
+        """Return what the wrapped provider left out, where it tells."""
+        return tools_refused_by(self.provider)
 
     async def check_tools(self, context: Context) -> None:
         """Raise where a transform can't do its work on what the wrapped provider lists now.

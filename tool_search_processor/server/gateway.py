@@ -235,7 +235,7 @@ class GatewayEndpoints(RestEndpoints):
         """Tell that the gateway is up, and, to whoever has the token, how each upstream is doing."""
         upstreams = self._gateway.upstreams()
         health: dict[str, Any] = {
-            "status": "ok" if all(one.up for one in upstreams) else "degraded",
+            "status": "ok" if all(one.up is not False for one in upstreams) else "degraded",
             "version": __version__,
             "ready": self.search.is_ready,
         }
