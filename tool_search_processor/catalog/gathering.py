@@ -223,7 +223,7 @@ class Components:
         return await hides_resource(self._transforms, uri, listed=listed, is_hidden=is_hidden)
 
     def judged(self, status: ProviderStatus, provider: ToolProvider) -> ProviderStatus:
-        """Return a provider's status; it is down as well if its last listing of anything beside tools failed."""
+        """Return a provider's status, down as well where listing anything beside tools failed last."""
         gatherings = (self.resources, self.templates, self.prompts)
         errors = (gathering.error_of(provider) for gathering in gatherings)
         error = next((error for error in errors if error is not None), None)
