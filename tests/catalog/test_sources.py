@@ -225,7 +225,7 @@ async def test_cancelling_a_request_is_no_failure_of_the_provider():
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert source.status().up
+    assert source.status().up is None
 
 
 async def test_a_late_reading_never_passes_for_a_newer_one():

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from tool_search_processor.providers.mcp import traffic
 from tool_search_processor.providers.mcp.failures import UNREACHED, UNREADABLE
+from tool_search_processor.providers.mcp.left_out import LeftOut
 from tool_search_processor.providers.mcp.screening import Screen
 from tool_search_processor.providers.mcp.traffic import Traffic
 
@@ -21,7 +22,7 @@ def read(**parts):
 
 def traffic_of(*methods):
     """Return the traffic of a connection over which these requests went, numbered from 1."""
-    made = Traffic(Screen("s"), version=lambda: "2025-11-25")
+    made = Traffic(Screen("s", LeftOut("s")), version=lambda: "2025-11-25")
     for number, method in enumerate(methods, 1):
         with made.sending(read(id=number, method=method)):
             pass
@@ -82,12 +83,12 @@ def listing(*tools, **more):
 
 @pytest.mark.parametrize("levels", [250, 500])
 def test_a_tool_that_is_nested_too_deeply_costs_that_tool(levels, caplog):
-    line = listing(tool("a"), tool("deep", levels), tool("b", 150), {"name": "none"}, nextCursor="2")
+    line = listing(tool("a"), tool("deep", levels), tool("b", 150), {"title": "none"}, nextCursor="2")
     found = traffic_of("tools/list").received(unreadable(line)).message
     assert found.result == {"tools": [tool("a"), tool("b", 150)], "nextCursor": "2"}
     assert [message.partition(" is left out: ")[2] for message in caplog.messages] == [
         "'deep': it is nested more than 190 levels deep",
-        "'none': inputSchema: Field required",
+        "'': name: Field required",
     ]
 
 

@@ -67,6 +67,7 @@ class Connector:
         transport: Transport,
         settings: Settings,
         *,
+        screen: Screen,
         on_change: Callable[[], object],
         on_connected: Callable[[], object],
         backoff: Backoff | None = None,
@@ -76,6 +77,7 @@ class Connector:
         Args:
             transport: The way.
             settings: The provider's options.
+            screen: Goes over the server's answers.
             on_change: Called when the server's lists may have changed, and when the connection was lost.
             on_connected: Called when the server has answered.
             backoff: How long a server that could not be reached is left alone.
@@ -85,7 +87,7 @@ class Connector:
         self._on_change = on_change
         self._on_connected = on_connected
         self._backoff = backoff or Backoff()
-        self._screen = Screen(settings.name)
+        self._screen = screen
         self._connection: _Connection | None = None
         self._owners: set[asyncio.Task[None]] = set()
         self._closings: set[asyncio.Task[None]] = set()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.providers.mcp.left_out import LeftOut
 from tool_search_processor.tools import Tool
 
 logger = logging.getLogger(__name__)
@@ -16,18 +18,36 @@ _MOST_BYTES = 64 * 1024 * 1024
 """Of all pages of a list as JSON."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListKind:
+    """One kind of list that servers have."""
+
+    method: str
+    """The request."""
+    attribute: str
+    """Where a page of the SDK has its items."""
+    key: str
+    """The attribute of an item that tells it from others."""
+
+
+TOOLS = ListKind(method="tools/list", attribute="tools", key="name")
+RESOURCES = ListKind(method="resources/list", attribute="resources", key="uri")
+TEMPLATES = ListKind(method="resources/templates/list", attribute="resource_templates", key="uri_template")
+PROMPTS = ListKind(method="prompts/list", attribute="prompts", key="name")
+
+
 async def read_pages(
-    fetch: Callable[[str | None], Awaitable[Any]], attribute: str, *, limit: int, server: str
+    fetch: Callable[[str | None], Awaitable[Any]], kind: ListKind, *, limit: int, left_out: LeftOut
 ) -> list[Any]:
-    """Return what all pages of a list hold, in order.
+    """Return what all pages of a list hold, in order and each item once.
 
     Args:
         fetch: Takes a cursor, None for the first page, and returns a page.
-        attribute: Where a page has its items.
+        kind: What is listed.
         limit: The most items; more are left out, with a warning.
-        server: What the warning calls the server.
+        left_out: Is told of items that differ from an earlier one of the same name, and knows the server.
     """
-    found: list[Any] = []
+    found: dict[str, Any] = {}
     size = 0
     cursors: set[str | None] = {None}
     cursor: str | None = None
@@ -38,19 +58,31 @@ async def read_pages(
         if size > _MOST_BYTES:
             why = f"has more than {_MOST_BYTES:,} bytes"
             break
-        found += getattr(page, attribute)
+        known, items = len(found), getattr(page, kind.attribute)
+        _add(items, found, kind, left_out)
         cursor = page.next_cursor
         if len(found) > limit:
             why = f"has more than {limit:,}"
             break
         if not cursor:
-            return found
+            return [*found.values()]
+        if items and len(found) == known:
+            why = "repeats a page"
+            break
         if cursor in cursors:
             why = "says the same cursor again"
             break
         cursors.add(cursor)
-    logger.warning("the list of %s of the MCP server %r was cut: it %s", attribute, server, why)
-    return found[:limit]
+    logger.warning("the list of %s of the MCP server %r was cut: it %s", kind.attribute, left_out.server, why)
+    return [*found.values()][:limit]
+
+
+def _add(items: Iterable[Any], found: dict[str, Any], kind: ListKind, left_out: LeftOut) -> None:
+    """Add the items that are new."""
+    for item in items:
+        key = getattr(item, kind.key)
+        if found.setdefault(key, item) != item:
+            left_out.note(kind.method, key, f"the server lists another of this {kind.key} before it")
 
 
 class Marks:
@@ -79,35 +111,36 @@ class Marks:
 class ToolImporter:
     """Makes tools of a server's definitions; a definition that has not changed keeps its tool."""
 
-    def __init__(self, make: Callable[[Any], Tool], *, server: str) -> None:
+    def __init__(self, make: Callable[[Any], Tool], *, left_out: LeftOut) -> None:
         """Begin with nothing known.
 
         Args:
             make: Makes the tool of one definition.
-            server: What warnings call the server.
+            left_out: Is told of those that can be none.
         """
         self._make = make
-        self._server = server
-        self._known: dict[str, tuple[Any, Tool | None]] = {}
+        self._left_out = left_out
+        self._known: dict[str, tuple[Any, Tool | str]] = {}
 
     def tools(self, definitions: Sequence[Any]) -> tuple[Tool, ...]:
-        """Return the tools, in the server's order; one that can be none is left out, with one warning."""
-        known = {definition.name: self._known.get(definition.name) for definition in definitions}
-        fresh: dict[str, tuple[Any, Tool | None]] = {}
+        """Return the tools, in the server's order, less those that can't be used."""
+        fresh: dict[str, tuple[Any, Tool | str]] = {}
         tools = []
         for definition in definitions:
-            pair = known[definition.name]
+            pair = self._known.get(definition.name)
             if pair is None or pair[0] != definition:
                 pair = (definition, self._made(definition))
             fresh[definition.name] = pair
-            if pair[1] is not None:
+            if isinstance(pair[1], Tool):
                 tools.append(pair[1])
+            else:
+                self._left_out.note("tools/list", definition.name, pair[1])
         self._known = fresh
         return tuple(tools)
 
-    def _made(self, definition: Any) -> Tool | None:
+    def _made(self, definition: Any) -> Tool | str:
+        """Return the tool, or why there is none."""
         try:
             return self._make(definition)
         except InvalidToolError as exc:
-            logger.warning("a tool of the MCP server %r is left out: %s", self._server, exc)
-            return None
+            return str(exc)

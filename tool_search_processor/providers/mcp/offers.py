@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.components import Complete, Prompt, PromptArgument, Resource, ResourceTemplate
 from tool_search_processor.providers.mcp.calls import Caller
-from tool_search_processor.providers.mcp.listing import read_pages
+from tool_search_processor.providers.mcp.left_out import LeftOut
+from tool_search_processor.providers.mcp.listing import PROMPTS, RESOURCES, TEMPLATES, ListKind, read_pages
 from tool_search_processor.providers.mcp.rendering import wire_contents
 from tool_search_processor.spellings import spellings_of
 
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 class Offers:
     """Reads what a server offers beside its tools."""
 
-    def __init__(self, caller: Caller) -> None:
-        """Take what sends a request in time."""
+    def __init__(self, caller: Caller, left_out: LeftOut) -> None:
+        """Take what sends a request in time, and what is told of entries that are left out."""
         self._caller = caller
+        self._left_out = left_out
         self.settings = caller.settings
         self._known: frozenset[str] | None = None
         """The URIs that are listed, in all spellings and small letters; None where there are no resources."""
@@ -30,8 +32,7 @@ class Offers:
 
     async def resources(self, client: Client) -> list[Resource]:
         """Return the resources; in the background loop, as the next two."""
-        found = await self._read(client, "resources", "list_resources", "resources")
-        has_any = client.server_capabilities.resources is not None
+        found = await self._read(client.list_resources, RESOURCES, has_any := _has_resources(client))
         self._known = frozenset(map(str.casefold, _spelled(each.uri for each in found))) if has_any else None
         return [
             Resource(uri=each.uri, read=partial(self.read, each.uri), **_content_fields(each))
@@ -40,15 +41,7 @@ class Offers:
 
     async def templates(self, client: Client) -> list[ResourceTemplate]:
         """Return the templates of resources."""
-        from mcp import MCPError
-        from mcp_types import METHOD_NOT_FOUND
-
-        try:
-            found = await self._read(client, "resources", "list_resource_templates", "resource_templates")
-        except MCPError as exc:
-            if exc.code == METHOD_NOT_FOUND:
-                self._templates = ()
-            raise
+        found = await self._read(client.list_resource_templates, TEMPLATES, _has_resources(client))
         self._templates = [
             ResourceTemplate(
                 uri_template=each.uri_template,
@@ -76,7 +69,7 @@ class Offers:
 
     async def prompts(self, client: Client) -> list[Prompt]:
         """Return the prompts."""
-        found = await self._read(client, "prompts", "list_prompts", "prompts")
+        found = await self._read(client.list_prompts, PROMPTS, client.server_capabilities.prompts is not None)
         return [
             Prompt(
                 arguments=_arguments(each),
@@ -115,17 +108,34 @@ class Offers:
 
         return complete
 
-    async def _read(self, client: Client, *names: str) -> list[Any]:
-        capability, method, attribute = names
-        if getattr(client.server_capabilities, capability) is None:
+    async def _read(
+        self,
+        fetch: Callable[..., Awaitable[Any]],
+        kind: ListKind,
+        is_offered: bool,  # noqa: FBT001
+    ) -> list[Any]:
+        """Return a whole list; an empty one where the server has none of its kind."""
+        from mcp import MCPError
+        from mcp_types import METHOD_NOT_FOUND
+
+        if not is_offered:
             return []
-        fetch = getattr(client, method)
-        return await read_pages(
-            lambda cursor: fetch(cursor=cursor),
-            attribute,
-            limit=self.settings.max_tools,
-            server=self.settings.name,
-        )
+        try:
+            return await read_pages(
+                lambda cursor: fetch(cursor=cursor),
+                kind,
+                limit=self.settings.max_tools,
+                left_out=self._left_out,
+            )
+        except MCPError as exc:
+            # A server says that it has resources, say, and may mean templates alone, or none of them.
+            if exc.code == METHOD_NOT_FOUND:
+                return []
+            raise
+
+
+def _has_resources(client: Client) -> bool:
+    return client.server_capabilities.resources is not None
 
 
 def _spelled(uris: Iterable[str]) -> Iterator[str]:

@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
-from tool_search_processor.errors import ConfigurationError, ProviderError
+from tool_search_processor.errors import ConfigurationError, InvalidToolError, ProviderError
 from tool_search_processor.providers.base import Context, Provider
 from tool_search_processor.providers.mcp.background import close_at_exit, in_background
 from tool_search_processor.providers.mcp.calls import Caller, RemoteTool
 from tool_search_processor.providers.mcp.config import MakeBroken, config_providers
 from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.failures import reason
-from tool_search_processor.providers.mcp.listing import Marks, ToolImporter, read_pages
+from tool_search_processor.providers.mcp.left_out import LeftOut
+from tool_search_processor.providers.mcp.listing import TOOLS, Marks, ToolImporter, read_pages
 from tool_search_processor.providers.mcp.offer_tools import OfferTools
 from tool_search_processor.providers.mcp.offers import Offers
+from tool_search_processor.providers.mcp.screening import Screen
 from tool_search_processor.providers.mcp.settings import (
     CALL_TIMEOUT_SECONDS,
     Approval,
@@ -33,6 +35,7 @@ from tool_search_processor.providers.mcp.transports import (
     StdioTransport,
     Transport,
 )
+from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.providers.web import check_headers, check_value
 from tool_search_processor.tools import Tool
 
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from mcp import Client
 
 _T = TypeVar("_T")
+_TASKS_ONLY = "it can only be called as a task (execution.taskSupport is 'required'), which isn't supported"
 
 
 class MCPProvider(Provider):
@@ -62,8 +66,9 @@ class MCPProvider(Provider):
     the server's own error, a time that ran out, a connection that broke. A call is sent again only where it
     is certain that the server did not run it.
 
-    A server is not trusted: a tool that is none is left out with a warning, and a message is read up to
-    32 MB, a list up to 64 MB. Nothing more is read from one that asks and takes no answers.
+    A server is not trusted: a tool whose definition can't be used, or that can only be called as a task, is
+    left out with a warning and stands in `catalog.status().refused`, and a message is read up to 32 MB, a
+    list up to 64 MB. Nothing more is read from one that asks and takes no answers.
     """
 
     foreign = True
@@ -137,12 +142,17 @@ class MCPProvider(Provider):
         self._resources_as_tools = resources_as_tools
         self._prompts_as_tools = prompts_as_tools
         self._marks = Marks()
+        self._left_out = LeftOut(name)
         self._connector = Connector(
-            transport, self._settings, on_change=self._marks.change, on_connected=self._marks.connected
+            transport,
+            self._settings,
+            screen=Screen(name, self._left_out),
+            on_change=self._marks.change,
+            on_connected=self._marks.connected,
         )
         self._caller = Caller(self._connector, self._settings, on_unreached=self._marks.change)
-        self._importer = ToolImporter(self._make_tool, server=name)
-        self._offers = Offers(self._caller)
+        self._importer = ToolImporter(self._make_tool, left_out=self._left_out)
+        self._offers = Offers(self._caller, self._left_out)
         self._offer_tools = OfferTools(self._offers, self)
         close_at_exit(self._connector)
         weakref.finalize(self, self._connector.abandon).atexit = False
@@ -286,6 +296,7 @@ class MCPProvider(Provider):
             ProviderError: The server can't be reached, or gave no list.
         """
         tools = self._importer.tools(await self._listed(self._read_definitions))
+        self._left_out.end()
         taken = {tool.name for tool in tools}
         extra: list[Tool] = []
         if self._resources_as_tools:
@@ -293,6 +304,10 @@ class MCPProvider(Provider):
         if self._prompts_as_tools:
             extra += self._offer_tools.for_prompts(taken=taken)
         return (*tools, *extra)
+
+    def refused_tools(self) -> Sequence[RefusedTool]:
+        """Return the tools of the server that can't be used, each with the reason."""
+        return self._left_out.tools
 
     def version(self) -> Hashable:
         """Return a mark that moves when the server tells of a change, and when its connection is lost."""
@@ -354,16 +369,19 @@ class MCPProvider(Provider):
                 self._marks.fail()
 
     async def _read_definitions(self, client: Client) -> list[Any]:
+        self._left_out.begin()
         if client.server_capabilities.tools is None:
             return []
         return await read_pages(
             lambda cursor: client.list_tools(cursor=cursor),
-            "tools",
+            TOOLS,
             limit=self._settings.max_tools,
-            server=self.name,
+            left_out=self._left_out,
         )
 
     def _make_tool(self, definition: Any) -> Tool:
+        if definition.execution is not None and definition.execution.task_support == "required":
+            raise InvalidToolError(_TASKS_ONLY)
         tool = Tool.from_mcp(definition, namespace=self.namespace)
         remote = RemoteTool(self._caller, definition.name, output_schema=tool.output_schema, owner=self)
         tool = tool.replace(execute=remote)

@@ -1,4 +1,4 @@
-"""Answers of a server, looked at before the SDK does: one bad entry costs that entry.
+"""Answers of a server, looked at before the SDK does: one bad entry costs that entry at most.
 
 The SDK checks an answer as a whole, so that one tool without a schema would cost a server all its tools, and
 one block of a kind that is new a whole result.
@@ -9,25 +9,30 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tool_search_processor.plain import mapping_of
 from tool_search_processor.providers.mcp.failures import fault_text
+from tool_search_processor.providers.mcp.left_out import KINDS, LeftOut
+from tool_search_processor.providers.mcp.mending import mended
 from tool_search_processor.providers.mcp.parts import MOST_LIST_PARTS, MOST_PARTS, has_more_levels
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 logger = logging.getLogger(__name__)
 
 _LISTS = {
-    "tools/list": ("tools", "a tool"),
-    "resources/list": ("resources", "a resource"),
-    "resources/templates/list": ("resourceTemplates", "a template of resources"),
-    "prompts/list": ("prompts", "a prompt"),
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
 }
-"""Where a list stands in its answer, and what the log calls one entry; a bad one is left out."""
+"""Where a list stands in its answer; a bad entry is mended, or left out."""
 
 _CONTENTS = {"tools/call": "content", "resources/read": "contents", "prompts/get": "messages"}
 """Where content stands in an answer; a note takes the place of a bad block."""
 
-_MOST_TOLD = 1_000
 _MOST_LISTED = 20_000
 """Entries of one page of a list."""
 _MOST_BLOCKS = 1_000
@@ -35,15 +40,17 @@ _MOST_BLOCKS = 1_000
 _DEEPEST_ENTRY = 190
 """Levels of an entry of a list; the SDK reads 200 of a message, and three stand around the entry."""
 _LONGEST_NAME = 100
+_PLACE = 2
+"""How many parts of a fault's place are the list, and the entry's place in it."""
 
 
 class Screen:
-    """Takes the bad entries out of one server's answers."""
+    """Mends the bad entries of one server's answers, or takes them out."""
 
-    def __init__(self, server: str) -> None:
-        """Begin with nothing told; `server` is what warnings call it."""
+    def __init__(self, server: str, left_out: LeftOut) -> None:
+        """Take what warnings call the server, and what is told of entries that are left out."""
         self._server = server
-        self._told: set[tuple[str, ...]] = set()
+        self._left_out = left_out
 
     def screened(self, method: str, result: dict[str, Any], *, version: Callable[[], str]) -> dict[str, Any]:
         """Return a result whose entries the SDK accepts; the same object where nothing is wrong.
@@ -59,19 +66,40 @@ class Screen:
         entries = result.get(key)
         if not isinstance(entries, list):
             return result
-        fault_in = partial(_fault, method, version())
-        if fault_in(result) is None or fault_in({**result, key: []}) is not None:
+        agreed = version()
+        fault_in = partial(_fault, method, agreed)
+        if fault_in(result) is not None and fault_in({**result, key: []}) is None:
+            kept = (
+                self._kept(method, each, lambda one: fault_in({**result, key: [one]})) for each in entries
+            )
+            result = {**result, key: [each for each in kept if each is not None]}
+        return self._without_bad_headers(result) if method == "tools/list" and _is_modern(agreed) else result
+
+    def _kept(self, method: str, entry: Any, find_fault: Callable[[Any], ValidationError | None]) -> Any:
+        """Return an entry as the SDK accepts it, mended or with a note in its place; None for none."""
+        if find_fault(entry) is None:
+            return entry
+        if method not in _LISTS:
+            return _NOTES[method](entry)
+        better = mended(method, entry, lambda each: _place(find_fault(each)))
+        if (fault := find_fault(better)) is not None:
+            self._left_out.note(method, _name_of(entry), fault_text(fault, skip=_PLACE))
+            return None
+        logger.info("%s of the MCP server %r is mended: %r", KINDS[method], self._server, _name_of(entry))
+        return better
+
+    def _without_bad_headers(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Return a list of tools without those that the SDK drops silently, as the protocol asks it to."""
+        from mcp.shared.inbound import find_invalid_x_mcp_header
+
+        faults = [find_invalid_x_mcp_header(mapping_of(tool).get("inputSchema")) for tool in result["tools"]]
+        if not any(faults):
             return result
-        kept = []
-        for entry in entries:
-            fault = fault_in({**result, key: [entry]})
-            if fault is None:
-                kept.append(entry)
-            elif method in _LISTS:
-                self._tell(method, entry, fault)
-            else:
-                kept.append(_NOTES[method](entry))
-        return {**result, key: kept}
+        for tool, fault in zip(result["tools"], faults, strict=True):
+            if fault:
+                self._left_out.note("tools/list", _name_of(tool), f"its x-mcp-header is invalid: {fault}")
+        kept = [tool for tool, fault in zip(result["tools"], faults, strict=True) if not fault]
+        return {**result, "tools": kept}
 
     def cut(self, method: str, result: dict[str, Any]) -> dict[str, Any]:
         """Return a result whose list or content has no more entries than are looked at."""
@@ -98,7 +126,9 @@ class Screen:
         kept = []
         for entry in entries:
             if has_more_levels(entry, _DEEPEST_ENTRY):
-                self._tell(method, entry, f"it is nested more than {_DEEPEST_ENTRY} levels deep")
+                self._left_out.note(
+                    method, _name_of(entry), f"it is nested more than {_DEEPEST_ENTRY} levels deep"
+                )
             else:
                 kept.append(entry)
         return {**result, key: kept}
@@ -108,21 +138,13 @@ class Screen:
         """Return how many parts an answer may have."""
         return MOST_LIST_PARTS if method in _LISTS else MOST_PARTS
 
-    def _tell(self, method: str, entry: Any, fault: str) -> None:
-        """Warn of an entry, once: lists are read again and again."""
-        _, kind = _LISTS[method]
-        name = _text_of(entry, "name") or _text_of(entry, "uri")
-        if (method, name, fault) not in self._told and len(self._told) < _MOST_TOLD:
-            self._told.add((method, name, fault))
-            logger.warning("%s of the MCP server %r is left out: %r: %s", kind, self._server, name, fault)
-
 
 def _key_of(method: str) -> str:
     """Return where the entries of an answer stand; nowhere where it has none."""
-    return _LISTS[method][0] if method in _LISTS else _CONTENTS.get(method, "")
+    return _LISTS.get(method) or _CONTENTS.get(method, "")
 
 
-def _fault(method: str, version: str, result: Mapping[str, Any]) -> str | None:
+def _fault(method: str, version: str, result: Mapping[str, Any]) -> ValidationError | None:
     """Return what the SDK would find wrong, None where that is nothing."""
     from mcp.types import methods
     from pydantic import ValidationError
@@ -130,8 +152,26 @@ def _fault(method: str, version: str, result: Mapping[str, Any]) -> str | None:
     try:
         methods.parse_server_result(method, version, result)
     except ValidationError as exc:
-        return fault_text(exc, skip=2)  # the list, and the place in it
+        return exc
     return None
+
+
+def _place(fault: ValidationError | None) -> tuple[str, ...] | None:
+    """Return where the first fault of an entry is, as keys from the outside in; None where there is none."""
+    if fault is None:
+        return None
+    first = fault.errors(include_url=False, include_input=False)[0]
+    return tuple(map(str, first["loc"][_PLACE:]))
+
+
+def _is_modern(version: str) -> bool:
+    from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+    return version in MODERN_PROTOCOL_VERSIONS
+
+
+def _name_of(entry: Any) -> str:
+    return _text_of(entry, "name") or _text_of(entry, "uri") or _text_of(entry, "uriTemplate")
 
 
 def _text_of(entry: Any, key: str) -> str:

@@ -1,0 +1,48 @@
+"""What a server lists and nobody gets, with the reason."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from tool_search_processor.once import Once
+from tool_search_processor.providers.refusals import RefusedTool
+
+logger = logging.getLogger(__name__)
+
+KINDS = {
+    "tools/list": "a tool",
+    "resources/list": "a resource",
+    "resources/templates/list": "a template of resources",
+    "prompts/list": "a prompt",
+}
+"""What the log calls an entry of each list."""
+
+
+class LeftOut:
+    """Collects what is left out of one server's lists; each thing is told in the log once."""
+
+    def __init__(self, server: str) -> None:
+        """Begin with nothing left out; `server` is what the log and the status call it."""
+        self.tools: Sequence[RefusedTool] = ()
+        """Those of the list of tools that was read last."""
+        self.server = server
+        self._noted: dict[str, RefusedTool] = {}
+        self._told = Once()
+
+    def begin(self) -> None:
+        """Note that the list of tools is read from its first page."""
+        self._noted = {}
+
+    def note(self, method: str, name: str, reason: str) -> None:
+        """Note an entry that is left out of the list that answers `method`."""
+        if method == "tools/list":
+            self._noted[name] = RefusedTool(name=name, provider=self.server, reason=reason)
+        if self._told.is_new((method, name, reason)):
+            logger.warning(
+                "%s of the MCP server %r is left out: %r: %s", KINDS[method], self.server, name, reason
+            )
+
+    def end(self) -> None:
+        """Note that the list of tools has been read to its end."""
+        self.tools = tuple(self._noted.values())
