@@ -9,7 +9,9 @@ from dataclasses import FrozenInstanceError
 from enum import Enum, Flag, auto
 from types import MappingProxyType
 
+import numpy as np
 import pytest
+from pydantic import BaseModel
 
 from tool_search_processor import ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
@@ -167,26 +169,57 @@ def test_with_a_filter_it_is_not_open():
 
 
 @both_ways
+@pytest.mark.parametrize("wrapped", [lambda hook: hook, lambda hook: cached_filter(hook, key=id)])
+@pytest.mark.parametrize("answer", [True, False, np.True_, np.False_, np.array([True])[0]])
+async def test_a_bool_is_a_verdict(answer, wrapped, asynchronously, caplog):
+    hook = wrapped(delivered(lambda request: answer, asynchronously=asynchronously))
+    assert await admitted(hook, TOOLS[:1]) == (["tool_0"] if answer else [])
+    assert caplog.records == []
+
+
+class Verdict(BaseModel):
+    allowed: bool
+
+
+@both_ways
+@pytest.mark.parametrize("wrapped", [lambda hook: hook, lambda hook: cached_filter(hook, key=id)])
 @pytest.mark.parametrize(
-    ("answer", "expected"),
+    "answer",
     [
-        (True, True),
-        (False, False),
-        (None, False),
-        (0, False),
-        ("", False),
-        ([], False),
-        (1, True),
-        (Right.LOAD & Right.CALL, False),
-        (Right.CALL, True),
-        (Effect.ALLOW, True),
-        (Effect.DENY, False),
-        ("pro", True),  # of request.context.get("plan")
+        (False, "not in your plan"),
+        (True, "because"),
+        "no",
+        "pro",  # of request.context.get("plan")
+        "",
+        {"allowed": False},
+        [False],
+        [],
+        1,
+        0,
+        1.0,
+        np.array([True]),
+        np.int64(1),
+        Verdict(allowed=True),
+        Right.CALL,
+        Effect.ALLOW,
     ],
+    ids=repr,
 )
-async def test_truthy_admits_and_falsy_denies(answer, expected, asynchronously):
-    hook = delivered(lambda request: answer, asynchronously=asynchronously)
-    assert await admitted(hook, TOOLS[:1]) == (["tool_0"] if expected else [])
+async def test_any_other_answer_denies_and_a_warning_names_its_type(answer, wrapped, asynchronously, caplog):
+    hook = wrapped(delivered(lambda request: answer, asynchronously=asynchronously))
+    assert await admitted(hook, TOOLS[:3]) == []
+    (warning,) = caplog.records
+    assert "3 tool(s) in phase 'search'" in warning.getMessage()
+    assert f"it answered with {type(answer).__name__!r}, and only True admits" in warning.getMessage()
+    assert warning.exc_info is None
+    assert "return" not in warning.getMessage()
+
+
+@both_ways
+async def test_of_none_it_is_said_that_a_return_may_be_missing(asynchronously, caplog):
+    hook = delivered(lambda request: None, asynchronously=asynchronously)
+    assert await admitted(hook, TOOLS[:1]) == []
+    assert "answered with None, and only True admits: a `return` may be missing" in caplog.text
 
 
 @both_ways
@@ -337,7 +370,7 @@ async def test_whatever_a_hook_raises_denies_that_tool_alone(error, asynchronous
 async def test_an_answer_without_a_truth_denies(asynchronously, caplog):
     hook = delivered(lambda request: Untrue(), asynchronously=asynchronously)
     assert await admitted(hook, TOOLS[:2]) == []
-    assert "no truth in it" in caplog.text
+    assert "'Untrue'" in caplog.text
 
 
 def never_asked(request):
@@ -376,7 +409,7 @@ async def test_what_is_true_whatever_it_says_denies(kind, wrapped, asynchronousl
     hook = wrapped(delivered(UNASKED[kind], asynchronously=asynchronously))
     assert await admitted(hook, TOOLS[:3]) == []
     if asynchronously or kind != "coroutine":  # which is what an async hook is
-        assert "a filter answers with True or False" in caplog.text
+        assert "only True admits" in caplog.text
 
 
 async def test_what_was_not_asked_is_let_go():
@@ -410,6 +443,44 @@ async def test_a_verdict_that_comes_too_late_is_a_denial():
         return True
 
     assert await admitted(hook, TOOLS[:1], timeout_seconds=0.01) == []
+
+
+@pytest.mark.parametrize("limit", [None, 5])
+async def test_a_hung_policy_costs_one_time_limit_a_request(limit, caplog):
+    asked = []
+
+    async def hook(request):
+        asked.append(request.tool_name)
+        await asyncio.Event().wait()
+
+    many = [Tool(f"tool_{number}") for number in range(5000)]
+    with admission(hook, timeout_seconds=0.01) as asking:
+        for phase in ("search", "load", "active"):
+            assert await asking.admit(many, phase, limit=limit) == []
+        assert not await asking.admits(many[0], "load", "active")
+    assert len(asked) == (limit or BATCH)
+    assert "5000 tool(s) in phase 'search'" in caplog.text
+    assert "what came later in this request was denied unasked" in caplog.text
+
+
+async def test_a_policy_that_answers_for_some_is_asked_on():
+    async def hook(request):
+        return request.tool_name != "tool_0" or await asyncio.Event().wait()
+
+    with admission(hook, timeout_seconds=0.01) as asking:
+        assert names(await asking.admit(TOOLS[:3], "search")) == ["tool_1", "tool_2"]
+        assert names(await asking.admit(TOOLS[:3], "load")) == ["tool_1", "tool_2"]
+
+
+async def test_why_there_is_no_verdict_can_be_asked():
+    def hook(request):
+        return request.tool_name == "tool_1" or request.context["plan"]
+
+    with admission(hook) as asking:
+        assert await asking.admits(TOOLS[1], "load")
+        assert asking.problem is None
+        assert not await asking.admits(TOOLS[0], "load")
+        assert asking.problem == "KeyError('plan')"
 
 
 async def test_a_timeout_counts_for_awaitables_only():
@@ -614,7 +685,7 @@ def by_user(request):
 
 
 @both_ways
-@pytest.mark.parametrize("verdict", [True, False, None])
+@pytest.mark.parametrize("verdict", [True, False])
 async def test_a_cached_verdict_is_not_asked_for_again(verdict, asynchronously):
     policy = Policy(asynchronously=asynchronously)
     policy.verdict = verdict

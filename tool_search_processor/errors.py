@@ -121,6 +121,11 @@ class ToolUnavailableError(ToolSearchError, LookupError):
     ```
     """
 
+    ran: bool = True
+    """False where the policy of that moment did not let the tool run; a tool may raise this itself."""
+    problem: str | None = None
+    """Why policy gave no verdict, for the operator and never for a model; None where it did."""
+
 
 class ToolNotCallableError(ToolSearchError, TypeError):
     """A tool that is a definition only: it has no `execute`.

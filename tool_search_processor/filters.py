@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from itertools import islice
 from types import MappingProxyType, TracebackType
 from typing import Any, Literal, Self
@@ -18,6 +18,7 @@ from cachetools import TTLCache
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.hooks import takes_one
+from tool_search_processor.plain import is_number
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.frozen import FrozenDict
 
@@ -31,6 +32,8 @@ BATCH = 64
 
 # Generators, async generators, futures of threads.
 _UNFINISHED = ("send", "asend", "add_done_callback")
+
+_LATE = "no verdict in time"
 
 # What ends a task or the interpreter is never a verdict on a tool.
 _PASS_THROUGH = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
@@ -62,7 +65,7 @@ class FilterRequest:
 
 
 Filter = Callable[[FilterRequest], bool | Awaitable[bool]]
-"""Says who may find, load and use a tool.
+"""Says who may find, load and use a tool. Only `True` admits (numpy's, too).
 
 A tool that a filter denies in every phase is answered in words, lists, suggestions and shapes as one that
 does not exist. Three things still depend on it, so a caller who can compare many answers may learn that
@@ -87,7 +90,8 @@ class Admission:
     """Asks one filter on behalf of one request.
 
     A context manager: on leaving, failures of the hook are logged, one warning a phase. A tool is
-    asked about once a phase, however often it comes up in the request.
+    asked about once a phase, however often it comes up in the request. Once a whole batch of async
+    verdicts has timed out, the rest of the request is denied unasked: a hung policy costs one time limit.
     """
 
     def __init__(
@@ -112,7 +116,8 @@ class Admission:
         self._thread_id = thread_id
         self._timeout_seconds = timeout_seconds
         self._verdicts: dict[tuple[Phase, str], bool] = {}
-        self._failures: dict[Phase, list[tuple[str, BaseException | None]]] = {}
+        self._failures: dict[Phase, dict[str, BaseException | None]] = {}
+        self._is_hung = False
 
     @property
     def is_open(self) -> bool:
@@ -126,16 +131,23 @@ class Admission:
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
         for phase, failures in self._failures.items():
-            name, error = failures[0]
+            name, error = next(iter(failures.items()))
             logger.warning(
-                "the filter failed for %d tool(s) in phase %r, which were denied; the first was %r: %s",
+                "the filter failed for %d tool(s) in phase %r, which were denied; the first was %r: %s%s",
                 len(failures),
                 phase,
                 name,
-                "no verdict in time" if error is None else repr(error),
-                exc_info=error,
+                _reason(error),
+                "; what came later in this request was denied unasked" if self._is_hung else "",
+                # What answered wrongly has returned: no traceback leads to it.
+                exc_info=None if isinstance(error, _NoVerdictError) else error,
             )
-        self._failures.clear()
+
+    @property
+    def problem(self) -> str | None:
+        """Why the filter gave no verdict, the first time it didn't; None where it always did."""
+        failures = next(iter(self._failures.values()), None)
+        return None if failures is None else _reason(next(iter(failures.values())))
 
     async def admits(self, tool: Tool, *phases: Phase) -> bool:
         """Tell whether one tool is admitted by every one of the phases, asked in this order."""
@@ -192,7 +204,10 @@ class Admission:
                 _let_go(verdict)
             raise
         if waiting:
-            return asked, await self._settle(asked, verdicts, phase)
+            settled = await self._settle(asked, verdicts, phase)
+            late = {name for name, error in self._failures.get(phase, {}).items() if error is None}
+            self._is_hung = late.issuperset(tool.name for tool in asked)
+            return asked, settled
         return asked, verdicts  # type: ignore[return-value]  # nothing in it waits
 
     def _ask(self, tool: Tool, phase: Phase) -> bool | Awaitable[bool]:
@@ -200,6 +215,8 @@ class Admission:
         known = self._verdicts.get((phase, tool.name))
         if known is not None:
             return known
+        if self._is_hung:
+            return self._fail(tool, phase, None)
         try:
             answer = self._filter(  # type: ignore[misc]  # admit() returned early without a filter
                 FilterRequest(tool.name, tool, self._context, phase, self._thread_id)
@@ -253,16 +270,18 @@ class Admission:
         return verdict
 
     def _fail(self, tool: Tool, phase: Phase, error: BaseException | None) -> bool:
-        self._failures.setdefault(phase, []).append((tool.name, error))
+        self._failures.setdefault(phase, {}).setdefault(tool.name, error)
         return False
 
 
-def require_filter(given: object) -> None:
-    """Raise where a filter can't be one; None, which admits everything, can.
+def require_filter(given: object, *, timeout_seconds: object = None) -> None:
+    """Raise where a filter can't be one, or its time limit none; None is no filter, and no limit.
 
     Raises:
         ConfigurationError: It is no function, or does not take one request.
     """
+    if timeout_seconds is not None and not (is_number(timeout_seconds) and timeout_seconds > 0):
+        raise ConfigurationError(f"filter_timeout_seconds is above 0 or None, found {timeout_seconds!r:.80}")
     if given is None:
         return
     if not callable(given):
@@ -276,27 +295,37 @@ def require_filter(given: object) -> None:
         )
 
 
+class _NoVerdictError(TypeError):
+    """What a filter answered is not a verdict."""
+
+
 def _as_verdict(answer: object) -> bool:
-    """Return an answer as a verdict; what is true whatever it says, or was never asked, is refused.
+    """Return an answer as a verdict.
 
     Raises:
-        TypeError: For a member of an enum that doesn't define its truth (`Decision.DENY` is true), an
-            awaitable in an awaitable, a generator, a function, or a future of a thread.
+        _NoVerdictError: It is not a bool. `"no"`, `(False, "why")` and `Decision.DENY` are all true, so the
+            truth of anything else says nothing.
     """
+    if _is_bool(answer):
+        return bool(answer)
+    if inspect.isawaitable(answer) or any(hasattr(answer, name) for name in _UNFINISHED):
+        _let_go(answer)
+    hint = ": a `return` may be missing" if answer is None else ""
+    kind = None if answer is None else type(answer).__name__
+    raise _NoVerdictError(f"it answered with {kind!r}, and only True admits{hint}")
+
+
+def _is_bool(answer: object) -> bool:
     if answer is True or answer is False:
-        return answer
-    unfinished = inspect.isawaitable(answer) or any(hasattr(answer, name) for name in _UNFINISHED)
-    if unfinished or callable(answer) or (isinstance(answer, Enum) and not _defines_truth(type(answer))):
-        if unfinished:
-            _let_go(answer)
-        raise TypeError(
-            f"a filter answers with True or False, or an awaitable of one, found {type(answer).__name__!r}"
-        )
-    return bool(answer)
+        return True
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(answer, numpy.bool_)
 
 
-def _defines_truth(cls: type) -> bool:
-    return any("__bool__" in vars(base) for base in cls.__mro__)
+def _reason(error: BaseException | None) -> str:
+    if error is None:
+        return _LATE
+    return str(error) if isinstance(error, _NoVerdictError) else repr(error)
 
 
 def _let_go(verdict: object) -> None:

@@ -155,14 +155,59 @@ async def test_failures_are_one_warning_a_phase_and_request_with_the_count_and_t
     assert record.exc_info[0] is RuntimeError
 
 
-@pytest.mark.parametrize("verdict", [None, 0, "", [], False])
-async def test_what_is_falsy_denies(verdict):
-    assert (await run_with(lambda request: verdict).load("send_mail"))["loaded"] == []
+@pytest.mark.parametrize("verdict", [None, 0, 1, "", "no", [], [0], {"a": 0}, (False, "why"), False])
+async def test_only_true_admits(verdict):
+    run = run_with(lambda request: verdict)
+    assert (await run.load("send_mail"))["loaded"] == []
+    assert (await run.search("send mail"))["results"] == []
+    assert (await run_with(lambda request: True).load("send_mail"))["loaded"] == ["send_mail"]
 
 
-@pytest.mark.parametrize("verdict", [True, 1, [0], {"rule": 3}])
-async def test_what_is_truthy_allows(verdict):
-    assert (await run_with(lambda request: verdict).load("send_mail"))["loaded"] == ["send_mail"]
+class Hung:
+    """A policy that never answers; counts how often it was asked while nobody else was waiting."""
+
+    def __init__(self):
+        self.rounds = self.waiting = 0
+
+    async def __call__(self, request):
+        self.rounds += self.waiting == 0
+        self.waiting += 1
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.waiting -= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "use"),
+    [
+        ({}, lambda run: run.search("tool")),
+        ({}, lambda run: run.search("tool", "another")),
+        ({"mode": "auto_load"}, lambda run: run.search("tool")),
+        ({}, lambda run: run.load(*(f"tool_{n}" for n in range(90)))),
+        ({}, lambda run: run.load("no_such_tool")),
+        ({}, lambda run: run.direct("tool_3")),
+        ({"mode": "call"}, lambda run: run.call("call_tool", name="tool_3")),
+        ({}, lambda run: run.step()),
+        ({"catalog_in_prompt": True, "preload": 3, "pinned": ["tool_1"]}, lambda run: run.step()),
+        ({"passthrough_tokens": 10**6}, lambda run: run.step()),
+    ],
+)
+async def test_a_hung_policy_costs_one_time_limit_a_request(options, use):
+    hung = Hung()
+    run = run_with(hung, [make(f"tool_{n}") for n in range(300)], filter_timeout_seconds=0.01, **options)
+    await run.step()
+    hung.rounds = 0
+    await use(run)
+    assert hung.rounds <= 1
+
+
+async def test_of_many_names_one_that_policy_is_slow_about_costs_the_others_nothing():
+    async def slow(request):
+        return request.tool_name != "send_mail" or await asyncio.Event().wait()
+
+    run = run_with(slow, filter_timeout_seconds=0.01)
+    assert (await run.load("send_mail", "create_issue"))["loaded"] == ["create_issue"]
 
 
 async def test_async_hooks_are_asked_at_once_and_the_order_is_kept():

@@ -54,9 +54,10 @@ class StepCalls(StepFrame):
         name, given = meta_tools.read_call(arguments)
         if self._is_meta_tool(name):
             return f"Error: {meta_tools.meta_tool_refused_text(name, names=self.names)}"
-        tool = await self._callable(name)
-        if tool is None:
-            return f"Error: {await self.missing_text(name)}"
+        with self.admission() as admission:
+            tool = await self._callable(name, admission)
+            if tool is None:
+                return f"Error: {await self.missing_text(name, admission=admission)}"
         if tool.requires_approval:  # what was approved runs as the call's target, and not through here
             return refusal_text(tool.name, None)
         return await tool.call(given, context)
@@ -64,9 +65,19 @@ class StepCalls(StepFrame):
     async def proxied(
         self, arguments: Mapping[str, Any], _: ToolContext
     ) -> tuple[Tool, Mapping[str, Any]] | None:
-        """Return the tool and the arguments that a call of the call tool really runs."""
+        """Return the tool and the arguments that a call of the call tool really runs.
+
+        Raises:
+            ToolUnavailableError: The filter gave no verdict on it. `call` would ask once more, and wait once
+                more for a policy that hangs.
+        """
         name, given = meta_tools.read_call(arguments)
-        tool = None if self._is_meta_tool(name) else await self._callable(name)
+        if self._is_meta_tool(name):
+            return None
+        with self.admission() as admission:
+            tool = await self._callable(name, admission)
+            if tool is None and (problem := admission.problem):
+                raise _unavailable(await self.missing_text(name, admission=admission), problem)
         return None if tool is None else (tool, given)
 
     async def unlisted(self, name: str) -> GuardedTool | None:
@@ -75,7 +86,9 @@ class StepCalls(StepFrame):
         if tool is None:
             return None
         with self.admission() as admission:
-            return self._unlisted(tool) if await admission.admits(tool, "load", "active") else None
+            admitted = await admission.admits(tool, "load", "active")
+            self.run.note(name, None if admitted else admission.problem)
+        return self._unlisted(tool) if admitted else None
 
     def guard(self, tool: Tool) -> GuardedTool:
         """Return a listed tool's copy, whose every call asks phase `active` again."""
@@ -85,13 +98,12 @@ class StepCalls(StepFrame):
         # Another searcher's too: a proxy behind a proxy would hide whose approval is needed.
         return name in self.names.present or isinstance(self.listed.get(name), MetaTool)
 
-    async def _callable(self, name: str) -> Tool | None:
+    async def _callable(self, name: str, admission: Admission) -> Tool | None:
         if name in self.listed:
             return self.listed[name]
-        with self.admission() as admission:
-            tool = await find_by_name(self.view, name, admission=admission)
-            if tool is None or not await admission.admits(tool, "active"):
-                return None
+        tool = await find_by_name(self.view, name, admission=admission)
+        if tool is None or not await admission.admits(tool, "active"):
+            return None
         return self._unlisted(tool)
 
     def _unlisted(self, tool: Tool) -> GuardedTool:
@@ -136,7 +148,15 @@ class StepCalls(StepFrame):
         with self.admission() as admission:
             if await admission.admits(tool, "active"):
                 return
-        raise ToolUnavailableError(await self.missing_text(tool.name))
+            problem = admission.problem
+            raise _unavailable(await self.missing_text(tool.name, admission=admission), problem)
 
     def _context(self) -> ToolContext:
         return ToolContext(thread_id=self.step.thread_id, run_id=self.step.run_id, context=self.step.context)
+
+
+def _unavailable(text: str, problem: str | None) -> ToolUnavailableError:
+    """Return the error for a tool that policy did not let run."""
+    error = ToolUnavailableError(text)
+    error.ran, error.problem = False, problem
+    return error

@@ -65,17 +65,16 @@ class StepFrame:
             timeout_seconds=self.options.filter_timeout_seconds,
         )
 
-    async def usable(self, names: Sequence[str]) -> Sequence[str]:
+    async def usable(self, names: Sequence[str], *, admission: Admission) -> Sequence[str]:
         """Return those of the names that may be told of: a denied tool is as one that isn't there."""
-        if self.options.filter is None:
+        if admission.is_open:
             return names
-        with self.admission() as admission:
-            tools = await admission.admit(await fetch_all(self.view, names), "active")
-        return [tool.name for tool in tools]
+        return [tool.name for tool in await admission.admit(await fetch_all(self.view, names), "active")]
 
-    async def missing_text(self, name: str) -> str:
+    async def missing_text(self, name: str, *, admission: Admission) -> str:
         """Return the sentence for a tool that is unknown or denied: the same for both."""
-        with self.admission() as admission:
-            alike = await suggest(self.view, name, admission=admission)
+        # Of a policy that has just failed nothing more is asked: it may hang.
+        failed = name in self.run.unsettled
+        alike = [] if failed else await suggest(self.view, name, admission=admission)
         search = None if self.run.passed_through else self.names.search
         return missing_tool_text(name, suggestions=alike, search=search)

@@ -39,7 +39,7 @@ async def load_names(frame: StepFrame, names: Sequence[str], *, admission: Admis
     if outcome.loaded:
         frame.run.guard.used()
     already = (*found.listed, *outcome.already_loaded)
-    evicted = await frame.usable(outcome.evicted)
+    evicted = await frame.usable(outcome.evicted, admission=admission)
     return meta_tools.load_answer(
         loaded=outcome.loaded,
         already_loaded=already,
@@ -67,7 +67,9 @@ async def answer_unload(frame: StepFrame, arguments: Mapping[str, Any], _: ToolC
         return meta_tools.unload_answer(message=meta_tools.NO_NAMES)
     most = meta_tools.MAX_NAMES
     given = names[:most]
-    unloaded = await frame.loads.remove(frame.step, await frame.usable(given))
+    with frame.admission() as admission:
+        usable = await frame.usable(given, admission=admission)
+    unloaded = await frame.loads.remove(frame.step, usable)
     missing = [name for name in given if name not in unloaded]
     text = meta_tools.unloaded_text(unloaded=unloaded, missing=missing)
     return meta_tools.unload_answer(

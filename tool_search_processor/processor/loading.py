@@ -43,6 +43,14 @@ class RunMemory:
     """Whether the last step listed everything and no meta-tool."""
     turn: tuple[int, str] | None = None
     """The user turn that tools were preloaded for."""
+    unsettled: dict[str, str] = field(default_factory=dict)
+    """Tools that were called unlisted, and why the filter gave no verdict on them."""
+
+    def note(self, name: str, problem: str | None) -> None:
+        """Remember whether the filter gave a verdict on a tool that was called."""
+        self.unsettled.pop(name, None)
+        if problem is not None:
+            self.unsettled[name] = problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,10 +57,7 @@ class Options:
             _whole("max_loaded", self.max_loaded, least=1)
         if not is_number(self.min_score) or not 0 <= self.min_score <= 1:
             raise ConfigurationError(f"min_score is from 0 to 1, found {self.min_score!r}")
-        require_filter(self.filter)
-        timeout = self.filter_timeout_seconds
-        if timeout is not None and not (is_number(timeout) and timeout > 0):
-            raise ConfigurationError(f"filter_timeout_seconds is above 0 or None, found {timeout!r}")
+        require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
         self._check_names()
 
     def _check_names(self) -> None:

@@ -219,7 +219,13 @@ class ToolSearchProcessor:
 
     async def missing_tool_text(self, step: InputStep, name: str) -> str:
         """Return the sentence for a call of a tool that is unknown or denied, the same for both."""
-        return f"Error: {await (await self._calls(step)).missing_text(name)}"
+        calls = await self._calls(step)
+        with calls.admission() as admission:
+            return f"Error: {await calls.missing_text(name, admission=admission)}"
+
+    def policy_problem(self, step: InputStep, name: str) -> str | None:
+        """Return why the filter gave no verdict on the call that `resolve_call` was asked of last."""
+        return self._loads.run(step).unsettled.get(name)
 
     async def definition_tokens(self, step: InputStep) -> int:
         """Return what sending every definition of the catalog at this step would cost, in tokens."""

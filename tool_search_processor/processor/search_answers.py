@@ -31,6 +31,7 @@ async def answer_search(frame: StepFrame, arguments: Mapping[str, Any], _: ToolC
         span.set({telemetry.HITS: len(ranked), telemetry.TOP_SCORE: best})
         tried, outcome = await _auto_load(frame, ranked, admission=admission)
         message = problem or await _message(frame, call, ranked=ranked, outcome=outcome, admission=admission)
+        evicted = await frame.usable(outcome.evicted, admission=admission)
     seen = frame.run.seen
     results = [
         meta_tools.search_result(
@@ -45,7 +46,7 @@ async def answer_search(frame: StepFrame, arguments: Mapping[str, Any], _: ToolC
         results,
         total=_total(frame, await _count(frame, call, rankings=rankings)),
         message=message,
-        receipt=frame.loads.receipt(outcome, tried, evicted=await frame.usable(outcome.evicted)),
+        receipt=frame.loads.receipt(outcome, tried, evicted=evicted),
     )
 
 
@@ -149,7 +150,7 @@ async def _message(
         frame.names,
         found=len(found),
         newly_loaded=outcome.loaded,
-        loaded=len(await frame.usable([name for name in found if name in run.seen])),
+        loaded=len(await frame.usable([name for name in found if name in run.seen], admission=admission)),
         before=frame.loads.had_before(frame.step, found),
         full=outcome.refused,
         limit=frame.options.max_loaded or 0,

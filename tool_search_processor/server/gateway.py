@@ -227,7 +227,12 @@ class GatewayEndpoints(RestEndpoints):
 
     def __init__(self, gateway: Gateway, access: Access) -> None:
         """Take what is told of, and who may know it."""
-        super().__init__(gateway.search, filter=gateway.filter, metrics=gateway.server.metrics)
+        super().__init__(
+            gateway.search,
+            filter=gateway.filter,
+            filter_timeout_seconds=gateway.server.options.filter_timeout_seconds,
+            metrics=gateway.server.metrics,
+        )
         self._gateway = gateway
         self._access = access
 

@@ -10,7 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from tool_search_processor.errors import InvalidToolError, ToolArgumentsError, ToolNotCallableError
+from tool_search_processor.errors import (
+    InvalidToolError,
+    ToolArgumentsError,
+    ToolNotCallableError,
+    ToolUnavailableError,
+)
 from tool_search_processor.plain import clean_text
 from tool_search_processor.tools import definitions
 from tool_search_processor.tools.arguments import (
@@ -315,7 +320,7 @@ class Tool:
         run = self.execute.function if isinstance(self.execute, ToolFunction) else self.execute
         try:
             return await run_callable(run, args, kwargs)
-        except ToolArgumentsError as exc:
+        except (ToolArgumentsError, ToolUnavailableError) as exc:
             exc.ran = exc.ran or isinstance(self.execute, ToolFunction)
             raise
 

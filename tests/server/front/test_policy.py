@@ -1,6 +1,7 @@
 """Who may find, see and call what: the filter, session rules and providers of one request."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 
@@ -24,6 +25,7 @@ from tests.server.front.support import (
 from tests.support import Policy, make
 from tool_search_processor import tool
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.filters import BATCH
 from tool_search_processor.providers import StaticProvider
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.mcp import ToolServer, on_demand
@@ -317,3 +319,26 @@ async def test_hiding_is_no_access_control(way):
     async with connected(front(mode="discovery"), way) as client:
         assert "create_issue" not in await names(client)
         assert not (await client.call_tool("create_issue", {"repo": "a"})).is_error
+
+
+@pytest.mark.parametrize("mode", ["normal", "discovery"])
+async def test_a_hung_policy_costs_one_time_limit_a_request(mode):
+    asked = []
+
+    async def hung(request):
+        asked.append(request.context)  # which is one object for each request
+        await asyncio.Event().wait()
+
+    many = [make(f"tool_{number}") for number in range(300)]
+    server = ToolServer(many, mode=mode, filter=hung, filter_timeout_seconds=0.01)
+    async with connected(server) as client:
+        await client.list_tools()
+        await search(client, query="tool")
+        await search(client, limit=100)
+        await proxied(client, "tool_3", {})
+    assert max(Counter(map(id, asked)).values()) <= BATCH
+
+
+def test_a_time_limit_of_the_filter_that_cannot_work_is_refused():
+    with pytest.raises(ConfigurationError, match="filter_timeout_seconds is above 0 or None, found -1"):
+        ToolServer(filter=Policy(), filter_timeout_seconds=-1)

@@ -16,6 +16,7 @@ from tests.server.rest.serving import MAIL, SEARCH, TOOLS, client, hybrid
 from tool_search_processor import StaticProvider, Tool
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.filters import BATCH
 from tool_search_processor.providers import CallableProvider
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.vector import VectorIndex
@@ -473,3 +474,32 @@ async def test_answers_are_as_the_document_says():
         check(await http.get("/v1/tools?limit=x"), "/v1/tools", "get")
         check(await http.get("/v1/tools/none"), "/v1/tools/{tool_id}", "get")
         check(await http.get("/health"), "/health", "get")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/tools/search", {"query": "tool", "limit": 100}),
+        ("POST", "/v1/tools/search", {"query": "", "limit": 100}),
+        ("GET", "/v1/tools", None),
+        ("GET", "/v1/inspect", None),
+        ("POST", "/v1/inspect", {"query": "tool", "ranking": "score"}),
+    ],
+)
+async def test_a_hung_policy_costs_one_time_limit_a_request(method, path, body):
+    asked = []
+
+    async def hung(request):
+        asked.append(request.tool_name)
+        await asyncio.Event().wait()
+
+    many = [Tool(f"tool_{number}", "A tool.") for number in range(300)]
+    async with client(many, search="bm25", filter=hung, filter_timeout_seconds=0.01) as http:
+        response = await http.request(method, path, json=body)
+    assert response.status_code == 200
+    assert 0 < len(asked) <= BATCH
+
+
+def test_a_time_limit_of_the_filter_that_cannot_work_is_refused():
+    with pytest.raises(ConfigurationError, match="filter_timeout_seconds is above 0 or None, found 0"):
+        create_app(TOOLS, search="bm25", filter_timeout_seconds=0)

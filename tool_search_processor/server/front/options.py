@@ -48,7 +48,7 @@ class FrontOptions:
             or not 1 <= self.top_k <= MAX_LIMIT
         ):
             raise ConfigurationError(f"top_k is a whole number from 1 to {MAX_LIMIT}, found {self.top_k!r}")
-        require_filter(self.filter)
+        require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
         for name in self.names.present:
             if not isinstance(name, str) or not is_tool_name(name):
                 raise ConfigurationError(

@@ -57,6 +57,7 @@ def create_app(
     search: Strategy = "hybrid",
     token: TokenCheck | None = None,
     filter: Filter | None = None,  # noqa: A002 - the option's public name
+    filter_timeout_seconds: float | None = None,
     **limits: Any,
 ) -> Starlette:
     """Return an ASGI application that searches a catalog, as Letta's client asks for it.
@@ -80,6 +81,7 @@ def create_app(
             a token to its user, None for nobody. None asks for no token.
         filter: Asked in phase `search` which tools a request may find; the context of its request, and
             that of providers, holds `headers` (found in upper and lower case) and `user`.
+        filter_timeout_seconds: How long an awaitable of the filter may take before it denies.
         limits: What `Protection` takes: `allowed_origins`, `requests_per_second` … Without a token only
             clients that call the host by a loopback name are served, unless `allowed_hosts` says otherwise:
             a page from elsewhere may have its own name lead here (DNS rebinding).
@@ -88,10 +90,12 @@ def create_app(
         ConfigurationError: When an option can't work.
         ImportError: When the strategy needs an extra that is not installed.
     """
-    require_filter(filter)
+    require_filter(filter, timeout_seconds=filter_timeout_seconds)
     given = tools_or_catalog if isinstance(tools_or_catalog, Catalog) else None
     catalog = Catalog(tools_or_catalog, search=search) if given is None else given
-    endpoints = RestEndpoints(ModeSearch(catalog, search), filter=filter)
+    endpoints = RestEndpoints(
+        ModeSearch(catalog, search), filter=filter, filter_timeout_seconds=filter_timeout_seconds
+    )
     access = Access(token)
 
     @asynccontextmanager
@@ -124,11 +128,13 @@ class RestEndpoints:
         search: ModeSearch,
         *,
         filter: Filter | None,  # noqa: A002 - as `create_app` has it
+        filter_timeout_seconds: float | None = None,
         metrics: ServerMetrics | None = None,
     ) -> None:
         """Take what searches, who may find what, and where it is counted, if not by itself."""
         self.search = search
         self._filter = filter
+        self._filter_timeout_seconds = filter_timeout_seconds
         self._inspector = Inspector(search)
         self._document = openapi_document()
         self._metrics = metrics or ServerMetrics()
@@ -246,7 +252,8 @@ class RestEndpoints:
 
     async def _seen(self, request: Request, caller: Caller) -> tuple[CatalogView, Admission]:
         context = context_of(request, caller)
-        return await self.search.catalog.view(context), Admission(self._filter, context=context)
+        admission = Admission(self._filter, context=context, timeout_seconds=self._filter_timeout_seconds)
+        return await self.search.catalog.view(context), admission
 
 
 def wanted_of(
