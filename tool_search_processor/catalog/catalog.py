@@ -17,7 +17,7 @@ from tool_search_processor.catalog.flights import run_without_waiting
 from tool_search_processor.catalog.gathering import Components
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.patience import Limits
-from tool_search_processor.catalog.sources import Source, are_same
+from tool_search_processor.catalog.sources import Source, are_same, labels_of
 from tool_search_processor.catalog.status import CatalogStatus
 from tool_search_processor.catalog.uniting import Seen, United, Uniting
 from tool_search_processor.catalog.views import CatalogView, Fetch
@@ -101,7 +101,10 @@ class Catalog(Provider):
         )
         self.name = name
         found = as_providers(providers)
-        self._sources = [Source(provider, kind=Tool, limits=limits) for provider in found]
+        self._sources = [
+            Source(provider, kind=Tool, limits=limits, label=label)
+            for provider, label in zip(found, labels_of(found), strict=True)
+        ]
         self._components = Components.of(found, limits=limits, owner=name)
         self.static = all(source.static for source in self._sources)
         self._drift = Drift(on_change, known_fingerprints)
@@ -352,10 +355,8 @@ class Catalog(Provider):
 
     async def _check_static(self) -> None:
         """Check the names of what is known without waiting, where the rest has to be waited for."""
-        register = self._uniting.register({}, strict=True)
-        for source in self._sources:
-            if source.static:
-                register.enter(await source.read({}, strict=True), origin=source.name)
+        static = [source for source in self._sources if source.static]
+        self._uniting.check([(source, await source.read({}, strict=True)) for source in static])
 
     async def _read_stale(self, context: Context, *, strict: bool) -> dict[Source[Tool], tuple[Tool, ...]]:
         stale = [s for s in self._sources if s.is_due() or (strict and not s.is_current())]

@@ -1,79 +1,176 @@
-"""What happens when two tools want one name."""
+"""Who gets a name that several tools want."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.names import hashed_tool_name
 
+GIVEN_DIRECTLY = ""
+"""The place of tools that a user gave as such, which come before those that providers bring."""
+
+Key = tuple[str, str, str]
+NO_NAMES: Mapping[Key, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool that wants a name."""
+
+    tool: Tool
+    place: str
+    """Which of the catalog's sources it is from; `GIVEN_DIRECTLY` for none."""
+    origin: str
+    """What errors and status call that source."""
+
+    @property
+    def key(self) -> Key:
+        """What tells the tool from all others, however the lists change."""
+        return self.place, self.tool.original_name, self.tool.name
+
+    @property
+    def is_made(self) -> bool:
+        """Whether its name was made from another one."""
+        return self.tool.original_name != self.tool.name
+
+    @property
+    def rank(self) -> tuple[bool, bool]:
+        """Its place among those that want one name; the order of the lists decides between equals."""
+        return self.is_made, self.place != GIVEN_DIRECTLY
+
 
 class NameRegister:
-    """Gives out names: the earlier tool keeps one; a later one is told apart by a hash, or refused.
+    """Gives out names, the same ones whatever the order of the lists.
 
-    Told apart is what an importer renamed: two different originals that meet in one name. Tools with
-    equal originals, or without one, clash.
+    Who had a name keeps it. Among new ones a name that is valid as it stands stays with its tool, and each
+    tool whose name was made from another gets a hash of that one where it meets others. Tools of equal
+    originals clash: the ones given directly come first, then the earlier ones; the others are refused.
     """
 
     def __init__(
-        self, *, taken: Mapping[str, Tool], reserved: Collection[str] = (), strict: bool = False
+        self,
+        *,
+        taken: Mapping[str, Tool],
+        reserved: Collection[str] = (),
+        strict: bool = False,
+        before: Mapping[Key, str] = NO_NAMES,
     ) -> None:
         """Begin a register.
 
         Args:
             taken: Tools that have their names already.
-            reserved: Names that no tool may bear.
-            strict: Raise at the first refusal.
+            reserved: Names that no tool may have.
+            strict: Raise at the first clash.
+            before: The `given` of the register before this one.
         """
         self.refused: list[RefusedTool] = []
+        self.given: dict[Key, str] = {}
+        """Who has which name."""
         # Only looked into: a request pays for its own tools, however many are shared.
-        self._shared = taken
-        self._entered: dict[str, tuple[Tool, str]] = {}
+        self._taken = taken
+        self._entered: dict[str, Offer] = {}
         self._reserved = reserved
         self._strict = strict
+        self._before = before
 
-    def enter(self, tools: Iterable[Tool], *, origin: str) -> list[Tool]:
-        """Return those of the tools that get a name, some under a new one.
-
-        Args:
-            tools: The candidates, in order.
-            origin: Where they come from, for errors and status.
+    def settle(self, offers: Sequence[Offer]) -> list[Tool | None]:
+        """Return each tool under the name that it gets; None for one that is refused.
 
         Raises:
-            DuplicateToolError: Where a name is taken, in a strict register.
+            DuplicateToolError: Where tools of equal originals want a name, in a strict register.
             ReservedToolNameError: Where a name is reserved, in a strict register.
         """
-        entered = []
-        for tool in tools:
-            named = self._named(tool)
-            if named.name in self._reserved:
-                self._refuse(named, origin, _reserved_error(named.name, origin))
-            elif (holder := self._holder(named.name)) is not None:
-                self._refuse(named, origin, DuplicateToolError(named.name, (holder[1], origin)))
+        named: dict[int, Tool] = {}
+        wanting: dict[str, list[int]] = {}
+        for number, offer in enumerate(offers):
+            held = self._before.get(offer.key) if self._before else None
+            if held is None or not self._enter(held, number, offers, named):
+                wanting.setdefault(offer.tool.name, []).append(number)
+        # Hashes come last, so that none takes a name that is valid as it stands.
+        told_apart = [
+            number
+            for name, numbers in wanting.items()
+            if len(numbers) > 1 or not self._enter(name, numbers[0], offers, named)
+            for number in self._contest(name, numbers, offers, named)
+        ]
+        for number in told_apart:
+            tool = offers[number].tool
+            name = hashed_tool_name(tool.name, tool.original_name)
+            if not self._enter(name, number, offers, named):
+                self._refuse(name, offers[number])
+        return [named.get(number) for number in range(len(offers))]
+
+    def _contest(
+        self, name: str, numbers: Sequence[int], offers: Sequence[Offer], named: dict[int, Tool]
+    ) -> list[int]:
+        """Give out a name that is not free, or that several want; return who has to be told apart."""
+        if name in self._reserved:
+            for number in numbers:
+                self._refuse(name, offers[number])
+            return []
+        told_apart: list[int] = []
+        is_free = self._holder(name) is None
+        ranked = sorted(numbers, key=lambda number: offers[number].rank)
+        if is_free and (
+            not offers[ranked[0]].is_made or len({offers[n].tool.original_name for n in numbers}) == 1
+        ):
+            self._enter(name, ranked.pop(0), offers, named)
+        holder = self._holder(name)
+        for number in ranked:
+            offer = offers[number]
+            if offer.is_made and (holder is None or holder[0] != offer.tool.original_name):
+                told_apart.append(number)
             else:
-                self._entered[named.name] = (named, origin)
-                entered.append(named)
-        return entered
+                self._refuse(name, offer)
+        return told_apart
 
-    def _named(self, tool: Tool) -> Tool:
-        holder = self._holder(tool.name)
-        original = tool.original_name
-        if holder is None or original == holder[0].original_name:
-            return tool
-        metadata = {**tool.metadata, "original_name": original}
-        return tool.replace(name=hashed_tool_name(tool.name, original), metadata=metadata)
+    def _enter(self, name: str, number: int, offers: Sequence[Offer], named: dict[int, Tool]) -> bool:
+        """Give a tool a name, if it is free."""
+        if name in self._entered or name in self._taken or name in self._reserved:
+            return False
+        offer = offers[number]
+        self._entered[name] = offer
+        self.given[offer.key] = name
+        named[number] = _renamed(offer.tool, name)
+        return True
 
-    def _holder(self, name: str) -> tuple[Tool, str] | None:
-        """Return the tool that has a name, and where it came from."""
-        shared = self._shared.get(name)
-        return self._entered.get(name) if shared is None else (shared, "the tools that all requests share")
+    def _holder(self, name: str) -> tuple[str, str] | None:
+        """Return the original name of the tool that has a name, and where it came from."""
+        if (shared := self._taken.get(name)) is not None:
+            return shared.original_name, "the tools that all requests share"
+        offer = self._entered.get(name)
+        return None if offer is None else (offer.tool.original_name, offer.origin)
 
-    def _refuse(self, tool: Tool, origin: str, error: ConfigurationError) -> None:
-        if self._strict:
+    def _refuse(self, name: str, offer: Offer) -> None:
+        holder = self._holder(name)
+        error: ConfigurationError
+        if holder is None:
+            error = _reserved_error(name, offer.origin)
+        else:
+            error = DuplicateToolError(name, (holder[1], offer.origin))
+        is_mistake = holder is None or holder[0] == offer.tool.original_name
+        if self._strict and is_mistake:
             raise error
-        self.refused.append(RefusedTool(name=tool.name, provider=origin, reason=str(error)))
+        reason = str(error) if is_mistake else _held_text(name, *holder)  # type: ignore[misc]  # is_mistake
+        self.refused.append(RefusedTool(name=name, provider=offer.origin, reason=reason))
+
+
+def _renamed(tool: Tool, name: str) -> Tool:
+    if tool.name == name:
+        return tool
+    return tool.replace(name=name, metadata={**tool.metadata, "original_name": tool.original_name})
+
+
+def _held_text(name: str, original: str, origin: str) -> str:
+    return (
+        f"the name {name!r} was given to the tool {original!r} of {origin} before, and stays with it as long "
+        "as it is listed: put one of them in a namespace"
+    )
 
 
 def _reserved_error(name: str, origin: str) -> ReservedToolNameError:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from operator import is_
 from typing import Generic
 
+from tool_search_processor.catalog.clashes import GIVEN_DIRECTLY
 from tool_search_processor.catalog.flights import Flight, within
 from tool_search_processor.catalog.patience import PATIENCE_SECONDS, HoldOff, Limits
 from tool_search_processor.catalog.status import ProviderStatus
@@ -27,6 +29,7 @@ from tool_search_processor.providers.base import (
 from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import foreign_line
+from tool_search_processor.tools.origins import Origin, mark_origin
 from tool_search_processor.transforms.base import ComponentT, kind_of
 
 logger = logging.getLogger(__name__)
@@ -48,18 +51,32 @@ class Source(Generic[ComponentT]):
     """A provider with what it last gave of one kind: its tools, or its resources, say."""
 
     def __init__(
-        self, provider: ToolProvider, *, kind: type[ComponentT], limits: Limits | None = None
+        self,
+        provider: ToolProvider,
+        *,
+        kind: type[ComponentT],
+        limits: Limits | None = None,
+        label: str | None = None,
     ) -> None:
-        """Take a provider; nothing is read yet."""
+        """Take a provider; nothing is read yet.
+
+        Args:
+            provider: Lists what is wanted of it.
+            kind: What it lists.
+            limits: For how long it is waited for, and its last list served.
+            label: What tells it from the catalog's others, in every process; its name by default.
+        """
         self.provider = provider
         self.kind: type[ComponentT] = kind
         self.name = provider_name(provider)
+        self._origin = Origin(self.name if label is None else label)
         self.static = bool(getattr(provider, "static", False))
         self.foreign = bool(getattr(provider, "foreign", False))
         self._make = FunctionTools()
         self._limits = limits or Limits()
         self._clock = self._limits.clock
-        self._bounded = self.static or bool(getattr(provider, "limits_itself", False))
+        self._is_catalog = bool(getattr(provider, "limits_itself", False))
+        self._bounded = self.static or self._is_catalog
         self._timeout = None if self._bounded else self._limits.timeout_seconds
         self._last: _Reading[ComponentT] = _Reading()
         self._serials = count(1)
@@ -85,6 +102,15 @@ class Source(Generic[ComponentT]):
     def is_shared(self) -> bool:
         """Whether the list last read holds for every request."""
         return self._last.version is not None
+
+    def place_of(self, tool: Tool) -> str:
+        """Return what tells from where the tool is: this source and, of a catalog in it, that one's source.
+
+        From the first time on it is the tool's origin as well, by which its copies are known.
+        """
+        origin = mark_origin(tool, self._origin)
+        label = self._origin.label
+        return label if origin is self._origin or not self._is_catalog else f"{label}/{origin.label}"
 
     def version(self) -> Hashable | None:
         """Return the provider's change mark of this moment; None where it has none, or can't tell."""
@@ -257,6 +283,23 @@ class Source(Generic[ComponentT]):
                 "the provider %r failed to list its %s: %s", self.name, what, error, exc_info=trace
             )
         self._error = error
+
+
+def labels_of(providers: Sequence[ToolProvider]) -> list[str]:
+    """Return what tells a catalog's providers apart: their names, the second `static` as `static#2`.
+
+    What only stands for tools that were given directly has the label of those.
+    """
+    counts: Counter[str] = Counter()
+    labels = []
+    for provider in providers:
+        if getattr(provider, "direct", False) is True:
+            labels.append(GIVEN_DIRECTLY)
+            continue
+        name = provider_name(provider)
+        counts[name] += 1
+        labels.append(name if counts[name] == 1 else f"{name}#{counts[name]}")
+    return labels
 
 
 def _text(exc: BaseException) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import count
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tool_search_processor.tools import Tool
@@ -21,6 +22,7 @@ _GENERATIONS = count(1)
 _MAX_SELECTIONS = 64
 _LONGEST_NAME = 200
 _SHORTEST_TAIL = 4
+_NO_PLACES: Mapping[str, str] = MappingProxyType({})
 
 SUGGESTION_CUTOFF = 0.6
 """How alike a name must be to be suggested, by OSA similarity from 0 to 1."""
@@ -29,9 +31,10 @@ SUGGESTION_CUTOFF = 0.6
 class ToolSet:
     """An ordered set of tools with unique names; later sets have a greater `generation`."""
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
-        """Take tools whose names are unique."""
+    def __init__(self, tools: Iterable[Tool] = (), *, places: Mapping[str, str] = _NO_PLACES) -> None:
+        """Take tools whose names are unique, and from where each is, by name."""
         self.tools: tuple[Tool, ...] = tuple(tools)
+        self.places = places
         self.by_name: Mapping[str, Tool] = {tool.name: tool for tool in self.tools}
         self.generation = next(_GENERATIONS)
         self._selections: dict[tuple[frozenset[str], frozenset[str]], frozenset[str] | None] = {}

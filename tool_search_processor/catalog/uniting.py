@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
-from tool_search_processor.catalog.clashes import NameRegister
+from tool_search_processor.catalog.clashes import NO_NAMES, Key, NameRegister, Offer
 from tool_search_processor.catalog.drift import Drift
 from tool_search_processor.catalog.sources import Source
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet
@@ -14,6 +15,7 @@ from tool_search_processor.once import Once
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.origins import origin_of
 from tool_search_processor.transforms.base import Transform
 from tool_search_processor.transforms.rows import (
     check_transforms,
@@ -25,6 +27,8 @@ from tool_search_processor.transforms.rows import (
 logger = logging.getLogger(__name__)
 
 Listing = tuple[Source[Tool], Sequence[Tool]]
+_NEW = "transforms"
+"""The place of tools that a transform made itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +80,8 @@ class Uniting:
         self._drift = drift
         self._owner = owner
         self._warned = Once()
+        self._before: Mapping[Key, str] = NO_NAMES
+        self._before_transformed: Mapping[Key, str] = NO_NAMES
 
     async def share(self, listings: Sequence[Listing], *, is_whole: bool, strict: bool) -> United:
         """Return the set of the tools that all requests share.
@@ -89,19 +95,20 @@ class Uniting:
             ConfigurationError: See `Catalog.refresh`.
         """
         epoch = self._drift.epoch
-        register = self.register({}, strict=strict)
+        register = self._register({}, strict=strict, before=self._before)
+        entered, places = _settled(register, listings)
         tools = [
             tool
-            for source, listed in listings
-            for tool in self._drift.watch(
-                register.enter(listed, origin=source.name), provider=source.name, foreign=source.foreign
-            )
+            for (source, _), listed in zip(listings, entered, strict=True)
+            for tool in self._drift.watch(listed, provider=source.name, foreign=source.foreign)
         ]
         # What one request lacks another may have: only a list that is the whole can be judged.
         if strict and is_whole:
             await check_transforms(self._transforms, tools)
+        self._before = register.given
         return await self._united(
             tools,
+            places,
             taken={},
             transforms=self._transforms if is_whole else self._for_parts,
             refused=register.refused,
@@ -112,21 +119,34 @@ class Uniting:
 
     async def add(self, listings: Sequence[Listing], *, taken: Mapping[str, Tool], strict: bool) -> United:
         """Return the set of a request's own tools, which take no name from those in `taken`."""
-        register = self.register(taken, strict=strict)
-        tools = [tool for source, listed in listings for tool in register.enter(listed, origin=source.name)]
+        register = self._register(taken, strict=strict)
+        entered, places = _settled(register, listings)
+        tools = [tool for listed in entered for tool in listed]
         return await self._united(
-            tools, taken=taken, transforms=self._for_parts, refused=register.refused, strict=strict
+            tools, places, taken=taken, transforms=self._for_parts, refused=register.refused, strict=strict
         )
 
-    def register(self, taken: Mapping[str, Tool], *, strict: bool) -> NameRegister:
+    def check(self, listings: Sequence[Listing]) -> None:
+        """Check the names of what is known of the shared lists.
+
+        Raises:
+            DuplicateToolError: Two tools have one name.
+            ReservedToolNameError: A tool has a reserved name.
+        """
+        _settled(self._register({}, strict=True), listings)
+
+    def _register(
+        self, taken: Mapping[str, Tool], *, strict: bool, before: Mapping[Key, str] = NO_NAMES
+    ) -> NameRegister:
         """Return the register of names as they are before the transforms, which may change them."""
         if self._transforms:
-            return NameRegister(taken={}, strict=strict)
-        return NameRegister(taken=taken, reserved=self._reserved_names, strict=strict)
+            return NameRegister(taken={}, strict=strict, before=before)
+        return NameRegister(taken=taken, reserved=self._reserved_names, strict=strict, before=before)
 
     async def _united(
         self,
         tools: Sequence[Tool],
+        places: Mapping[str, str],
         *,
         taken: Mapping[str, Tool],
         transforms: Sequence[Transform],
@@ -139,14 +159,21 @@ class Uniting:
         stages: Sequence[Sequence[Tool]] = (tools,)
         if transforms:
             stages = await transform_stages(transforms, tools)
-            register = NameRegister(taken=taken, reserved=self._reserved_names, strict=strict)
-            tools = register.enter(stages[-1], origin=f"the transforms of {self._owner}")
+            register = NameRegister(
+                taken=taken,
+                reserved=self._reserved_names,
+                strict=strict,
+                before=NO_NAMES if lists is None else self._before_transformed,
+            )
+            tools, places = self._settle_transformed(register, stages[-1], places, before=tools)
+            if lists is not None:
+                self._before_transformed = register.given
             refused = [*refused, *register.refused]
         self._note(refused)
         asked = any(map(overrides_get_tool, transforms))
         # Only now, so that what is held keeps its name from others, and has the one that users know.
         return United(
-            tools=ToolSet(tool for tool in tools if not isinstance(tool, HeldTool)),
+            tools=ToolSet((tool for tool in tools if not isinstance(tool, HeldTool)), places=places),
             lists=lists,
             stages=[index_components(stage) for stage in stages] if asked else (),
             refused=tuple(refused),
@@ -154,8 +181,40 @@ class Uniting:
             epoch=epoch,
         )
 
+    def _settle_transformed(
+        self,
+        register: NameRegister,
+        listed: Sequence[Tool],
+        places: Mapping[str, str],
+        *,
+        before: Iterable[Tool],
+    ) -> tuple[list[Tool], dict[str, str]]:
+        """Give out the names after the transforms; a copy is of the place of what it is a copy of."""
+        by_origin = {origin_of(tool): places[tool.name] for tool in before}
+        origin = f"the transforms of {self._owner}"
+        offers = [Offer(tool, by_origin.get(origin_of(tool), _NEW), origin) for tool in listed]
+        return _named(zip(offers, register.settle(offers), strict=True))
+
     def _note(self, refused: Iterable[RefusedTool]) -> None:
         """Warn of each refused tool once."""
         for tool in refused:
             if self._warned.is_new(tool):
                 logger.warning("the tool %r of %s is not served: %s", tool.name, tool.provider, tool.reason)
+
+
+def _settled(register: NameRegister, listings: Sequence[Listing]) -> tuple[list[list[Tool]], dict[str, str]]:
+    """Return each list under the names that its tools get, and the place of each name."""
+    offers = [
+        Offer(tool, source.place_of(tool), source.name) for source, listed in listings for tool in listed
+    ]
+    settled = iter(zip(offers, register.settle(offers), strict=True))
+    named = [_named(islice(settled, len(listed))) for _, listed in listings]
+    return [tools for tools, _ in named], {
+        name: place for _, places in named for name, place in places.items()
+    }
+
+
+def _named(settled: Iterable[tuple[Offer, Tool | None]]) -> tuple[list[Tool], dict[str, str]]:
+    """Return the tools that got a name, and the place of each."""
+    named = [(tool, offer.place) for offer, tool in settled if tool is not None]
+    return [tool for tool, _ in named], {tool.name: place for tool, place in named}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tool_search_processor.catalog.clashes import NameRegister
+from tool_search_processor.catalog.clashes import NameRegister, Offer
 from tool_search_processor.evaluation.files import STDIN, DataError, label_of, read_values
 from tool_search_processor.evaluation.formats import read_tools
 from tool_search_processor.tools import Tool
@@ -64,7 +64,7 @@ def load_tools(path: str | Path) -> list[Tool]:
     `tools/list` result, and an OpenAPI document (2.0 or 3.x; YAML with PyYAML). A `namespace` or
     `server` in a definition becomes the namespace; `tags`, `keywords` and `pinned` are taken as well. Names
     that no provider accepts are made into ones that they do; the original is kept in
-    `metadata["original_name"]`, and later ones of two that meet get a hash. Tools that bear the same name
+    `metadata["original_name"]`, and those that meet in one name get a hash. Tools that bear the same name
     are all returned.
 
     Raises:
@@ -223,16 +223,13 @@ def check_unique(tools: Sequence[Tool], name: str) -> None:
 
 
 def _told_apart(tools: Sequence[Tool]) -> list[Tool]:
-    """Return the tools under the names that a catalog would give them; clashing ones keep theirs."""
-    register = NameRegister(taken={})
-    return [_renamed(tool, register.enter([tool], origin="")) for tool in tools]
-
-
-def _renamed(tool: Tool, entered: Sequence[Tool]) -> Tool:
-    if not entered or entered[0].name == tool.name:
-        return tool
-    # Queries go by the name in the file, even where that one was valid and an earlier tool had it.
-    return entered[0].replace(metadata={"original_name": tool.name, **tool.metadata})
+    """Return the tools under the names that a catalog would give them; those that clash have one name."""
+    settled = NameRegister(taken={}).settle([Offer(tool, place="", origin="") for tool in tools])
+    names = {tool.original_name: tool.name for tool in settled if tool is not None}
+    return [
+        named or tool.replace(name=names.get(tool.original_name, tool.name))
+        for tool, named in zip(tools, settled, strict=True)
+    ]
 
 
 def _query(record: Any, place: str, number: int) -> Query:

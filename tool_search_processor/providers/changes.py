@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.origins import keep_origin
 
 _PART_LENGTH = 32
 """Hexadecimal digits for each part of a definition: 128 bits."""
@@ -46,7 +47,9 @@ class HeldTool(Tool):
 def hold(tool: Tool, change: ToolChange, accept: Callable[[str | None], None]) -> HeldTool:
     """Return the tool as one that is held."""
     known = {f.name: getattr(tool, f.name) for f in fields(Tool)} | {"execute": None}
-    return HeldTool(**known, change=change, accept=accept)
+    held = HeldTool(**known, change=change, accept=accept)
+    keep_origin(held, tool)
+    return held
 
 
 def definition_fingerprint(tool: Tool) -> str:

@@ -30,7 +30,7 @@ def as_providers(source: object) -> list[ToolProvider]:
         ConfigurationError: When something in it can't give tools.
     """
     if isinstance(source, Mapping):
-        return [StaticProvider(source, name="tools")]
+        return [_given(source)]
     if is_provider(source):
         return [source]  # type: ignore[list-item]  # is_provider has looked
     refuse_class(source, origin="tools")
@@ -49,6 +49,12 @@ def is_provider(value: object) -> bool:
     return not isinstance(value, type | Tool) and callable(getattr(value, "list_tools", None))
 
 
+def _given(tools: Iterable[object] | Mapping[str, object]) -> StaticProvider:
+    provider = StaticProvider(tools, name="tools")  # type: ignore[arg-type]  # which it looks at
+    provider.direct = True
+    return provider
+
+
 def _group(items: list[object]) -> list[ToolProvider]:
     """Gather neighbouring tools and functions into one provider each."""
     providers: list[ToolProvider] = []
@@ -56,7 +62,7 @@ def _group(items: list[object]) -> list[ToolProvider]:
 
     def flush() -> None:
         if loose:
-            providers.append(StaticProvider(tuple(loose), name="tools"))  # type: ignore[arg-type]
+            providers.append(_given(tuple(loose)))
             loose.clear()
 
     for item in items:

@@ -23,6 +23,8 @@ class StaticProvider(Provider):
     """
 
     static = True
+    direct = False
+    """Whether it only stands for tools that were given to a catalog as such."""
 
     def __init__(
         self,

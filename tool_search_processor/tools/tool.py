@@ -31,6 +31,7 @@ from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_ca
 from tool_search_processor.tools.fields import NOTHING, frozen_field, words_of, wrong_field, wrong_name
 from tool_search_processor.tools.frozen import FrozenDict, thaw
 from tool_search_processor.tools.names import is_tool_name
+from tool_search_processor.tools.origins import keep_origin
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS, WireSchema, wire_schema
 from tool_search_processor.tools.signatures import ToolFunction, inspect_function
 
@@ -224,7 +225,9 @@ class Tool:
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed."""
-        return dataclasses.replace(self, **changes)
+        copy = dataclasses.replace(self, **changes)
+        keep_origin(copy, self)
+        return copy
 
     @property
     def original_name(self) -> str:

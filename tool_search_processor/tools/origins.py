@@ -1,0 +1,34 @@
+"""Where a tool comes from: for catalogs alone, and no part of its definition."""
+
+from __future__ import annotations
+
+_KEY = "_origin"
+"""Beside the fields, as what a tool computes is: equal tools stay equal, and copies by `replace` have it."""
+
+
+class Origin:
+    """A source of tools, equal to itself alone."""
+
+    __slots__ = ("label",)
+
+    def __init__(self, label: str) -> None:
+        """Take what the source is called, the same in every process."""
+        self.label = label
+
+
+def mark_origin(tool: object, origin: Origin) -> Origin:
+    """Return the origin of a tool, which is this one where it had none: the first catalog to list it says."""
+    found: Origin = tool.__dict__.setdefault(_KEY, origin)
+    return found
+
+
+def origin_of(tool: object) -> Origin | None:
+    """Return the origin of a tool, or of what it is a copy of; None for one that no catalog has listed."""
+    found: Origin | None = tool.__dict__.get(_KEY)
+    return found
+
+
+def keep_origin(copy: object, tool: object) -> None:
+    """Give a copy the origin of what it is a copy of."""
+    if (origin := origin_of(tool)) is not None:
+        copy.__dict__[_KEY] = origin
