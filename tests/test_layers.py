@@ -33,7 +33,7 @@ ROWS = {
         "search.text",
         "search.documents",
     ],
-    3: ["steps", "tokens", "call_requests", "messages", "results", "transforms", "search"],
+    3: ["steps", "tokens", "call_requests", "content_blocks", "messages", "results", "transforms", "search"],
     4: ["meta_tools", "filters", "guarded"],
     5: ["providers", "stores"],
     6: ["catalog"],

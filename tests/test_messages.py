@@ -173,8 +173,121 @@ def test_anthropic_media_and_cache_marks(block, part):
     (answer, *rest) = to_openai_messages([{"role": "user", "content": [result, block]}])
     assert rest == ([] if part is None else [{"role": "user", "content": [part]}])
     is_text = part is None or part["type"] == "text"
-    words = "r" if part is None else "r\nt"
+    words = f"r\n[{block['type']}]" if part is None else "r\nt"
     assert answer["content"] == (words if is_text else [{"type": "text", "text": "r"}, part])
+
+
+@pytest.mark.parametrize(
+    ("block", "text"),
+    [
+        (
+            {
+                "type": "search_result",
+                "title": "Doors",
+                "source": "https://x",
+                "content": [{"type": "text", "text": "six"}],
+            },
+            "Doors\nhttps://x\nsix",
+        ),
+        (
+            {"type": "resource", "resource": {"uri": "file:///a", "mimeType": "text/plain", "text": "six"}},
+            "file:///a\nsix",
+        ),
+        (
+            {"type": "resource", "resource": {"uri": "file:///a", "mimeType": "audio/wav", "blob": "AA"}},
+            "file:///a\n[audio/wav, not shown]",
+        ),
+        ({"type": "resource_link", "uri": "file:///a", "name": "a"}, "a\nfile:///a"),
+        ({"type": "json", "json": {"a": [1]}}, '{"a": [1]}'),
+        ({"json": {"a": 1}}, '{"a": 1}'),
+        ({"text": "six"}, "six"),
+        ({"type": "audio", "data": "AA", "mimeType": "audio/wav"}, "[audio/wav, not shown]"),
+        ({"type": "tool_reference", "tool_name": "open_door"}, "open_door"),
+        (
+            {
+                "type": "document",
+                "title": "Doors",
+                "context": "plan",
+                "source": {"type": "text", "media_type": "text/plain", "data": "six"},
+            },
+            "Doors\nsix\nplan",
+        ),
+        ({"type": "thinking", "thinking": "hm"}, '{"thinking": "hm"}'),
+        ({"type": "of_tomorrow", "answer": 6, "cache_control": {"type": "ephemeral"}}, '{"answer": 6}'),
+        ({"type": "of_tomorrow"}, "[of_tomorrow]"),
+        (6, "6"),
+    ],
+)
+def test_every_block_of_a_result_leaves_its_text(block, text):
+    for content in ([block], block):
+        result = {"type": "tool_result", "tool_use_id": "t", "content": content}
+        (message,) = to_openai_messages([{"role": "user", "content": [result]}])
+        assert message["content"] == text
+        (message,) = to_openai_messages([{"role": "tool", "tool_call_id": "t", "content": content}])
+        assert message == {"role": "tool", "tool_call_id": "t", "content": text}
+
+
+def test_a_picture_of_an_mcp_server_stays_a_picture():
+    block = {"type": "image", "data": "AA", "mimeType": "image/gif"}
+    (message,) = to_openai_messages([{"role": "tool", "tool_call_id": "t", "content": [block]}])
+    assert message["content"] == [{"type": "image_url", "image_url": {"url": "data:image/gif;base64,AA"}}]
+
+
+def test_a_failure_without_words_is_told_as_one():
+    block = {"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": []}
+    (message,) = to_openai_messages([{"role": "user", "content": [block]}])
+    assert message["content"] == "Error: the tool failed without saying why."
+
+
+def test_a_block_that_is_nested_too_deeply_is_named():
+    block = {}
+    for _ in range(200):
+        block = {"content": [block]}
+    (message,) = to_openai_messages([{"role": "tool", "tool_call_id": "t", "content": [block]}])
+    assert message["content"]
+
+
+def test_what_a_provider_ran_itself_leaves_its_results():
+    blocks = [
+        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "doors"}},
+        {
+            "type": "web_search_tool_result",
+            "tool_use_id": "s",
+            "content": [
+                {"type": "web_search_result", "title": "Doors", "url": "https://x", "encrypted_content": "E"}
+            ],
+        },
+        {"type": "text", "text": "At six."},
+    ]
+    (message,) = to_openai_messages([{"role": "assistant", "content": blocks}])
+    assert message == {"role": "assistant", "content": "Doors\nhttps://x\nAt six."}
+
+
+def test_a_reply_of_anthropics_client_is_its_message_alone():
+    reply = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude",
+        "content": [{"type": "text", "text": "Hello"}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 1},
+    }
+    assert to_openai_messages([reply]) == [{"role": "assistant", "content": "Hello"}]
+
+
+def test_results_of_calls_that_share_an_id_are_told_apart_by_their_order():
+    calls = assistant("x", "x")
+    messages = [calls, result("x", "1"), result("x", "2"), assistant("x"), result("x", "3")]
+    first, one, two, later, three = to_openai_messages(messages)
+    ids = [call["id"] for call in first["tool_calls"]]
+    assert len(set(ids)) == 2
+    assert [(m["tool_call_id"], m["content"]) for m in (one, two, three)] == [
+        (ids[0], "1"),
+        (ids[1], "2"),
+        ("x", "3"),
+    ]
+    assert later == messages[3]
 
 
 def test_a_cache_mark_on_an_anthropic_result_stays():

@@ -5,10 +5,15 @@ import dataclasses
 import json
 import pickle
 from collections import ChainMap, deque
+from dataclasses import dataclass
+from types import SimpleNamespace
 
+import litellm
 import pytest
+from openai.types.chat import ChatCompletionMessage
+from pydantic import BaseModel
 
-from tool_search_processor import Agent, InputStep, Tool, ToolContext, run_processors
+from tool_search_processor import Agent, InputStep, TokenLimiter, Tool, ToolContext, run_processors
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.testing import ScriptedModel, call
 
@@ -65,3 +70,69 @@ def test_a_step_can_be_copied_and_its_mappings_can_not_be_changed(name):
     assert getattr(step.replace(step_number=1), name) is getattr(step, name)
     with pytest.raises(TypeError, match="cannot be changed"):
         getattr(step, name)["user"] = "eve"
+
+
+class Said(BaseModel):
+    role: str
+    content: str
+
+
+@dataclass
+class Told:
+    role: str
+    content: str
+
+
+def reply_of_anthropic():
+    block = SimpleNamespace(type="tool_use", id="t", name="f", input={})
+    return SimpleNamespace(role="assistant", content=[block], type="message", id="msg_1", model="claude")
+
+
+MESSAGES = {
+    "litellm": lambda: litellm.Message(role="assistant", content="hi"),
+    "openai": lambda: ChatCompletionMessage(role="assistant", content="hi"),
+    "pydantic": lambda: Said(role="assistant", content="hi"),
+    "dataclass": lambda: Told(role="assistant", content="hi"),
+    "namespace": lambda: SimpleNamespace(role="assistant", content="hi"),
+    "blocks": lambda: {
+        "role": "assistant",
+        "content": [SimpleNamespace(type="text", text="hi"), SimpleNamespace(type="thinking", thinking="hm")],
+    },
+    "old form": lambda: {
+        "role": "assistant",
+        "content": "hi",
+        "function_call": {"name": "f", "arguments": "{}"},
+    },
+    "anthropic": reply_of_anthropic,
+    "a call as an object": lambda: {
+        "role": "assistant",
+        "content": "hi",
+        "tool_calls": [SimpleNamespace(id="c", function=SimpleNamespace(name="f", arguments="{}"))],
+    },
+}
+
+
+@pytest.mark.parametrize("make", MESSAGES.values(), ids=MESSAGES.keys())
+async def test_messages_of_sdks_are_made_plain(make):
+    step = InputStep(
+        messages=[{"role": "user", "content": "a " * 50}, make(), {"role": "user", "content": "b"}]
+    )
+    assert json.loads(json.dumps(step.messages)) == step.messages
+    assert step.messages[1]["role"] == "assistant"
+    limited = await run_processors([TokenLimiter(60)], step)
+    assert limited.messages[-1] == {"role": "user", "content": "b"}
+
+
+def test_what_is_not_a_message_is_refused_in_words():
+    with pytest.raises(ConfigurationError, match=r"messages\[0\] has no role"):
+        InputStep(messages=[SimpleNamespace(text="hi")])
+
+
+def test_messages_that_are_plain_already_stay_what_they_are():
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+        {"role": "assistant", "content": None},
+    ]
+    step = InputStep(messages=messages)
+    assert step.messages is messages
+    assert step.replace(step_number=1).messages is messages

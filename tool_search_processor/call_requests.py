@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -49,8 +49,20 @@ def read_calls(value: Any) -> list[CallRequest]:
         value = [value]
     elif not isinstance(value, list | tuple):
         # an SDK's message iterates over its fields, so being iterable says nothing
-        value = items_of(field_of(value, "tool_calls")) or items_of(field_of(value, "content"))
+        value = call_items(value)
     return [call for call in map(read_call, value) if call is not None]
+
+
+def call_items(message: Any) -> Sequence[Any]:
+    """Return what stands where an assistant message has its calls: `tool_calls`, content, or `function_call`.
+
+    The last is what OpenAI's API had before `tool_calls`, and what some servers still give.
+    """
+    found = items_of(field_of(message, "tool_calls")) or items_of(field_of(message, "content"))
+    old = field_of(message, "function_call")
+    if field_of(old, "name") and not any(read_call(item) for item in found):
+        return [{"function": old}]
+    return found
 
 
 def unique_ids(
@@ -66,7 +78,7 @@ def unique_ids(
     for call in calls:
         unique = call
         while not unique.id or unique.id in seen:
-            content = json.dumps([run_id, call.name, call.arguments])
+            content = json.dumps([run_id, call.name, _canonical(call.arguments)])
             equal[content] += 1
             unique = dataclasses.replace(call, id=_made_id(content, equal[content]))
         seen.add(unique.id)
@@ -114,6 +126,16 @@ def _label(item: Any, name: str) -> str:
     """Return an id or a name; what is neither a text nor a number is none."""
     found = field_of(item, name)
     return clean_text(str(found)) if isinstance(found, str | int) else ""
+
+
+def _canonical(arguments: Any) -> Any:
+    """Return arguments in one form, whether they were written as an object or as its JSON text."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return arguments
+    return arguments or {}
 
 
 def _arguments(given: Any) -> Any:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tool_search_processor.call_requests import openai_call, read_call
+from tool_search_processor.call_requests import CallRequest, openai_call, read_call, read_calls, unique_ids
+from tool_search_processor.content_blocks import (
+    THINKING,
+    assistant_text,
+    is_openai_content,
+    kind_of,
+    marked,
+    result_content,
+    text_part,
+    user_parts,
+)
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import field_of, items_of, mapping_of, sendable, text_of
+from tool_search_processor.plain import field_of, items_of, sendable, text_of
 from tool_search_processor.results import safe_repr
 
-_ANTHROPIC_BLOCKS = frozenset(
-    {"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "server_tool_use"}
-)
-_MEDIA_TYPES = {"image": "image/png", "document": "application/pdf"}
+# What an SDK's reply has beside its message: no provider takes it back.
+_OF_A_REPLY = frozenset({"annotations", "function_call"})
+_KEPT_BESIDE_BLOCKS = ("name", "reasoning_content", "provider_specific_fields")
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
@@ -29,7 +39,8 @@ def to_openai_messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
     """Return a conversation in OpenAI chat shape, as new plain dicts.
 
     Takes OpenAI chat messages, Anthropic messages (`tool_use` and `tool_result` blocks), and the SDKs'
-    objects for both.
+    objects for both. The calls of one message get ids of their own, those that `tool_calls_of` gives for
+    it, and each result has the id of its call.
 
     Raises:
         ConfigurationError: Something is not a message: it has no role.
@@ -45,17 +56,137 @@ def to_openai_messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
                 f"messages[{number}] has no role: found {safe_repr(item):.80}; "
                 'a message looks like {"role": "user", "content": "..."}'
             )
-        result.extend(_from_anthropic(message) if _is_anthropic(message) else [_with_calls(message)])
+        result.extend(_converted(message))
+    return _with_own_ids(result)
+
+
+def is_openai_message(message: Any) -> bool:
+    """Return True if a message is a mapping in OpenAI's chat shape down to its parts and calls."""
+    if not isinstance(message, Mapping):
+        return False
+    role, content = message.get("role"), message.get("content")
+    if not isinstance(role, str):
+        return True  # nothing can be made of it: whoever reads it says so
+    parts = [*items_of(content), *items_of(message.get("tool_calls"))]
+    return (
+        role != "function"
+        and "function_call" not in message
+        and is_openai_content(content, role=role)
+        and all(isinstance(part, str | Mapping) for part in parts)
+    )
+
+
+def _converted(message: dict[str, Any]) -> list[dict[str, Any]]:
+    role = message["role"]
+    if role == "assistant":
+        return [_assistant(message)]
+    if role == "function":  # a result, as OpenAI's API had them before `tool_calls`
+        message, role = {**message, "role": "tool"}, "tool"
+    content = message.get("content")
+    if is_openai_content(content, role=role):
+        return [message]
+    blocks = [block for block in items_of(content) if block is not None]
+    results = [_result(block) for block in blocks if kind_of(block) == "tool_result"]
+    if role == "tool" and not results:
+        return [{**message, "content": result_content(content)}]
+    parts = user_parts(blocks)
+    return [*results, *([{**message, "role": "user", "content": parts}] if parts else [])]
+
+
+def _assistant(message: dict[str, Any]) -> dict[str, Any]:
+    calls = _openai_calls(message)
+    content = message.get("content")
+    is_reply = message.get("type") == "message"  # an object of a client, with figures beside the message
+    if is_reply or not is_openai_content(content, role="assistant"):
+        blocks = items_of(content) or [content]
+        kept = {key: message[key] for key in _KEPT_BESIDE_BLOCKS if key in message}
+        message = {"role": "assistant", "content": assistant_text(blocks), **kept}
+        thinking = [block for block in blocks if kind_of(block) in THINKING]
+        if thinking:
+            message["thinking_blocks"] = thinking
+    rest = {key: value for key, value in message.items() if key not in _OF_A_REPLY and key != "tool_calls"}
+    return {**rest, "tool_calls": calls} if calls else rest
+
+
+def _openai_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the calls of an assistant's message, without what stands in their place and is not a call."""
+    calls = [_openai_call(item) for item in items_of(message.get("tool_calls")) if isinstance(item, dict)]
+    return calls or [openai_call(request) for request in read_calls({**message, "tool_calls": None})]
+
+
+def _openai_call(item: dict[str, Any]) -> dict[str, Any]:
+    request = read_call(item)
+    return openai_call(request) if request is not None and request.style == "anthropic" else item
+
+
+def _result(block: Any) -> dict[str, Any]:
+    text = result_content(field_of(block, "content"))
+    if not text and field_of(block, "is_error"):
+        text = "Error: the tool failed without saying why."
+    return marked(
+        {"role": "tool", "tool_call_id": str(field_of(block, "tool_use_id") or ""), "content": text}, block
+    )
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A call that has no result yet."""
+
+    place: int
+    """Of its message."""
+    id: str
+    given: str
+    """The id that its server gave, which another call of the message may have too."""
+    name: str
+
+
+def _with_own_ids(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give the calls of each message ids of their own, and each result the id of its call."""
+    waiting: list[_Waiting] = []
+    result = list(messages)
+    for place, message in enumerate(messages):
+        if "tool_calls" in message and message["role"] == "assistant":
+            given = [read_call(call) or _unreadable(call) for call in message["tool_calls"]]
+            own = unique_ids(given)
+            calls = [_with_id(item, call.id) for item, call in zip(message["tool_calls"], own, strict=True)]
+            result[place] = {**message, "tool_calls": calls}
+            waiting += [
+                _Waiting(place, call.id, old.id, call.name) for call, old in zip(own, given, strict=True)
+            ]
+        elif message["role"] == "tool":
+            answered = _call_of(message, waiting)
+            if answered is not None:
+                waiting.remove(answered)
+                result[place] = {**message, "tool_call_id": answered.id}
     return result
 
 
-def _with_calls(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message without what stands in the place of tool calls and is none."""
-    if "tool_calls" not in message:
-        return message
-    calls = [call for call in items_of(message["tool_calls"]) if isinstance(call, dict)]
-    rest = {key: value for key, value in message.items() if key != "tool_calls"}
-    return {**rest, "tool_calls": calls} if calls else rest
+def _with_id(call: dict[str, Any], call_id: str) -> dict[str, Any]:
+    return call if call.get("id") == call_id else {"type": "function", **call, "id": call_id}
+
+
+def _unreadable(call: Mapping[str, Any]) -> CallRequest:
+    return CallRequest(id=_id(call), name="", arguments=None)
+
+
+def _call_of(result: Mapping[str, Any], waiting: Sequence[_Waiting]) -> _Waiting | None:
+    """Return the call that a result answers: one of the newest message that has its id.
+
+    Without an id it is known by its name, and without a name it answers the first call of the newest message.
+    """
+    call_id, name = _id(result, "tool_call_id"), result.get("name")
+    fits = [call for call in waiting if call.id == call_id] if call_id else []
+    if not fits and call_id:
+        fits = [call for call in waiting if call.given == call_id]
+    if not call_id:
+        fits = [call for call in waiting if name in (None, "", call.name)]
+    newest = fits[-1].place if fits else -1
+    return next((call for call in fits if call.place == newest), None)
+
+
+def _id(item: Mapping[str, Any], key: str = "id") -> str:
+    found = item.get(key)
+    return str(found) if isinstance(found, str | int) else ""
 
 
 def call_ids(messages: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -100,22 +231,20 @@ def answer_open_calls(messages: Sequence[dict[str, Any]], *, text: str) -> list[
     a result no call, as where it was cut from the front: such results are left out.
     """
     results: dict[int, list[dict[str, Any]]] = {}
-    waiting: list[tuple[int, str, str]] = []
+    waiting: list[_Waiting] = []
     for place, message in enumerate(messages):
         if message.get("role") == "tool":
-            call_id = str(message.get("tool_call_id"))
-            call = next((call for call in reversed(waiting) if call[1] == call_id), None)
+            call = _call_of(message, waiting)
             if call is not None:
                 waiting.remove(call)
-                results[call[0]].append(message)
+                results[call.place].append(message)
         elif message.get("role") == "assistant":
             results[place] = []
-            waiting += [
-                (place, str(call.get("id")), str(field_of(call.get("function"), "name") or ""))
-                for call in message.get("tool_calls") or ()
-            ]
-    for place, call_id, name in waiting:
-        results[place].append(tool_message(call_id, name, text))
+            for item in message.get("tool_calls") or ():
+                name = str(field_of(item.get("function"), "name") or "")
+                waiting.append(_Waiting(place, _id(item), _id(item), name))
+    for call in waiting:
+        results[call.place].append(tool_message(call.id, call.name, text))
     return [
         item
         for place, message in enumerate(messages)
@@ -146,100 +275,7 @@ def merge_system(
     own = head.get("content") if head is not None else None
     content: Any
     if isinstance(own, list):
-        content = [_text_part(text) for text in before] + own + [_text_part(text) for text in after]
+        content = [text_part(text) for text in before] + own + [text_part(text) for text in after]
     else:
         content = "\n\n".join([*before, *([own] if own else []), *after])
     return [{**(head or {"role": "system"}), "content": content}, *rest]
-
-
-def _text_part(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
-def _is_anthropic(message: Mapping[str, Any]) -> bool:
-    content = message.get("content")
-    if not isinstance(content, list):
-        return False
-    return any(_kind(block) in _ANTHROPIC_BLOCKS for block in content)
-
-
-def _from_anthropic(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    blocks = [
-        block if isinstance(block, dict) else _text_part(str(block))
-        for block in message["content"]
-        if block is not None
-    ]
-    if message["role"] == "assistant":
-        # its calls may stand beside blocks of thinking, as in Mistral's messages and litellm's
-        beside = {"tool_calls": message["tool_calls"]} if "tool_calls" in message else {}
-        return [{**_with_calls(beside), **_assistant_from_blocks(blocks)}]
-    results = [_result_from_block(block) for block in blocks if block.get("type") == "tool_result"]
-    parts = [part for part in map(_part_from_block, blocks) if part is not None]
-    return [*results, *([{**message, "content": parts}] if parts else [])]
-
-
-def _assistant_from_blocks(blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    message: dict[str, Any] = {
-        "role": "assistant",
-        "content": text_of([block for block in blocks if block.get("type") == "text"]) or None,
-    }
-    thinking = [block for block in blocks if _kind(block) in {"thinking", "redacted_thinking"}]
-    calls = [call for call in map(read_call, blocks) if call is not None]
-    if thinking:
-        message["thinking_blocks"] = list(thinking)
-    if calls:
-        message["tool_calls"] = [openai_call(call) for call in calls]
-    return message
-
-
-def _result_from_block(block: Mapping[str, Any]) -> dict[str, Any]:
-    parts = [part for part in map(_part_from_block, items_of(block.get("content"))) if part is not None]
-    has_media = any(_kind(part) in ("image_url", "file") for part in parts)
-    return _marked(
-        {
-            "role": "tool",
-            "tool_call_id": str(block.get("tool_use_id") or ""),
-            "content": parts if has_media else text_of(parts or block.get("content")),
-        },
-        block,
-    )
-
-
-def _kind(block: Any) -> str:
-    """Return the type that a block names; an empty text where that is none."""
-    kind = field_of(block, "type")
-    return kind if isinstance(kind, str) else ""
-
-
-def _part_from_block(block: Any) -> dict[str, Any] | None:
-    if isinstance(block, str):
-        return _text_part(block)
-    kind = _kind(block)
-    if kind == "text":
-        return _marked(_text_part(str(block.get("text") or "")), block)
-    if kind in ("image", "document"):
-        part = _media_part(kind, mapping_of(block.get("source")))
-        return None if part is None else _marked(part, block)
-    return None if kind in _ANTHROPIC_BLOCKS or not isinstance(block, Mapping) else dict(block)
-
-
-def _media_part(kind: str, source: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return an image or a document as a part as litellm takes it; None for one without content."""
-    data, url, file_id = source.get("data"), source.get("url"), source.get("file_id")
-    if source.get("type") in ("text", "content"):
-        return _text_part(text_of(data or source.get("content")))
-    media_type = source.get("media_type") or _MEDIA_TYPES[kind]
-    if file_id:
-        return {"type": "file", "file": {"file_id": file_id, "format": media_type}}
-    place = f"data:{media_type};base64,{data}" if data else url
-    if not place:
-        return None
-    if kind == "image":
-        return {"type": "image_url", "image_url": {"url": place}}
-    return {"type": "file", "file": {"file_data" if data else "file_id": place}}
-
-
-def _marked(part: dict[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part with the mark up to which its provider caches, if the block bears one."""
-    mark = block.get("cache_control")
-    return {**part, "cache_control": mark} if mark else part

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.errors import AbortRun, ConfigurationError
+from tool_search_processor.messages import is_openai_message, to_openai_messages
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.frozen import FrozenDict
 
@@ -30,7 +31,7 @@ class InputStep:
     """
 
     messages: Sequence[Message]
-    """The conversation so far, in OpenAI chat shape."""
+    """The conversation so far, in OpenAI chat shape; SDKs' objects and Anthropic messages are converted."""
     tools: Sequence[Tool] = ()
     """What the model will be offered, in the order it is sent."""
     instructions: Sequence[str] = ()
@@ -58,6 +59,9 @@ class InputStep:
                 )
             if not isinstance(value, Sequence):  # such as filter(...), which could be read once
                 object.__setattr__(self, name, tuple(value))
+        # most steps are copies of one another: what has the shape already is left as it is
+        if not all(map(is_openai_message, self.messages)):
+            object.__setattr__(self, "messages", to_openai_messages(self.messages))
         for item in self.tools if isinstance(self.tools, list | tuple) else ():
             if not isinstance(item, Tool):
                 raise ConfigurationError(

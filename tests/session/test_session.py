@@ -316,3 +316,85 @@ async def test_two_anonymous_sessions_that_look_alike_are_two():
             assert (await session.execute(ASKED[:1], approvals={"c1": True}))[0]["content"] == "erased a"
             with pytest.raises(ResumeError):
                 await session.execute(ASKED[:1], approvals={"c1": True})
+
+
+def open_page(p: str) -> str:
+    """Open a page."""
+    return f"text of {p}"
+
+
+def content_of(messages):
+    return {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
+
+
+@pytest.mark.parametrize("given", ["x", "", None], ids=["repeated", "empty", "missing"])
+@pytest.mark.parametrize("make", [openai_call, tool_use], ids=["openai", "anthropic"])
+async def test_results_have_the_ids_of_their_calls_in_the_messages(make, given):
+    calls = [make("open_page", {"p": page}, given) for page in "ab"]
+    anthropic = make is tool_use
+    reply = (
+        {"role": "assistant", "content": calls} if anthropic else {"role": "assistant", "tool_calls": calls}
+    )
+    messages = [USER, reply]
+    async with ToolSession(tools=[open_page]) as session:
+        await session.openai_tools([USER])
+        results = await session.execute(reply)
+        messages += [{"role": "user", "content": results}] if anthropic else results
+        await session.openai_tools(messages)
+        sent = session.messages
+    ids = [result["tool_use_id" if anthropic else "tool_call_id"] for result in results]
+    assert len(set(ids)) == 2
+    assert [call["id"] for call in sent[1]["tool_calls"]] == ids
+    assert content_of(sent) == {ids[0]: "text of a", ids[1]: "text of b"}
+    assert not anthropic or all(call["function"]["arguments"] for call in sent[1]["tool_calls"])
+
+
+async def test_ids_that_each_reply_counts_anew_stay_with_their_results():
+    messages = [USER]
+    async with ToolSession(tools=[open_page]) as session:
+        for page in "ab":
+            await session.openai_tools(messages)
+            reply = {"role": "assistant", "tool_calls": [openai_call("open_page", {"p": page}, "call_0")]}
+            messages += [reply, *await session.execute(reply)]
+        await session.openai_tools(messages)
+        assert [m["content"] for m in session.messages if m["role"] == "tool"] == ["text of a", "text of b"]
+
+
+async def test_a_history_that_others_wrote_is_repaired():
+    broken = {"id": "b", "function": {"name": "open page!", "arguments": '{"p": '}}
+    messages = [
+        {"role": "tool", "tool_call_id": "gone", "content": "of a call that was cut off"},
+        USER,
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": None}}, broken],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": "1"},
+        {"role": "user", "content": "go on"},
+    ]
+    async with ToolSession() as session:
+        await session.openai_tools(messages)
+        user, assistant, first, second, last = session.messages
+    assert (user, last) == (USER, messages[-1])
+    functions = [call["function"] for call in assistant["tool_calls"]]
+    assert functions == [{"name": "f", "arguments": "{}"}, {"name": "open_page_", "arguments": "{}"}]
+    assert (first["tool_call_id"], first["content"]) == ("a", "1")
+    assert second["tool_call_id"] == "b"
+    assert "Whether it took effect is not known" in second["content"]
+
+
+async def test_the_old_form_of_a_call_and_its_result_are_read():
+    call = {"name": "open_page", "arguments": '{"p": "a"}'}
+    reply = {"role": "assistant", "content": None, "function_call": call}
+    async with ToolSession(tools=[open_page]) as session:
+        await session.openai_tools([USER])
+        (result,) = await session.execute(reply)
+        assert result["content"] == "text of a"
+        for answer in (result, {"role": "function", "name": "open_page", "content": "text of a"}):
+            await session.openai_tools([USER, reply, answer])
+            _, assistant, told = session.messages
+            assert assistant["tool_calls"] == [
+                {"id": result["tool_call_id"], "type": "function", "function": call}
+            ]
+            assert "function_call" not in assistant
+            assert (told["role"], told["tool_call_id"]) == ("tool", result["tool_call_id"])

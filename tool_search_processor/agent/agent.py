@@ -11,11 +11,10 @@ from typing import Any
 from tool_search_processor.agent.completions import Completion, litellm_completion
 from tool_search_processor.agent.engine import Engine, last_result
 from tool_search_processor.agent.loops import run_blocking
-from tool_search_processor.agent.resumption import LEFT_OPEN, ClaimLedger, PausedRun, read_approvals
+from tool_search_processor.agent.resumption import ClaimLedger, PausedRun, read_approvals
 from tool_search_processor.agent.runs import Event, RunResult
 from tool_search_processor.agent.runstate import RunState, input_messages
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.messages import answer_open_calls
 from tool_search_processor.results import RESULT_CHARACTERS
 from tool_search_processor.session.checks import (
     check_approvals,
@@ -23,6 +22,7 @@ from tool_search_processor.session.checks import (
     checked_processors,
     checked_tools,
 )
+from tool_search_processor.session.histories import repaired_history
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
 
@@ -267,7 +267,7 @@ class Agent:
     ) -> RunState:
         # stopped, or cut by its owner, it may hold calls without results and results without calls
         history = [*input_messages(messages), *input_messages(given)]
-        history = answer_open_calls(history, text=LEFT_OPEN)
+        history = repaired_history(history)
         if not history:
             raise ConfigurationError("there is nothing to send: give an input, or messages")
         return RunState(self._base(context=context, thread_id=thread_id), history=history)

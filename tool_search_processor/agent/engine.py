@@ -20,7 +20,6 @@ from tool_search_processor.agent.runs import (
     ToolResultEvent,
 )
 from tool_search_processor.agent.runstate import RunState, model_request
-from tool_search_processor.call_requests import tool_calls_of
 from tool_search_processor.errors import AbortRun
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.plain import mapping_of
@@ -177,9 +176,7 @@ class Engine:
     ) -> AsyncGenerator[Event]:
         """Run or refuse the open calls of a paused run, after asking every policy again."""
         step = await self._processed(run, max(run.steps - 1, 0))
-        open_ids = set(pause.open_ids)
-        requests = [call for call in tool_calls_of(run.history[pause.index]) if call.id in open_ids]
-        prepared = await self._runner.prepare(step, requests)
+        prepared = await self._runner.prepare(step, pause.requests)
         ready, waiting = [], []
         for call in prepared:
             answer = decisions.get(call.request.id)

@@ -12,13 +12,13 @@ from threading import Lock
 from typing import Any, TypeAlias
 
 from tool_search_processor.agent.runs import RunResult, Usage
+from tool_search_processor.call_requests import CallRequest, tool_calls_of
 from tool_search_processor.errors import ResumeError
-from tool_search_processor.messages import answer_open_calls, open_calls, to_openai_messages
+from tool_search_processor.messages import open_calls, to_openai_messages
 from tool_search_processor.session.calls import PendingCall, PreparedCall
+from tool_search_processor.session.histories import repaired_history, sendable_calls
 
 _REMEMBERED_CLAIMS = 20_000
-
-LEFT_OPEN = "Error: this call was not run, because the run stopped before it."
 
 ClaimKey: TypeAlias = tuple[str, ...]
 
@@ -31,6 +31,8 @@ class PausedRun:
     index: int
     """Of the assistant message whose calls are open."""
     open_ids: tuple[str, ...]
+    requests: tuple[CallRequest, ...]
+    """The open calls as the model wrote them."""
     pending: Mapping[str, PendingCall] | None
     """What was shown to a person; None where only messages were kept."""
     run_id: str | None
@@ -64,13 +66,16 @@ class PausedRun:
             raise ResumeError(
                 "nothing is pending: the messages don't end with an assistant's tool calls without results"
             )
-        before = answer_open_calls(messages[:index], text=LEFT_OPEN)
-        messages, index = [*before, *messages[index:]], len(before)
+        # read before the repair, which would make a call of broken arguments one without arguments
+        requests = tuple(call for call in tool_calls_of(messages[index]) if call.id in open_ids)
+        before = repaired_history(messages[:index])
+        messages, index = [*before, sendable_calls(messages[index]), *messages[index + 1 :]], len(before)
         if result is None:
             return cls(
                 messages=messages,
                 index=index,
                 open_ids=tuple(open_ids),
+                requests=requests,
                 pending=None,
                 run_id=None,
                 thread_id=_thread(thread_id),
@@ -85,6 +90,7 @@ class PausedRun:
             messages=messages,
             index=index,
             open_ids=tuple(open_ids),
+            requests=requests,
             pending=pending,
             run_id=result.run_id,
             thread_id=_same_thread(result.thread_id, _thread(thread_id)),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from tool_search_processor.agent.completions import Reply
 from tool_search_processor.agent.runs import FinishReason, RunResult, Usage
-from tool_search_processor.call_requests import CallRequest, openai_call, unique_ids
+from tool_search_processor.call_requests import CallRequest, unique_ids
 from tool_search_processor.messages import call_ids, merge_system, to_openai_messages
-from tool_search_processor.plain import clean_text, copied, plain, sendable
-from tool_search_processor.session.calls import PendingCall, ToolOutcome, read_arguments, wire_name
+from tool_search_processor.plain import clean_text, copied, plain
+from tool_search_processor.session.calls import PendingCall, ToolOutcome, read_arguments
+from tool_search_processor.session.histories import stored_call
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
 
@@ -68,7 +68,7 @@ class RunState:
         calls = self._runnable(reply)
         message: dict[str, Any] = {"role": "assistant", "content": reply.text or None, **reply.extra}
         if calls:
-            message["tool_calls"] = [_stored_call(call) for call in calls]
+            message["tool_calls"] = list(map(stored_call, calls))
         if calls or reply.text:
             self.history.append(message)
         if calls:
@@ -162,27 +162,6 @@ def _distinct(tools: Sequence[Tool]) -> list[Tool]:
             logger.warning("two tools of one step are named %r: the first is sent", tool.name)
         named.setdefault(tool.name, tool)
     return list(named.values())
-
-
-def _stored_call(call: CallRequest) -> Mapping[str, Any]:
-    """What a model got wrong must not be sent back: providers refuse broken names and arguments."""
-    text = call.arguments
-    if not _is_object(text):
-        arguments, _ = read_arguments(call.arguments, name=call.name)
-        text = json.dumps(sendable(arguments))
-    return openai_call(call, name=wire_name(call.name), arguments=clean_text(text))
-
-
-def _is_object(text: Any) -> bool:
-    """Whether a text is strictly the JSON of an object; what was read leniently may not be."""
-    try:
-        return isinstance(text, str) and isinstance(json.loads(text, parse_constant=_refuse), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
 
 
 def _is_whole(call: CallRequest) -> bool:

@@ -24,6 +24,7 @@ from tool_search_processor.session.checks import (
     checked_tools,
 )
 from tool_search_processor.session.claims import claim_calls, claimers, content_name
+from tool_search_processor.session.histories import repaired_history
 from tool_search_processor.session.runner import CallRunner
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool
@@ -128,7 +129,7 @@ class ToolSession:
         """
         if self._ended:
             raise ConfigurationError("this session was left: open a new ToolSession")
-        self._messages = to_openai_messages(messages)
+        self._messages = repaired_history(to_openai_messages(messages))
         step = self._base.replace(messages=self._messages, step_number=self._number)
         self._step = await run_processors(self._processors, step)
         self._number += 1

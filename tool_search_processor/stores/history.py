@@ -25,8 +25,8 @@ class HistoryStore:
     ```
 
     It keeps nothing, so it needs no server and survives every restart, for anonymous callers too: pass
-    the messages of the turns before. What is no longer in the messages is no longer loaded. Call ids
-    have to be unique in a conversation: only the first answer to the first call with an id counts.
+    the messages of the turns before. What is no longer in the messages is no longer loaded. Of each call
+    only the first answer counts; where ids repeat, it answers the newest message that has its id.
 
     Safe to use from any number of threads and event loops.
     """
@@ -142,19 +142,23 @@ class _Conversation:
 
 def _answers(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str | None, Any]]:
     """Yield the tool's name and the content of each first answer; None and None for each new step."""
-    calls: dict[str, tuple[str, _Style | None]] = {}
+    calls: dict[str, list[tuple[str, _Style]]] = {}
     for message in _dicts(messages):
         role = message.get("role")
         if role == "assistant":
             yield None, None
+            made: dict[str, list[tuple[str, _Style]]] = {}
             for call_id, call in _calls(message):
-                calls.setdefault(call_id, call)
+                made.setdefault(call_id, []).append(call)
+            # which of two tools an answer is from, an id that they share does not tell
+            calls |= {call_id: same if len(set(same)) == 1 else [] for call_id, same in made.items()}
         elif role in ("tool", "user"):  # of any type, in messages of any origin
             for call_id, content, style in _results(message, role):
-                name, asked = calls.get(call_id, ("", None))
-                if style == asked:
-                    calls[call_id] = name, None  # answered: no style fits any more
-                    yield name, content
+                waiting = calls.get(call_id, [])
+                answered = next((call for call in waiting if call[1] == style), None)
+                if answered is not None:
+                    waiting.remove(answered)
+                    yield answered[0], content
 
 
 def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, _Style]]]:

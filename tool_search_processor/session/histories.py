@@ -1,0 +1,57 @@
+"""Histories as they may be sent: what models, programs and interruptions left broken in them is repaired."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tool_search_processor.call_requests import CallRequest, openai_call, read_call
+from tool_search_processor.messages import answer_open_calls
+from tool_search_processor.plain import clean_text, items_of, sendable
+from tool_search_processor.session.calls import read_arguments, wire_name
+
+LEFT_OPEN = "Error: the run stopped before this call had a result. Whether it took effect is not known."
+"""What stands for a missing result; only whoever started the call could say more."""
+
+
+def repaired_history(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a conversation, in OpenAI chat shape, that every provider accepts, whoever wrote it.
+
+    Each call has a name and arguments that can be sent, and exactly one result, right behind it; results
+    without a call are left out.
+    """
+    return answer_open_calls(list(map(sendable_calls, messages)), text=LEFT_OPEN)
+
+
+def stored_call(call: CallRequest) -> dict[str, Any]:
+    """Return a call as it goes into a history: providers refuse broken names and arguments."""
+    text = call.arguments
+    if not _is_object(text):
+        arguments, _ = read_arguments(call.arguments, name=call.name)
+        text = json.dumps(sendable(arguments))
+    return openai_call(call, name=wire_name(call.name), arguments=clean_text(text))
+
+
+def sendable_calls(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message whose calls have names and arguments that can be sent."""
+    calls = items_of(message.get("tool_calls"))
+    return {**message, "tool_calls": list(map(_sendable_call, calls))} if calls else message
+
+
+def _sendable_call(item: Mapping[str, Any]) -> dict[str, Any]:
+    request = read_call(item)
+    # a kind of call that only its own provider knows stays as it is
+    return dict(item) if request is None else {**item, **stored_call(request)}
+
+
+def _is_object(text: Any) -> bool:
+    """Return True for a string that is strictly the JSON of an object; what was read leniently may not be."""
+    try:
+        return isinstance(text, str) and isinstance(json.loads(text, parse_constant=_refuse), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
