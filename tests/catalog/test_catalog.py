@@ -136,7 +136,7 @@ async def found(catalog, query, **context):
     [
         ([], []),
         ([Tool("b"), send_mail, read_file, Tool("a")], ["b", "send_mail", "read_file", "a"]),
-        ({"b": Tool("x"), "mail": send_mail}, ["b", "mail"]),
+        ({"b": Tool("x"), "mail": send_mail}, ["x", "mail"]),
         ([Tool("b"), StaticProvider([Tool("x"), send_mail]), Tool("a")], ["b", "x", "send_mail", "a"]),
         (StaticProvider([Tool("a")]), ["a"]),
         ((item for item in (Tool("b"), Tool("a"))), ["b", "a"]),

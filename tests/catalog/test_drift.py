@@ -116,7 +116,7 @@ async def test_many_changes_of_one_provider_are_one_warning(caplog):
     assert "'t4' (description) and 4 more: not served until catalog.accept(name)" in caplog.text
 
 
-@pytest.mark.parametrize("make", [StaticProvider, lambda tools: CallableProvider(lambda _: tools)])
+@pytest.mark.parametrize("make", [StaticProvider, lambda tools: CallableProvider(lambda context: tools)])
 async def test_the_programs_own_tools_are_not_watched(make, caplog):
     tools = [GOOD]
     provider = make(tools)

@@ -133,17 +133,8 @@ async def test_of_two_tools_with_one_name_none_is_described_and_another_run():
     assert await run.call("same") == "first"
 
 
-async def test_a_mappings_key_is_the_one_name_of_its_tool():
-    processor = ToolSearchProcessor({"alias": make("original", execute=lambda: "ran")})
-    run = Run(processor)
-    answer = await run.load("alias", "original")
-    assert answer["loaded"] == ["alias"]
-    assert [item["name"] for item in answer["not_found"]] == ["original"]
-    assert names(await run.step()) == ["search_tools", "load_tool", "alias"]
-
-
 def test_keys_and_names_that_are_reserved_are_refused():
-    for tools in ({"search_tools": make("other")}, {"load_tool": lambda: None}, [make("load_tool")]):
+    for tools in ({"load_tool": lambda: None}, [make("load_tool")]):
         with pytest.raises(ReservedToolNameError):
             ToolSearchProcessor(tools)
 

@@ -73,7 +73,8 @@ def test_what_has_no_hash_is_made_anew():
 def test_a_tool_is_itself():
     tool = Tool("a")
     assert FunctionTools()(tool, origin="here") is tool
-    assert to_tool(tool, name="b", origin="here").name == "b"
+    keyed = to_tool(tool, name="b", origin="here")
+    assert (keyed.name, keyed.aliases) == ("a", ("b",))
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):

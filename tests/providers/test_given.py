@@ -2,9 +2,13 @@
 
 import pytest
 
+from tool_search_processor import Catalog, ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.providers import CallableProvider, StaticProvider
 from tool_search_processor.providers.given import as_providers, is_provider
+from tool_search_processor.server.gateway import Gateway
+from tool_search_processor.server.mcp import ToolServer
+from tool_search_processor.server.rest import create_app
 from tool_search_processor.tools import Tool
 
 
@@ -38,8 +42,8 @@ async def test_neighbouring_tools_and_functions_are_one_provider():
     assert providers[1] is between
 
 
-async def test_a_mapping_gives_its_keys_as_names():
-    assert await listed(as_providers({"b": Tool("x"), "a": a_function})) == [["b", "a"]]
+async def test_a_mapping_names_its_functions_and_no_tool():
+    assert await listed(as_providers({"b": Tool("x"), "a": a_function})) == [["x", "a"]]
 
 
 async def test_the_class_of_a_provider_is_told_from_a_provider():
@@ -67,6 +71,18 @@ async def test_one_function_is_asked_for_each_request():
     (provider,) = as_providers(lambda context: [Tool(context["name"])])
     assert isinstance(provider, CallableProvider)
     assert names(await provider.list_tools({"name": "a"})) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "take", [as_providers, ToolSearchProcessor, Catalog, ToolServer, Gateway, create_app]
+)
+def test_a_function_whose_brackets_were_forgotten_never_runs(take):
+    def delete_account(name: str) -> str:
+        """Delete an account."""
+        raise AssertionError
+
+    with pytest.raises(ConfigurationError, match="put it in a list if it is a tool itself"):
+        take(delete_account)
 
 
 @pytest.mark.parametrize("source", [None, 3, "tools", b"tools", Tool("a")])

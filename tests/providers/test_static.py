@@ -40,14 +40,24 @@ async def test_tools_and_functions_come_in_order():
     assert await listed[1].call({"name": "Ada"}) == "Hello Ada"
 
 
-async def test_the_keys_of_a_mapping_become_names():
+async def test_a_tool_under_several_keys_is_one_tool():
+    x = Tool("x")
+    provider = StaticProvider({"a": x, "b": x, "x": x})
+    (listed,) = await provider.list_tools({})
+    assert (listed.name, listed.aliases) == ("x", ("a", "b"))
+    provider.remove("b")
+    assert await provider.list_tools({}) == ()
+
+
+async def test_the_key_of_a_mapping_names_a_function_and_is_an_alias_of_a_tool():
     provider = StaticProvider({"b": Tool("x", description="X"), "hello": greet, "a": Tool("a")})
     listed = await provider.list_tools({})
     assert [(tool.name, tool.description) for tool in listed] == [
-        ("b", "X"),
+        ("x", "X"),
         ("hello", "Greet somebody."),
         ("a", ""),
     ]
+    assert [tool.aliases for tool in listed] == [("b",), (), ()]
     assert await listed[1].call({"name": "Ada"}) == "Hello Ada"
 
 

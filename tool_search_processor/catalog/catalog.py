@@ -177,6 +177,11 @@ class Catalog(Provider):
         """Names of the tools as last read; None where some are only known once a request asks."""
         return frozenset(self._shared.tools.by_name) if self.static else None
 
+    @property
+    def known_aliases(self) -> frozenset[str]:
+        """Aliases of the tools as last read."""
+        return frozenset(self._shared.tools.aliases)
+
     async def list_tools(self, context: Context | None = None) -> list[Tool]:
         """Return the tools of a request, in order."""
         return list(await self.view(context))

@@ -68,6 +68,19 @@ class ToolSet:
         return tuple(tool for tool in self.tools if tool.pinned)
 
     @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        """Names of tools by their aliases; what is a name itself, or the alias of several, is left out."""
+        found: dict[str, set[str]] = {}
+        for tool in self.tools:
+            for alias in tool.aliases:
+                found.setdefault(alias, set()).add(tool.name)
+        return {
+            alias: name
+            for alias, (name, *others) in found.items()
+            if not others and alias not in self.by_name
+        }
+
+    @cached_property
     def near_names(self) -> Mapping[str, tuple[str, ...]]:
         """Names by their normalized forms: without case and separators, with and without namespace."""
         forms: dict[str, dict[str, None]] = {}
@@ -152,6 +165,7 @@ def _forms(tool: Tool) -> Iterator[str]:
     original = tool.metadata.get("original_name")
     if isinstance(original, str):
         yield _normalized(original)
+    yield from map(_normalized, tool.aliases)
     if tool.namespace:
         prefix = _normalized(tool.namespace)
         yield prefix + name

@@ -76,15 +76,19 @@ class CatalogView:
         return {namespace: number for namespace, number in counts.items() if number}
 
     def get(self, name: str) -> Tool | None:
-        """Return the listed tool of this exact name."""
-        return self.own.by_name.get(name) or self.shared.by_name.get(name)
+        """Return the listed tool of this exact name, or else the one that has it as an alias."""
+        found = self.own.by_name.get(name) or self.shared.by_name.get(name)
+        if found is not None:
+            return found
+        meant = self.own.aliases.get(name) or self.shared.aliases.get(name)
+        return None if meant is None else self.get(meant)
 
     async def fetch(self, name: str) -> Tool | None:
-        """Return the tool of this exact name, if every transform with its own `get_tool` agrees."""
+        """Return what `get` does, if every transform with its own `get_tool` agrees."""
         listed = self.get(name)
-        if listed is None or self._fetch is None or name in self._added:
+        if listed is None or self._fetch is None or listed.name in self._added:
             return listed
-        return await self._fetch(name)
+        return await self._fetch(listed.name)
 
     def pinned(self, names: Iterable[str] = ()) -> list[Tool]:
         """Return the tools that are always listed: those that say so, then those of `names`."""

@@ -91,8 +91,8 @@ async def find_by_name(
     namespace; of several the one whose original name it is. A denied tool is passed over as if it were not
     there, and so are those in `without`.
     """
-    exact = None if name in without else await view.fetch(name)
-    if exact is not None and await admission.admits(exact, "load"):
+    exact = await view.fetch(name)
+    if exact is not None and exact.name not in without and await admission.admits(exact, "load"):
         return exact
     passed = {name, *without}
     near = await admission.admit((tool for tool in view.near(name) if tool.name not in passed), "load")

@@ -103,9 +103,9 @@ class ToolSearchProcessor:
 
         Args:
             tools: A list of tools, plain functions and providers, mixed freely; a mapping of names to
-                tools; one function `(context) -> tools`, sync or async, asked for each request; or a
-                `Catalog`, for options of its own: how long a provider may take, how long a last list is
-                served.
+                tools, which keep their own names and have the keys as aliases; one function
+                `(context) -> tools`, sync or async, asked for each request; or a `Catalog`, for options of
+                its own: how long a provider may take, how long a last list is served.
             search: The strategy: "bm25", "regex", "fuzzy", "vector", "hybrid", an index, or a function
                 that makes one.
             top_k: Results of a query unless the model asks for another number; 1 to 20.
@@ -178,7 +178,8 @@ class ToolSearchProcessor:
         cataloged = tools.adapted if isinstance(tools, Catalog) else partial(Catalog, tools)
         self.catalog = cataloged(transforms=transforms, search=search, reserved_names=self.reserved_names)
         if not include_step_tools:
-            warn_of_unknown(self._options.pinned, self.catalog.known_names)
+            unknown = (name for name in self._options.pinned if name not in self.catalog.known_aliases)
+            warn_of_unknown(unknown, self.catalog.known_names)
         self._store = checked_store(store, ttl_seconds=ttl_seconds, clock=clock)
         self._loads = LoadedTools(processor_id=self.id, store=self._store, names=names, max_loaded=max_loaded)
         self._counter = checked_counter(counter)

@@ -312,7 +312,8 @@ def to_tools(source: object, *, origin: str, make: MakeTool = to_tool) -> tuple[
     """Return the tools in what a user passed as such.
 
     Args:
-        source: A mapping of names to tools or functions, or an iterable of tools and functions.
+        source: A mapping of names to tools or functions, or an iterable of tools and functions. A key names
+            a function; a tool keeps its own name, and its key is an alias.
         origin: What errors call the source.
         make: Makes the tool of one of them.
 
@@ -321,12 +322,21 @@ def to_tools(source: object, *, origin: str, make: MakeTool = to_tool) -> tuple[
     """
     if isinstance(source, Mapping):
         _make_room(make, len(source))
-        return tuple(make(item, name=str(name), origin=origin) for name, item in source.items())
+        return _keyed(source, origin=origin, make=make)
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
         raise ConfigurationError(f"{origin}: expected tools, found {source!r:.80}: pass a list of them")
     items = tuple(source)
     _make_room(make, len(items))
     return tuple(make(item, origin=origin) for item in items)
+
+
+def _keyed(source: Mapping[Any, Any], *, origin: str, make: MakeTool) -> tuple[Tool, ...]:
+    """Return the tools of a mapping; one that stands under several keys is one tool."""
+    made: dict[object, Tool] = {}
+    for key, item in source.items():
+        place = ("tool", id(item)) if isinstance(item, Tool) else key
+        made[place] = make(made.get(place, item), name=str(key), origin=origin)
+    return tuple(made.values())
 
 
 def _make_room(make: MakeTool, count: int) -> None:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import re
+import typing
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from types import UnionType
 from typing import Any
 
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.hooks import takes_one
 from tool_search_processor.providers.base import Context, Provider, to_tools
 from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.execution import ToolContext
+from tool_search_processor.tools.hints import Hints
 
 ToolsFunction = Callable[[Context], Iterable[Any] | Mapping[str, Any] | Awaitable[Any]]
+
+
+_CONTEXT_NAMES = ("context", "ctx")
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_ARGUMENTS = (str, bytes, int, float, list, tuple, set, frozenset, ToolContext)
+"""What a tool's parameter may be annotated with, and the context of a request is not."""
+_MAPPING_WORD = re.compile(r"\b(?:Mutable)?Mapping\b|\b[dD]ict\b")
 
 
 class CallableProvider(Provider):
@@ -32,20 +44,22 @@ class CallableProvider(Provider):
         """Take the function.
 
         Args:
-            function: `(context) -> tools`, sync or async. It runs at each step, in the event loop, so a
-                costly one should keep its own cache. Return the same `Tool` objects, or the same functions,
-                where they are the same: that is the cheapest.
+            function: `(context) -> tools`, sync or async, its parameter called `context` or `ctx` or
+                annotated as a mapping: any other function is a tool that should stand in a list. It runs at
+                each step, in the event loop, so a costly one should keep its own cache. Return the same
+                `Tool` objects, or the same functions, where they are the same: that is the cheapest.
             name: What status reports and errors call this provider; the function's name by default.
 
         Raises:
-            ConfigurationError: When `function` can't be called with a context alone.
+            ConfigurationError: When `function` can't be called with a context alone, or doesn't say that
+                it takes one.
         """
         if not callable(function):
             raise ConfigurationError(f"CallableProvider takes a function, found {function!r:.80}")
-        if not takes_one(function):
+        if not takes_one(function) or not _names_context(function):
             raise ConfigurationError(
                 f"a function that gives tools takes the context of the request, {function!r:.80} does not: "
-                "add the parameter `context`, or pass a list, what it returns"
+                "put it in a list if it is a tool itself, or else name its one parameter `context`"
             )
         self._function = function
         self._make = FunctionTools()
@@ -56,3 +70,48 @@ class CallableProvider(Provider):
         result = self._function(context)
         given = await result if inspect.isawaitable(result) else result
         return to_tools(given, origin=self.name, make=self._make)
+
+
+def _names_context(function: ToolsFunction) -> bool:
+    """Return True if the first parameter is the context of a request, by its annotation or its name."""
+    try:
+        first = next(iter(inspect.signature(function).parameters.values()), None)
+    except (TypeError, ValueError):  # some callables of C have no signature
+        return False
+    if first is None or first.kind not in _POSITIONAL:
+        return False
+    kinds = list(_kinds(_annotation(function, first)))
+    if any(map(_is_mapping, kinds)):
+        return True
+    is_argument = any(isinstance(kind, type) and issubclass(kind, _ARGUMENTS) for kind in kinds)
+    return first.name.strip("_") in _CONTEXT_NAMES and not is_argument
+
+
+def _annotation(function: ToolsFunction, parameter: inspect.Parameter) -> Any:
+    try:
+        return Hints(function, parameter.name).resolve(parameter.annotation, parameter.name)
+    except InvalidToolError:  # a name that only a type checker imports
+        return parameter.annotation
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    """Yield what an annotation allows: the classes in it, and the text of one that can't be evaluated."""
+    origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
+    alias = getattr(annotation, "__value__", None) or getattr(annotation, "__supertype__", None)
+    if alias is not None:  # `type Context = ...`, and NewType
+        yield from _kinds(alias)
+    elif origin is typing.Annotated:
+        yield from _kinds(inside[0])
+    elif origin is typing.Literal:
+        yield from map(type, inside)
+    elif origin in (typing.Union, UnionType):
+        for kind in inside:
+            yield from _kinds(kind)
+    else:
+        yield origin or annotation
+
+
+def _is_mapping(kind: Any) -> bool:
+    if isinstance(kind, str):
+        return _MAPPING_WORD.search(kind) is not None
+    return isinstance(kind, type) and (issubclass(kind, Mapping) or typing.is_typeddict(kind))

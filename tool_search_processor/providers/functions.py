@@ -85,13 +85,19 @@ def refuse_awaitable(item: object, *, origin: str) -> None:
 
 
 def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
-    """Return one tool; a plain function becomes one, and a mapping's key becomes the name.
+    """Return one tool; a plain function becomes one.
+
+    Args:
+        item: A tool or a function.
+        name: The key that a mapping has it under: a function's name, and an alias of a tool, which keeps the
+            name that policy knows.
+        origin: What errors call the source.
 
     Raises:
         ConfigurationError: When it is neither a tool nor a function.
     """
     if isinstance(item, Tool):
-        return item if name is None or item.name == name else item.replace(name=name)
+        return item if name is None or item.name == name else _with_alias(item, name)
     if is_function(item):
         return Tool.from_function(item) if name is None else Tool.from_function(item, name=name)
     refuse_class(item, origin=origin)
@@ -109,3 +115,8 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
         f"{origin}: {item!r:.80} is neither a Tool nor a function: pass the function itself, or import a "
         "definition with Tool.from_openai, Tool.from_anthropic or Tool.from_mcp"
     )
+
+
+def _with_alias(tool: Tool, alias: str) -> Tool:
+    aliases = dict.fromkeys((*tool.aliases, alias))
+    return tool.replace(metadata={**tool.metadata, "aliases": tuple(aliases)})

@@ -13,7 +13,7 @@ from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.tools import Tool
 
 ToolSource: TypeAlias = Iterable[object] | Mapping[str, object] | ToolProvider | ToolsFunction
-"""What a user passes as tools: a list, a mapping of names, a provider, or a function `(context) -> tools`.
+"""What a user passes as tools: a list, a mapping, a provider, or a function `(context) -> tools`.
 
 Items are `object`, since a type checker takes a list of tools, functions and providers for one of objects.
 """

@@ -35,7 +35,8 @@ class StaticProvider(Provider):
         """Take the tools.
 
         Args:
-            tools: Tools and plain functions, or a mapping whose keys become their names.
+            tools: Tools and plain functions, or a mapping: a key names a function, and is an alias of a
+                tool.
             name: What status reports and errors call this provider.
 
         Raises:
@@ -71,5 +72,6 @@ class StaticProvider(Provider):
     def remove(self, *names: str) -> None:
         """Take tools out; names that aren't there are passed over."""
         with self._lock:
-            self._tools = tuple(tool for tool in self._tools if tool.name not in names)
+            gone = set(names)
+            self._tools = tuple(tool for tool in self._tools if gone.isdisjoint((tool.name, *tool.aliases)))
             self._version += 1

@@ -18,12 +18,11 @@ def document_of(tool: Tool) -> Document:
 
     Parameters are read at any depth: nested properties, array items, branches of `anyOf`, `oneOf` and
     `allOf`, `$defs` and what `$ref` points to, each once. A title counts where it says more than the
-    parameter's name. A foreign original name, and the title of an MCP tool, join the keywords.
+    parameter's name. A foreign original name, the title of an MCP tool and aliases join the keywords.
     """
     reader = _SchemaReader(tool.parameters)
     keywords = tool.keywords
-    for key in ("original_name", "title"):
-        word = tool.metadata.get(key)
+    for word in (tool.metadata.get("original_name"), tool.metadata.get("title"), *tool.aliases):
         if isinstance(word, str) and not _is_same(word, tool.name) and word not in keywords:
             keywords = (*keywords, word)
     return Document(

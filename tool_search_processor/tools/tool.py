@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -78,7 +78,7 @@ class Tool:
     annotations: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
     """Hints of the Model Context Protocol: `readOnlyHint`, `destructiveHint` …"""
     metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
-    """Anything else; `original_name` holds the foreign name where it differs."""
+    """Anything else; `original_name` holds the foreign name where it differs, `aliases` a list of others."""
 
     if TYPE_CHECKING:
         # The dataclass's own, but for `tags` and `keywords`, which take more than they become.
@@ -233,6 +233,12 @@ class Tool:
     def original_name(self) -> str:
         """The name as it was before an importer or a namespace changed it; `name` where none did."""
         return str(self.metadata.get("original_name", self.name))
+
+    @property
+    def aliases(self) -> Sequence[str]:
+        """Other names that loading, calling and searching know it by; policy is asked about `name` alone."""
+        given = self.metadata.get("aliases")
+        return tuple(map(str, given)) if isinstance(given, list | tuple) else ()
 
     @functools.cached_property
     def fingerprint(self) -> str:
