@@ -88,6 +88,7 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
     return Gateway(
         upstreams,
         mode=options.mode,
+        always_visible=options.always_visible,
         search=_strategy(options),
         token=read_token(options),
         on_change=options.on_change,

@@ -126,6 +126,13 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
         help="list the two tools that search and call (default), or every tool; a client may ask for either "
         "by the header X-MCP-Tool-Mode or by ?tool_mode=",
     )
+    group.add_argument(
+        "--always-visible",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a tool, or a tag of tools, to list in either mode; may be given again",
+    )
     add_search_options(group, several=False)
     group.add_argument("--top-k", metavar="N", type=int, default=5, help="results of a search (default 5)")
     group.add_argument(

@@ -215,6 +215,7 @@ class Gateway:
     async def _start(self, started: Callable[[], object] | None) -> None:
         try:
             view = await self.catalog.view()
+            self.server.warn_of_missing(view)
             if started is not None:
                 started()
             await self.catalog.indexes.prepare(view.shared)

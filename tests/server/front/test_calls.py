@@ -106,7 +106,7 @@ async def test_an_unknown_name_gets_suggestions_and_a_meta_tool_is_refused():
             "Error: There is no tool 'send_emial' to call. Did you mean send_email? "
             "Find tools with search_tools."
         )
-        assert await refusal(client, "send_emial") == text(unknown).removeprefix("Error: ")
+        assert await client.call_tool("send_emial", {}) == unknown
         for name in ("search_tools", "call_tool"):
             result = await proxied(client, name, {"query": "x"})
             assert result.is_error

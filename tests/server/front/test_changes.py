@@ -24,13 +24,14 @@ from tests.server.front.support import (
     serving,
 )
 from tests.support import make
-from tool_search_processor import Tool
+from tool_search_processor import Tool, tool
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.server.front import hub
 from tool_search_processor.server.front.requests import FrontRequest
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.front.sessions import Session
 from tool_search_processor.server.mcp import ToolServer
+from tool_search_processor.tools import ToolContext
 
 
 class Heard:
@@ -293,6 +294,32 @@ async def test_changes_are_announced_where_they_are_told(way, options, is_told):
         offered = client.server_capabilities
     for part in (offered.tools, offered.resources, offered.prompts):
         assert bool(part.list_changed) is is_told
+
+
+async def test_a_rule_of_a_user_without_a_session_is_told_on_the_users_own_streams():
+    server = front(authenticate=lambda token: token)
+
+    @tool
+    def leave_nothing(context: ToolContext) -> str:
+        """Switch everything off."""
+        return context.context["session_rules"].disable(names=["*"])
+
+    server.register_on_demand_tool(leave_nothing)
+
+    def as_user(name):
+        return client_of(url, headers={"Authorization": f"Bearer {name}"})
+
+    async with (
+        serving(server) as url,
+        as_user("ada") as ada,
+        as_user("bob") as bob,
+        ada.listen(tools_list_changed=True) as told,
+    ):
+        assert (await ada.call_tool("leave_nothing", {})).content[0].text == "user"
+        async for _ in told:
+            break
+        assert await names(ada) == []
+        assert "create_issue" in await names(bob)
 
 
 async def test_one_client_that_cannot_be_looked_at_does_not_keep_the_others_from_hearing(caplog):

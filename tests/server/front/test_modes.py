@@ -5,7 +5,6 @@ import sys
 
 import httpx2
 import pytest
-from mcp import MCPError
 
 from tests.server.front.support import (
     SECRET,
@@ -23,14 +22,19 @@ from tests.server.front.support import (
     serving,
     text,
 )
-from tests.server.front.test_sessions import INITIALIZE, Wire
+from tests.server.front.test_sessions import Wire
+from tests.support import Policy, make
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.providers import StaticProvider
-from tool_search_processor.providers.mcp.failures import root_cause
 from tool_search_processor.server.mcp import ToolServer, on_demand
 
 META = ["search_tools", "call_tool"]
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 ALL = ["create_issue", "list_issues", "send_email", "broken_printer"]
 
 
@@ -85,26 +89,124 @@ async def test_a_client_chooses_its_mode_by_header_then_query_then_the_servers_o
         assert await names(client) == (META if expected == "discovery" else ["create_issue", *META])
 
 
-@pytest.mark.parametrize("options", [{}, {"keep_sessions": False}, {"session_secret": SECRET}])
-async def test_a_mode_that_there_is_not_is_refused(http, options):
-    async with serving(front(**options)) as url:
-        for header, query, problem in (
-            ("all", "?tool_mode=discovery", "X-MCP-Tool-Mode is one of 'normal', 'discovery', found 'all'"),
-            ("", "?tool_mode=ALL", "tool_mode is one of 'normal', 'discovery', found 'ALL'"),
-            ("", "?tool_mode=%00%0a", r"tool_mode is one of 'normal', 'discovery', found '\x00\n'"),
-        ):
-            for more in ({}, {"mcp_protocol_version": "2026-07-28"}):
-                wire = Wire(http, f"{url}{query}")
-                status, _, said = await wire.ask("initialize", INITIALIZE, x_mcp_tool_mode=header, **more)
-                assert (status, said["error"]["message"]) == (400, problem)
-
-
 @pytest.mark.parametrize("way", ["http", "http without handshake"])
-async def test_a_client_is_told_which_modes_there_are(way):
-    with pytest.raises((MCPError, ExceptionGroup)) as refused:
-        async with connected(front(), way, query="?tool_mode=all") as client:
-            await names(client)
-    assert "found 'all'" in str(root_cause(refused.value))
+@pytest.mark.parametrize(
+    ("header", "query", "told"),
+    [
+        ("all", "?tool_mode=discovery", "X-MCP-Tool-Mode is 'all', which is not a mode: 'normal' is taken"),
+        ("", "?tool_mode=ALL", "tool_mode is 'all', which is not a mode: 'normal' is taken"),
+        ("", "?tool_mode=%00%0a.", r"tool_mode is '\x00\n.', which is not a mode: 'normal' is taken"),
+    ],
+)
+async def test_a_mode_that_there_is_not_is_the_default_with_one_warning(way, header, query, told, caplog):
+    server = front()
+    async with connected(server, way, headers={"X-MCP-Tool-Mode": header}, query=query) as client:
+        assert await names(client) == await names(client) == ["create_issue", *META]
+    assert caplog.text.count(told) == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"keep_sessions": False}, {"session_secret": SECRET}])
+@pytest.mark.parametrize("version", [{}, {"mcp_protocol_version": "2026-07-28"}])
+async def test_a_single_request_may_force_its_mode(http, options, version):
+    def search_of(**more):
+        return {"name": "search_tools", "arguments": {"query": "create an issue"}, **more}
+
+    async with serving(front(**options)) as url:
+        wire = Wire(http, url)
+        session = {} if version else {"mcp_session_id": await wire.begin() or ""}
+        if not session.get("mcp_session_id"):
+            session = {}
+        meta = {"_meta": MODERN} if version else {}
+
+        async def listed(**headers):
+            _, _, said = await wire.ask(
+                "tools/list", meta, **headers, **session, **version, mcp_method="tools/list"
+            )
+            return [each["name"] for each in said["result"]["tools"]]
+
+        async def first_found(**headers):
+            given = {**headers, **session, **version, "mcp_method": "tools/call", "mcp_name": "search_tools"}
+            _, _, said = await wire.ask("tools/call", search_of(**meta), **given)
+            return said["result"]["structuredContent"]["results"][0]["name"]
+
+        assert await listed(x_mcp_tool_mode="force") == META
+        assert await listed(x_mcp_tool_mode="Force-Discovery") == META
+        assert await listed() == ["create_issue", *META]
+        assert await first_found(x_mcp_tool_mode="force") == "create_issue"
+        assert await first_found() == "list_issues"
+
+
+async def test_a_session_that_began_in_discovery_mode_may_have_one_request_answered_in_normal_mode(http):
+    async with serving(front()) as url:
+        wire = Wire(http, url)
+        session = await wire.begin(x_mcp_tool_mode="discovery")
+        assert await wire.listed(session, x_mcp_tool_mode="force-normal") == (200, ["create_issue", *META])
+        assert await wire.listed(session) == (200, META)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_the_servers_own_code_may_choose_the_mode_of_each_request(way):
+    chosen = ["discovery", "normal", None]
+
+    async def choose(context):
+        assert context["mode"] == "normal"
+        return chosen[0]
+
+    seen = []
+
+    def policy(request):
+        seen.append(request.context["mode"])
+        return True
+
+    async with connected(front(mode_for=choose, filter=policy), way) as client:
+        for listed in (META, ["create_issue", *META], ["create_issue", *META]):
+            seen.clear()
+            assert await names(client) == listed
+            assert set(seen) == {chosen.pop(0) or "normal"}
+            chosen.append("normal")
+
+
+@pytest.mark.parametrize("answer", ["all", 1, OSError("no directory")])
+async def test_a_choice_of_mode_that_fails_leaves_the_default(answer, caplog):
+    def choose(context):
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    async with connected(front(mode_for=choose)) as client:
+        assert await names(client) == ["create_issue", *META]
+    assert "mode_for failed for a request: 'normal' is taken" in caplog.text
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("visible", ["create_issue", ["create_issue"], {"nobody", "create_issue"}])
+async def test_what_is_always_visible_is_listed_in_discovery_too_and_left_out_of_results(way, visible):
+    async with connected(front(mode="discovery", always_visible=visible), way) as client:
+        assert await names(client) == ["create_issue", *META]
+        assert "create_issue" not in await found(client, query="create an issue")
+        assert await found(client, limit=100) == ALL[1:]
+        listed = {each.name: each for each in (await client.list_tools()).tools}
+        assert "There are 3 of them" in listed["search_tools"].description
+        assert not (await client.call_tool("create_issue", {"repo": "a"})).is_error
+
+
+async def test_tags_name_what_is_always_visible_on_demand_or_not():
+    async with connected(front(always_visible=["mail", "list_issues"])) as client:
+        assert await names(client) == ALL  # nothing is left to be found
+    async with connected(front(always_visible=["mail"])) as client:
+        assert await names(client) == ["create_issue", "send_email", "broken_printer", *META]
+        assert await found(client, limit=100) == ["list_issues"]
+    async with connected(front(mode="discovery", always_visible=["mail"])) as client:
+        assert await names(client) == ["send_email", "broken_printer", *META]
+
+
+async def test_what_is_always_visible_is_policys_matter_too_and_may_be_a_requests_own():
+    def providers_for(context):
+        return [make("own_tool", tags=["mail"])]
+
+    options = {"filter": Policy(("active", "send_email")), "providers_for": providers_for}
+    async with connected(front(mode="discovery", always_visible=["mail"], **options)) as client:
+        assert await names(client) == ["broken_printer", "own_tool", *META]
 
 
 @pytest.mark.parametrize("secret", [None, SECRET])

@@ -27,8 +27,9 @@ from tool_search_processor import tool
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.filters import BATCH
 from tool_search_processor.providers import StaticProvider
-from tool_search_processor.server.front.rules import SessionRules
+from tool_search_processor.server.front.rules import SessionRules, UserRules
 from tool_search_processor.server.mcp import ToolServer, on_demand
+from tool_search_processor.testing import ManualClock
 from tool_search_processor.tools import ToolContext
 
 META = ["search_tools", "call_tool"]
@@ -257,12 +258,98 @@ async def test_rules_are_no_other_sessions_business():
         assert await found(without) == ["list_issues", "send_email", "broken_printer", "switch"]
 
 
-@pytest.mark.parametrize("options", [{"keep_sessions": False}, {"session_secret": SECRET}])
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_without_a_kept_session_a_rule_holds_for_the_request_and_says_so(options, mode):
-    async with serving(switching(**options)) as url, client_of(url, mode=mode) as client:
-        assert text(await client.call_tool("switch", {"off": True, "what": "tags=mail"})) == "request"
+@pytest.mark.parametrize("options", [{}, {"keep_sessions": False}, {"session_secret": SECRET}])
+@pytest.mark.parametrize("is_masked", [False, True])
+async def test_without_a_session_and_a_user_switching_is_an_error_that_says_what_is_needed(
+    options, is_masked
+):
+    mode = {} if not options else {"mode": "legacy"}
+    server = switching(mask_error_details=is_masked, **options)
+    async with serving(server) as url, client_of(url, **mode) as client:
+        for call in (client.call_tool, lambda name, given: proxied(client, name, given)):
+            result = await call("switch", {"off": True, "what": "tags=mail"})
+            assert result.is_error
+            assert "neither a session nor a user" in text(result)
+            assert "authenticate=..." in text(result)
         assert "send_email" in await found(client, limit=100)
+
+
+def users(token):
+    return {"a": {"sub": "ada"}, "a2": {"sub": "ada"}, "b": "bob"}.get(token)
+
+
+def bearing(token):
+    return {"headers": {"Authorization": f"Bearer {token}"}}
+
+
+@pytest.mark.parametrize("options", [{}, {"keep_sessions": False}, {"session_secret": SECRET}])
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_without_a_session_a_rule_holds_for_the_users_next_requests(options, mode):
+    clock = ManualClock()
+    server = switching(authenticate=users, clock=clock, **options)
+    async with serving(server) as url:
+        has_session = mode == "legacy" and not options
+        async with client_of(url, mode=mode, **bearing("a")) as client:
+            said = text(await client.call_tool("switch", {"off": True, "what": "tags=mail"}))
+            assert said == ("session" if has_session else "user")
+            assert await found(client, limit=100) == ["list_issues", "switch"]
+        async with (
+            client_of(url, mode=mode, **bearing("a2")) as same,
+            client_of(url, **bearing("b")) as other,
+        ):
+            assert await names(other) == ["create_issue", *META]
+            assert "send_email" in await found(other, limit=100)
+            if has_session:
+                return
+            clock.advance(890)
+            assert await found(same, limit=100) == ["list_issues", "switch"]
+            await refusal(same, "send_email")
+            clock.advance(890)
+            assert await found(same, limit=100) == ["list_issues", "switch"]
+            said = text(await same.call_tool("switch", {"off": False, "what": "names=send_email"}))
+            assert said == "user"
+            assert await found(same, limit=100) == ["list_issues", "send_email", "switch"]
+
+
+async def test_a_users_rules_end_when_the_user_has_been_idle_as_long_as_a_session_may():
+    clock = ManualClock()
+    server = switching(authenticate=users, clock=clock, session_ttl_seconds=60)
+    async with serving(server) as url, client_of(url, **bearing("b")) as client:
+        await client.call_tool("switch", {"off": True, "what": "tags=mail"})
+        clock.advance(59)
+        assert "send_email" not in await found(client, limit=100)
+        clock.advance(60)
+        assert "send_email" in await found(client, limit=100)
+
+
+async def test_all_who_have_the_one_token_are_one_user():
+    async with serving(switching(authenticate="secret")) as url:
+        async with client_of(url, **bearing("secret")) as client:
+            await client.call_tool("switch", {"off": True, "what": "names=create_issue"})
+            assert await names(client) == META
+        async with client_of(url, **bearing("secret")) as client:
+            assert await names(client) == META
+        async with client_of(url, mode="legacy", **bearing("secret")) as client:  # has a session of its own
+            assert await names(client) == ["create_issue", *META]
+
+
+def test_users_are_told_apart_by_what_they_are_equal_to():
+    rules = UserRules(60, changed=lambda: None, clock=ManualClock())
+    ada = rules.of({"sub": "ada"})
+    ada.disable(names=["send_email"])
+    assert rules.of({"sub": "ada"}) is ada
+    assert rules.of("{'sub': 'ada'}") is not ada
+    assert rules.of(["ada"]) is rules.of(["ada"])
+    assert rules.of(None) is rules.of(None)
+
+
+async def test_a_rule_that_a_long_call_sets_holds_however_long_its_user_was_idle():
+    clock = ManualClock()
+    rules = UserRules(60, changed=lambda: None, clock=clock)
+    ada = rules.of("ada")
+    clock.advance(100)
+    ada.disable(names=["send_email"])
+    assert rules.of("ada") is ada
 
 
 async def test_a_rule_of_a_request_holds_in_what_is_left_of_it():
@@ -272,10 +359,11 @@ async def test_a_rule_of_a_request_holds_in_what_is_left_of_it():
                 request.context["session_rules"].disable(names=["send_email", "create_issue"])
             return True
 
-    async with connected(front(filter=OnSearch(), mode="discovery"), "http without handshake") as client:
+    server = front(filter=OnSearch(), mode="discovery", authenticate=users)
+    async with connected(server, "http without handshake", **bearing("a")) as client:
         assert await found(client, limit=100) == ["create_issue", "list_issues", "broken_printer"]
-    server = ToolServer([create_issue, list_issues, send_email], filter=OnSearch())
-    async with connected(server, "http without handshake") as client:
+    server = ToolServer([create_issue, list_issues, send_email], filter=OnSearch(), authenticate=users)
+    async with connected(server, "http without handshake", **bearing("a")) as client:
         assert await names(client) == ["list_issues"]
 
 
@@ -308,7 +396,7 @@ def test_the_last_rule_that_matches_wins_and_a_repeated_one_is_kept_once():
     "criteria", [{}, {"names": "send_email"}, {"tags": ["mail"], "components": ["thing"]}]
 )
 def test_a_rule_without_sense_is_refused(criteria):
-    rules = SessionRules(holds_for="request")
+    rules = SessionRules(holds_for="session")
     for change in (rules.disable, rules.enable):
         with pytest.raises(ConfigurationError):
             change(**criteria)

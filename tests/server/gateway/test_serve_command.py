@@ -119,8 +119,10 @@ def test_files_are_opened_as_far_as_the_system_lets_it(pets):
 async def test_options_reach_the_gateway(pets):
     names = ["--search-tool-name", "tool_search", "--call-tool-name", "execute_tool"]
     shape = ["--search", "fuzzy", "--top-k", "7", "--mode", "normal", "--result-format", "markdown"]
-    made = make_gateway(parsed("--openapi", pets, *names, *shape, "--mask-error-details"))
+    always = ["--always-visible", "pets_listPets", "--always-visible", "sales"]
+    made = make_gateway(parsed("--openapi", pets, *names, *shape, *always, "--mask-error-details"))
     options = made.server.options
+    assert options.always_visible == ("pets_listPets", "sales")
     assert (options.top_k, options.mode, options.result_format) == (7, "normal", "markdown")
     assert options.mask_error_details
     assert (options.names.search, options.names.call) == ("tool_search", "execute_tool")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import mcp_types as types
-from mcp.shared.exceptions import MCPError
 
 from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.filters import Admission
 from tool_search_processor.hooks import is_cancelled, is_no_failure
 from tool_search_processor.results import encode_result, error_text, read_result
 from tool_search_processor.server.front import definitions, searching
@@ -62,11 +62,7 @@ class FrontCalls:
     async def answer(
         self, name: str, arguments: Mapping[str, Any] | None, context: ToolContext
     ) -> types.CallToolResult:
-        """Answer a call.
-
-        Raises:
-            MCPError: There is no such tool for this request, as the protocol wants it said.
-        """
+        """Answer a call; of a tool that is unknown, hidden or denied, with one sentence for all three."""
         given = arguments or {}
         if name == self.view.options.names.search:
             return await self._search(given)
@@ -75,8 +71,7 @@ class FrontCalls:
         with self.view.admission() as admission:
             tool = await self.view.callable(name, admission)
             if tool is None:
-                missing = await self.view.missing_text(name, admission)
-                raise MCPError(types.INVALID_PARAMS, missing)
+                return await self._missing(name, admission)
         return await self._run(tool, given, context)
 
     async def _search(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
@@ -109,9 +104,12 @@ class FrontCalls:
         with self.view.admission() as admission:
             tool = await self.view.meant(name, admission)
             if tool is None:
-                missing = await self.view.missing_text(name, admission)
-                return text_result(f"Error: {missing}", is_error=True)
+                return await self._missing(name, admission)
         return of_target(await self._run(tool, given, context), tool)
+
+    async def _missing(self, name: str, admission: Admission) -> types.CallToolResult:
+        """Return a result for a tool that isn't there: a model reads results, but not protocol errors."""
+        return text_result(f"Error: {await self.view.missing_text(name, admission)}", is_error=True)
 
     async def _run(self, tool: Tool, arguments: Any, context: ToolContext) -> types.CallToolResult:
         result = await self._result(tool, arguments, context)

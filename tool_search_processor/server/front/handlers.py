@@ -107,14 +107,14 @@ class FrontHandlers:
         request = request_of(ctx)
         reports = CallReports(ctx, log_level=request.session.log_level)
         ways = {"report_progress": reports.progress, "log": reports.log, "mcp": ctx}
-        context = ToolContext(
-            thread_id=request.session.id,
-            run_id=uuid.uuid4().hex,
-            tool_call_id=str(ctx.request_id),
-            context=MappingProxyType({**request.context, **ways}),
-        )
         try:
             view = await self._view(request)
+            context = ToolContext(
+                thread_id=request.session.id,
+                run_id=uuid.uuid4().hex,
+                tool_call_id=str(ctx.request_id),
+                context=MappingProxyType({**view.request.context, **ways}),
+            )
             answer = FrontCalls(view).answer(params.name, params.arguments, context)
             return await _while_awaited(request, answer)
         finally:
@@ -329,7 +329,7 @@ def _not_found(uri: str) -> MCPError:
 def _note_listed(ctx: Ctx, texts: Iterable[str], *, kind: Kind) -> None:
     """Have a session told of changes to what it is being listed."""
     request = request_of(ctx)
-    if _is_kept(request):
+    if _is_kept(request) and request.own_mode is None:
         hub: Hub = ctx.lifespan_context
         hub.listed(request, _tell(ctx), kind=kind, mark=mark_of(texts))
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -20,10 +20,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from tool_search_processor.once import Once
 from tool_search_processor.server.access import Caller
-from tool_search_processor.server.front.modes import Mode, UnknownModeError, mode_of
+from tool_search_processor.server.front.modes import Mode, mode_of
 from tool_search_processor.server.front.requests import REQUEST_KEY, of_http
-from tool_search_processor.server.front.rules import SessionRules
+from tool_search_processor.server.front.rules import SessionRules, UserRules
 from tool_search_processor.server.front.sessions import Exchange, Session, SessionTable, SignedIds, Stream
 from tool_search_processor.server.metrics import CONTENT_TYPE, ServerMetrics
 from tool_search_processor.server.protection import (
@@ -56,15 +57,15 @@ class Sessions:
     signed: SignedIds | None
     changed: Callable[[], object]
     """Called when a session's rules have changed."""
+    users: UserRules | None
+    """The rules of users without a session; None where nobody is known."""
+    _warned: Once = field(default_factory=Once)
 
     def begin(self, request: Request) -> Session:
-        """Return what a request without a session has, which becomes one if it is kept.
-
-        Raises:
-            UnknownModeError: It asks for a mode that there isn't.
-        """
-        mode = mode_of(request.headers, request.query_params, default=self.default_mode)
-        return Session(mode=mode, rules=SessionRules(holds_for="request"), user=_user_of(request))
+        """Return what a request without a session has, which becomes one if it is kept."""
+        mode = mode_of(request.headers, request.query_params, default=self.default_mode, warned=self._warned)
+        user = _user_of(request)
+        return Session(mode=mode, rules=self._rules(user), user=user)
 
     def resume(self, request: Request, session_id: str) -> Session | None:
         """Return the session of an id; None where there is none, or it is somebody else's."""
@@ -72,16 +73,18 @@ class Sessions:
         if self.table is not None:
             return self.table.get(session_id, user=user)
         mode = self.signed.read(session_id, user=user) if self.signed is not None else None
-        rules = SessionRules(holds_for="request")
-        return Session(mode=mode, rules=rules, id=session_id, user=user) if mode else None
+        return Session(mode=mode, rules=self._rules(user), id=session_id, user=user) if mode else None
 
     def keep(self, session: Session, session_id: str) -> None:
         """Keep what a request began, for the requests that will bear this id."""
         session.id = session_id
-        session.rules.holds_for = "session"
-        session.rules.changed = self.changed
+        session.rules = SessionRules(holds_for="session", changed=self.changed)
         if self.table is not None:
             self.table.open(session)
+
+    def _rules(self, user: object) -> SessionRules:
+        """Return the rules of a request whose session, if it has one, this process doesn't keep."""
+        return SessionRules(holds_for=None) if self.users is None else self.users.of(user)
 
 
 class SessionEndpoint:
@@ -103,13 +106,7 @@ class SessionEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        try:
-            await self._answer(Request(scope), receive, send)
-        except UnknownModeError as exc:
-            await _refusal(400, str(exc))(scope, receive, send)
-
-    async def _answer(self, request: Request, receive: Receive, send: Send) -> None:
-        scope = request.scope
+        request = Request(scope)
         version = request.headers.get(_VERSION_HEADER)
         session_id = request.headers.get(_SESSION_HEADER)
         if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:

@@ -2,45 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.hooks import is_no_failure
+from tool_search_processor.once import Once
+from tool_search_processor.providers.base import Context
 from tool_search_processor.providers.functions import to_tool
 from tool_search_processor.tools import Tool
 
+logger = logging.getLogger(__name__)
+
 Mode = Literal["normal", "discovery"]
 """`normal`: tools are listed, unless they are on demand; `discovery`: only the meta-tools are."""
+
+ModeFor = Callable[[Context], Any | Awaitable[Any]]
+"""`(context) -> mode` of one request, sync or async; None leaves what its client asked for."""
 
 MODES: tuple[Mode, ...] = ("normal", "discovery")
 MODE_HEADER = "X-MCP-Tool-Mode"
 MODE_PARAMETER = "tool_mode"
 
+_FORCE = "force"
+_FORCED: Mapping[str, Mode] = {_FORCE: "discovery", **{f"{_FORCE}-{mode}": mode for mode in MODES}}
 _ON_DEMAND = "on_demand"
 
 
-class UnknownModeError(ValueError):
-    """A request asks for a mode that there isn't."""
-
-
-def mode_of(headers: Mapping[str, str], query: Mapping[str, str], *, default: Mode) -> Mode:
+def mode_of(headers: Mapping[str, str], query: Mapping[str, str], *, default: Mode, warned: Once) -> Mode:
     """Return the mode a request asks for: its header, else its query parameter, else the default.
 
-    It is a mode's name, in upper or lower case; a blank one asks for nothing.
-
-    Raises:
-        UnknownModeError: For another.
+    It is a mode's name, in upper or lower case; a blank one asks for nothing. An unknown one is taken for the
+    default, with a warning for each value: a client that is a version ahead is served all the same.
     """
-    for place, asked in (
+    place, asked = _asked(headers, query)
+    if asked in MODES:
+        return asked
+    if asked and asked not in _FORCED and warned.is_new((place, asked)):
+        logger.warning("%s is %r, which is not a mode: %r is taken", place, asked[:60], default)
+    return default
+
+
+def forced_mode(headers: Mapping[str, str], query: Mapping[str, str]) -> Mode | None:
+    """Return the mode that a request forces for itself alone, whatever its session's is, or None.
+
+    It is forced by `force` (discovery), `force-discovery` or `force-normal` in the place of a mode's name.
+    """
+    return _FORCED.get(_asked(headers, query)[1])
+
+
+def _asked(headers: Mapping[str, str], query: Mapping[str, str]) -> tuple[str, str]:
+    for place, given in (
         (MODE_HEADER, headers.get(MODE_HEADER)),
         (MODE_PARAMETER, query.get(MODE_PARAMETER)),
     ):
-        mode = (asked or "").strip().lower()
-        if mode in MODES:
-            return mode
-        if mode:
-            raise UnknownModeError(f"{place} is one of {', '.join(map(repr, MODES))}, found {asked!r:.60}")
-    return default
+        if asked := (given or "").strip().lower():
+            return place, asked
+    return MODE_HEADER, ""
+
+
+async def mode_by_code(mode_for: ModeFor, context: Context, *, default: Mode) -> Mode:
+    """Return the mode that the server's own code chooses for a request; the default where it fails."""
+    try:
+        chosen = mode_for(context)
+        if inspect.isawaitable(chosen):
+            chosen = await chosen
+        return default if chosen is None else check_mode(chosen)
+    except BaseException as exc:  # foreign code
+        if is_no_failure(exc):
+            raise
+        logger.warning("mode_for failed for a request: %r is taken", default, exc_info=True)
+        return default
 
 
 def check_mode(mode: object) -> Mode:
@@ -72,5 +106,5 @@ def on_demand(tool: Any, *keywords: str) -> Tool:
 
 
 def is_on_demand(tool: Tool) -> bool:
-    """Tell whether `normal` mode leaves a tool out of its list."""
+    """Return True if `normal` mode leaves the tool out of its list."""
     return tool.metadata.get(_ON_DEMAND) is True

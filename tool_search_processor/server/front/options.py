@@ -8,7 +8,7 @@ from typing import Literal
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
 from tool_search_processor.filters import Filter, require_filter
 from tool_search_processor.meta_tools import MetaToolNames
-from tool_search_processor.server.front.modes import Mode, check_mode
+from tool_search_processor.server.front.modes import Mode, ModeFor, check_mode
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.names import is_tool_name
 
@@ -25,12 +25,14 @@ class FrontOptions:
 
     names: MetaToolNames
     mode: Mode
+    mode_for: ModeFor | None
     filter: Filter | None
     filter_timeout_seconds: float | None
     top_k: int
     result_format: ResultFormat
     takes_pattern: bool
     search_when_empty: bool
+    always_visible: tuple[str, ...]
     mask_error_details: bool
 
     def __post_init__(self) -> None:
@@ -40,6 +42,8 @@ class FrontOptions:
             ConfigurationError: Says what was found and what to do.
         """
         check_mode(self.mode)
+        if self.mode_for is not None and not callable(self.mode_for):
+            raise ConfigurationError(f"mode_for is a function (context) -> mode, found {self.mode_for!r:.80}")
         if self.result_format not in ("json", "markdown"):
             raise ConfigurationError(f"result_format is 'json' or 'markdown', found {self.result_format!r}")
         if (

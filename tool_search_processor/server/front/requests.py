@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import CancelScope
 
+from tool_search_processor.server.front.modes import Mode, forced_mode
 from tool_search_processor.server.front.sessions import Session
 from tool_search_processor.server.protection import joined_headers
 
@@ -57,7 +58,14 @@ class FrontRequest:
     session: Session
     user: object = None
     headers: Mapping[str, str] = field(default_factory=lambda: _NO_HEADERS)
+    own_mode: Mode | None = None
+    """What holds for this request alone; None where its session's mode does."""
     presence: Presence = field(default_factory=Presence)
+
+    @property
+    def mode(self) -> Mode:
+        """What this request is listed."""
+        return self.own_mode or self.session.mode
 
     @cached_property
     def context(self) -> Mapping[str, Any]:
@@ -71,7 +79,7 @@ class FrontRequest:
                 "user": self.user,
                 "headers": self.headers,
                 "session_id": self.session.id,
-                "mode": self.session.mode,
+                "mode": self.mode,
                 "session_rules": self.session.rules,
             }
         )
@@ -82,4 +90,5 @@ def of_http(request: Request, session: Session) -> FrontRequest:
     from starlette.datastructures import Headers
 
     headers = Headers(joined_headers(request.scope["headers"]))
-    return FrontRequest(session=session, user=session.user, headers=headers)
+    forced = forced_mode(headers, request.query_params)
+    return FrontRequest(session=session, user=session.user, headers=headers, own_mode=forced)

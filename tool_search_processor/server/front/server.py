@@ -6,16 +6,19 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from tool_search_processor import meta_tools
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.drift import OnChange
+from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.errors import DuplicateToolError
 from tool_search_processor.filters import Filter
+from tool_search_processor.processor.options import as_names
 from tool_search_processor.providers.functions import to_tool
 from tool_search_processor.providers.given import ToolSource, as_providers
 from tool_search_processor.providers.static import StaticProvider
@@ -23,11 +26,17 @@ from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, TokenCheck
 from tool_search_processor.server.front.handlers import ALL_CHANGES, FrontHandlers, ProtocolServer
 from tool_search_processor.server.front.hub import Hub
-from tool_search_processor.server.front.modes import Mode, is_on_demand, on_demand
+from tool_search_processor.server.front.modes import (
+    Mode,
+    ModeFor,
+    is_on_demand,
+    mode_by_code,
+    on_demand,
+)
 from tool_search_processor.server.front.options import FrontOptions, ResultFormat, meta_tool_names
 from tool_search_processor.server.front.providers import ProvidersFor, RequestProviders
 from tool_search_processor.server.front.requests import FrontRequest
-from tool_search_processor.server.front.rules import SessionRules
+from tool_search_processor.server.front.rules import SessionRules, UserRules
 from tool_search_processor.server.front.sessions import (
     MAX_SESSIONS,
     SESSION_TTL_SECONDS,
@@ -63,13 +72,14 @@ class ToolServer:
     ```
 
     A client sees the two meta-tools, `search_tools` and `call_tool`, where there is something to find.
-    In mode `normal` that is what is on demand; in mode `discovery` nothing but the meta-tools is listed,
-    and everything can be found. Hiding a tool is no access control: whoever knows its name can call it,
-    unless the `filter` says no. A tool that the filter denies is answered as if it were not there.
-    Nor is a `requires_approval` asked about here, as an `Agent` does: clients ask their users themselves.
+    In mode `normal` that is what is on demand; in mode `discovery` nothing is listed but the meta-tools and
+    what is `always_visible`, and everything else can be found. Hiding a tool is not access control: whoever
+    knows its name can call it, unless the `filter` says no. A tool that the filter denies is answered as if
+    it were not there. Nor is a `requires_approval` asked about here, as an `Agent` does: clients ask their
+    users themselves.
 
     A parameter annotated `ToolContext` tells a tool of its request: its `context` holds `user`, `headers`,
-    `session_id`, `mode`, `session_rules` (a `SessionRules`: it switches tools off for this session alone),
+    `session_id`, `mode`, `session_rules` (a `SessionRules`, which switches tools off for this session alone),
     `report_progress(progress, total, message)`, `log(level, data)`, and the SDK's own context, `mcp`.
 
     What a tool raises is logged, and told to its client unless `mask_error_details` leaves it to the log.
@@ -81,12 +91,14 @@ class ToolServer:
         *,
         name: str = "tool-search",
         mode: Mode = "normal",
+        mode_for: ModeFor | None = None,
         search_tool_name: str = "search_tools",
         call_tool_name: str = "call_tool",
         search: Strategy = "bm25",
         top_k: int = 5,
         result_format: ResultFormat = "json",
         search_when_empty: bool = False,
+        always_visible: str | Iterable[str] = (),
         filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
         filter_timeout_seconds: float | None = None,
         mask_error_details: bool = False,
@@ -108,8 +120,11 @@ class ToolServer:
                 resources and prompts are served, too; or a function `(context) -> tools`.
             name: What clients are told the server is called.
             mode: What clients are listed that don't ask for a mode, by the header
-                `X-MCP-Tool-Mode: discovery` or by the query `?tool_mode=discovery`; another value than the
-                two modes is refused (400). A session keeps the mode that it began with.
+                `X-MCP-Tool-Mode: discovery` or by the query `?tool_mode=discovery`; a value that is not a
+                mode is taken for this one, with a warning. A session keeps the mode that it began with, but
+                for a single request with the value `force` (discovery), or `force-normal`.
+            mode_for: `(context) -> mode` of one request, sync or async, such as by its user's role; None
+                leaves what the client asked for, which is the context's `mode`.
             search_tool_name: The name of the tool that searches.
             call_tool_name: The name of the tool that runs another.
             search: How tools are searched; see `Catalog`.
@@ -117,6 +132,8 @@ class ToolServer:
             result_format: The text of a search's answer: all of it as JSON, or short as Markdown.
             search_when_empty: Whether `discovery` lists the meta-tools even while there is nothing to find:
                 for providers that may come later, and clients that list once.
+            always_visible: Names or tags of tools that every mode lists, beside the meta-tools; searches
+                leave out what is listed.
             filter: Who may find (phase `search`), be listed (`active`) and call (`load` and `active`) which
                 tool. Its `request.context` holds `user`, `headers`, `session_id`, `mode` and
                 `session_rules`; what it raises denies. Resources and prompts are not asked about: let
@@ -130,8 +147,9 @@ class ToolServer:
             on_change: What becomes of a foreign tool whose definition changes; see `Catalog`.
             authenticate: The bearer token that HTTP clients need, or a function (sync or async) from a
                 token to its user, None for nobody's. Users that compare equal own one another's sessions.
-            keep_sessions: Whether HTTP clients get a session; without one, each request is read by itself.
-            session_ttl_seconds: How long a session may be idle.
+            keep_sessions: Whether HTTP clients get a session; without one, each request is read by itself,
+                and session rules hold for the user.
+            session_ttl_seconds: How long a session may be idle, and a user without one.
             max_sessions: The most sessions that this process keeps; while there are so many, a client that
                 would begin one more is refused (503).
             session_secret: Signs session ids, which then carry their mode: any worker with the same secret
@@ -148,12 +166,14 @@ class ToolServer:
         self.options = FrontOptions(
             names=meta_tool_names(search=search_tool_name, call=call_tool_name),
             mode=mode,
+            mode_for=mode_for,
             filter=filter,
             filter_timeout_seconds=filter_timeout_seconds,
             top_k=top_k,
             result_format=result_format,
             takes_pattern=search == "regex",
             search_when_empty=search_when_empty,
+            always_visible=as_names(always_visible, what="always_visible"),
             mask_error_details=mask_error_details,
         )
         self._clock = clock
@@ -188,7 +208,7 @@ class ToolServer:
         )
         # As it is now: what is registered later is checked by `_registered`, which knows what was taken out.
         self._given_names = self.catalog.known_names or frozenset()
-        self._listed_names = ListedNames()
+        self._listed_names = ListedNames(self.options.always_visible)
         self._hubs: set[Hub] = set()
         self.metrics: ServerMetrics | None = None
         """Figures of the searches and calls, once there is an HTTP app that shows them."""
@@ -255,6 +275,9 @@ class ToolServer:
 
     async def view(self, request: FrontRequest) -> ToolView:
         """Return the tools as a request sees them."""
+        if (mode_for := self.options.mode_for) is not None:
+            mode = await mode_by_code(mode_for, request.context, default=request.mode)
+            request = replace(request, own_mode=mode)
         catalog = await self.catalog.view(request.context)
         return ToolView(
             request=request,
@@ -263,6 +286,11 @@ class ToolServer:
             listed_names=self._listed_names,
             metrics=self.metrics,
         )
+
+    def warn_of_missing(self, view: CatalogView) -> None:
+        """Log what is `always_visible`, and neither a tool's name nor a tag, once all tools are known."""
+        for word in self._listed_names.missing(view):
+            logger.warning("no tool is named or tagged %r, which is always_visible", word)
 
     async def run_stdio(self) -> None:
         """Serve the one client at standard input and output until it leaves; then close the providers."""
@@ -370,6 +398,9 @@ class ToolServer:
             else None,
             signed=self._signed_ids,
             changed=self.notify_changed,
+            users=None
+            if self._token is None
+            else UserRules(self._session_ttl_seconds, changed=self.notify_changed, clock=self._clock),
         )
 
     @property

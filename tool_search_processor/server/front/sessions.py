@@ -46,7 +46,7 @@ class Stream:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Session:
-    """One client's mode and rules; without an `id`, those of a single request."""
+    """One client's mode and rules; without an `id`, the mode of a single request."""
 
     mode: Mode
     rules: SessionRules

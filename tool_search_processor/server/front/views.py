@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from tool_search_processor import meta_tools
 from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.filters import Admission, Filter, FilterRequest
 from tool_search_processor.processor.discovery import find_by_name, suggest
-from tool_search_processor.server.front.modes import is_on_demand
+from tool_search_processor.server.front.modes import Mode, is_on_demand
 from tool_search_processor.server.front.options import FrontOptions
 from tool_search_processor.server.front.requests import FrontRequest
 from tool_search_processor.server.front.rules import SessionRules
@@ -26,22 +26,37 @@ if TYPE_CHECKING:
 
 
 class ListedNames:
-    """The names that `normal` mode lists, worked out once for what all requests share."""
+    """The names that each mode lists, worked out once for what all requests share."""
 
-    def __init__(self) -> None:
-        """Begin with nothing worked out."""
-        self._last: tuple[ToolSet | None, frozenset[str]] = (None, frozenset())
+    def __init__(self, always_visible: Iterable[str] = ()) -> None:
+        """Take the names and tags of what every mode lists."""
+        self._always = frozenset(always_visible)
+        self._last: dict[Mode, tuple[ToolSet, frozenset[str]]] = {}
 
-    def of(self, view: CatalogView) -> frozenset[str]:
-        """Return the names of the view's tools that are not on demand."""
-        shared, names = self._last
+    def of(self, view: CatalogView, mode: Mode) -> frozenset[str]:
+        """Return the names of the view's tools that a mode lists."""
+        if mode == "discovery" and not self._always:
+            return frozenset()
+        shared, names = self._last.get(mode, (None, frozenset()))
         if shared is not view.shared:
-            names = frozenset(tool.name for tool in view.shared if not is_on_demand(tool))
-            self._last = (view.shared, names)
+            names = self._among(view.shared, mode)
+            self._last[mode] = (view.shared, names)
         if not view.own:
             return names
-        own = {tool.name for tool in view.own if not is_on_demand(tool)}
-        return frozenset(names - view.own.by_name.keys() | own)
+        return names.difference(view.own.by_name) | self._among(view.own, mode)
+
+    def missing(self, view: CatalogView) -> list[str]:
+        """Return what is always visible, and is neither the name nor a tag of any tool."""
+        known = {word for tool in view for word in (tool.name, *tool.tags)}
+        return sorted(self._always - known)
+
+    def _among(self, tools: Iterable[Tool], mode: Mode) -> frozenset[str]:
+        return frozenset(tool.name for tool in tools if self._is_listed(tool, mode))
+
+    def _is_listed(self, tool: Tool, mode: Mode) -> bool:
+        if mode == "normal" and not is_on_demand(tool):
+            return True
+        return tool.name in self._always or not self._always.isdisjoint(tool.tags)
 
 
 @dataclass(frozen=True)
@@ -57,12 +72,12 @@ class ToolView:
     @cached_property
     def unsearched(self) -> frozenset[str]:
         """Names that a search leaves out, since they are listed anyway."""
-        return frozenset() if self.request.session.mode == "discovery" else self.listed_names.of(self.catalog)
+        return self.listed_names.of(self.catalog, self.request.mode)
 
     @property
     def is_always_searched(self) -> bool:
         """Whether the meta-tools are listed whatever there is to find."""
-        return self.options.search_when_empty and self.request.session.mode == "discovery"
+        return self.options.search_when_empty and self.request.mode == "discovery"
 
     @cached_property
     def is_open(self) -> bool:
@@ -81,9 +96,10 @@ class ToolView:
 
     async def list_tools(self, admission: Admission) -> list[Tool]:
         """Return the catalog's tools that this mode lists and phase `active` admits."""
-        if self.request.session.mode == "discovery":
+        listed = self.unsearched
+        if not listed:
             return []
-        admitted = await admission.admit((t for t in self.catalog if not is_on_demand(t)), "active")
+        admitted = await admission.admit((tool for tool in self.catalog if tool.name in listed), "active")
         rules = self.request.session.rules
         # A hook may have switched off what it had admitted before.
         return [tool for tool in admitted if rules.admits(tool)] if rules else admitted
