@@ -31,22 +31,44 @@ async def test_the_server_runs_in_the_background_loop():
         assert await provider.list_prompts({}) == []
 
 
-async def test_a_result_must_fit_its_own_schema():
+@pytest.mark.parametrize(
+    ("structured", "wrong"),
+    [({"n": "x"}, "`n` must be an integer, found"), (..., "there is no structured content")],
+)
+async def test_a_result_that_breaks_its_own_schema_is_passed_on_with_a_warning(structured, wrong, caplog):
     async def list_tools(context, params):
         schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
         definition = Definition(name="count", input_schema={"type": "object"}, output_schema=schema)
         return ListToolsResult(tools=[definition])
 
     async def call_tool(context, params):
-        return CallToolResult(content=[TextContent(type="text", text="x")], structured_content={"n": "x"})
+        given = {} if structured is ... else {"structured_content": structured}
+        return CallToolResult(content=[TextContent(type="text", text="1 product")], **given)
 
     server = Server("odd", on_list_tools=list_tools, on_call_tool=call_tool)
     async with MCPProvider.in_memory(server, name="odd") as provider:
         (tool,) = await provider.list_tools({})
-        with pytest.raises(
-            ToolCallError, match=r"count was run, but .* it does not fit: `n` must be an integer"
-        ):
-            await tool.call({})
+        for _ in range(2):
+            assert "1 product" in await tool.call({})
+    (message,) = caplog.messages
+    assert "'count' of the MCP server 'odd' does not fit the tool's outputSchema" in message
+    assert wrong in message
+
+
+async def test_an_error_carries_what_the_server_sent():
+    async def list_tools(context, params):
+        return ListToolsResult(tools=[Definition(name="buy", input_schema={"type": "object"})])
+
+    async def call_tool(context, params):
+        spent = {"code": "SPENT", "wait_seconds": 12}
+        return CallToolResult(is_error=True, content=[], structured_content=spent, meta={"trace": "1"})
+
+    server = Server("shop", on_list_tools=list_tools, on_call_tool=call_tool)
+    async with MCPProvider.in_memory(server) as provider:
+        with pytest.raises(ToolCallError, match='"code": "SPENT", "wait_seconds": 12') as failure:
+            await (await provider.list_tools({}))[0].call({})
+    assert failure.value.result.structured_content == {"code": "SPENT", "wait_seconds": 12}
+    assert failure.value.result.meta["trace"] == "1"
 
 
 async def test_a_server_without_tools_has_none():

@@ -49,7 +49,7 @@ async def test_results_are_what_a_model_can_read(provide):
     provider = provide()
     assert await call(provider, "echo", text="hello") == "hello"
     counted = await call(provider, "count", text="hello")
-    assert encode_result(counted) == '{"letters": 5}'
+    assert encode_result(counted) == '{"letters": 5}\n5 letters'
     assert counted.structured_content == {"letters": 5}
     shown = await call(provider, "show")
     assert shown.splitlines() == [

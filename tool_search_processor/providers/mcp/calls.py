@@ -10,12 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tool_search_processor.errors import ToolCallError
+from tool_search_processor.once import Once
 from tool_search_processor.plain import sendable
 from tool_search_processor.providers.mcp.background import in_background
 from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.failures import call_error, is_unreached
 from tool_search_processor.providers.mcp.parts import has_more_levels
-from tool_search_processor.providers.mcp.rendering import MCPResult, error_words, render_result
+from tool_search_processor.providers.mcp.rendering import MCPResult, MCPToolError, render_result
 from tool_search_processor.providers.mcp.settings import MCPProgress, Settings
 from tool_search_processor.tools import ToolContext
 from tool_search_processor.tools.arguments import ArgumentsCheck, problems_text, schema_check
@@ -50,6 +51,7 @@ class Caller:
         """
         self._connector = connector
         self._on_unreached = on_unreached
+        self._warned = Once()
         self.settings = settings
 
     async def call(
@@ -81,20 +83,25 @@ class Caller:
             return await client.call_tool(name, values, progress_callback=note if wanted else None)
 
         result = await self._send(name, ask)
-        limit = self.settings.max_result_characters
+        rendered = render_result(result, limit=self.settings.max_result_characters)
         if result.is_error:
-            raise ToolCallError(error_words(result, limit=limit))
+            raise MCPToolError(rendered)
         if check is not None:
             self._check_structured(result, name, check)
-        return render_result(result, limit=limit)
+        return rendered
 
     def _check_structured(self, result: Any, name: str, check: ArgumentsCheck) -> None:
+        """Warn, once for each fault, of a result that is not as promised; it may be of use all the same."""
         problems = check(result.structured_content).problems if result.structured_content is not None else ()
-        if problems or "structured_content" not in result.model_fields_set:
-            wrong = f"it does not fit: {problems_text(problems)}" if problems else "there is none"
-            raise ToolCallError(
-                f"{name} was run, but the structured result that the server {self.settings.name!r} promises "
-                f"is not what it gave: {wrong}"
+        if not problems and "structured_content" in result.model_fields_set:
+            return
+        wrong = problems_text(problems) if problems else "there is no structured content"
+        if self._warned.is_new((name, wrong)):
+            logger.warning(
+                "a result of %r of the MCP server %r does not fit the tool's outputSchema: %s",
+                name,
+                self.settings.name,
+                wrong,
             )
 
     async def read(self, uri: str) -> Any:

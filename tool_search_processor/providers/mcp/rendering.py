@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tool_search_processor.errors import ToolCallError
 from tool_search_processor.plain import clean_text
+from tool_search_processor.providers.mcp.media import byte_count, without_media
+from tool_search_processor.tools.frozen import parts_of
 
-_BASE64_RATIO = 3 / 4
+_LEVELS = 2
+_EMPTY = "The tool was run and returned nothing."
+_NO_WORDS = "the tool failed without saying why."
 
 
 class MCPResult(str):
     """A result as the model reads it: a text, which also holds what the server sent.
 
-    A gateway passes `content` and `structured_content` on as they came, pictures included.
+    A gateway passes `content`, `structured_content` and `meta` on as they came, pictures included.
     """
 
-    __slots__ = ("content", "structured_content")
+    __slots__ = ("content", "meta", "structured_content")
 
     content: Sequence[Mapping[str, Any]]
     """The blocks, as the protocol has them: `{"type": "text", "text": "…"}` and so on."""
     structured_content: Any
     """The structured result; None where the server sent none."""
+    meta: Mapping[str, Any]
+    """What the server sent for programs, `_meta` of the protocol."""
+
+
+class MCPToolError(ToolCallError):
+    """A server's tool says that it failed; the text is fit for the model."""
+
+    def __init__(self, result: MCPResult) -> None:
+        """Take what the server sent."""
+        super().__init__(str(result))
+        self.result = result
 
 
 def render_result(result: Any, *, limit: int | None) -> MCPResult:
     """Return a `CallToolResult` as text.
 
-    Structured content stands for the texts beside it: the protocol has a server send the same twice. What
-    is no text is named, with its kind and size.
+    Structured content comes first, then what else there is. The protocol has a server send the same twice, so
+    a text that says no more than the structured content is left out. What isn't text is named, with its kind
+    and size.
 
     Args:
         result: Of the SDK.
@@ -37,21 +54,58 @@ def render_result(result: Any, *, limit: int | None) -> MCPResult:
     """
     blocks = [_wire(block) for block in result.content]
     structured = result.structured_content
-    if structured is None:
-        parts = [block_text(block) for block in blocks]
-    else:
-        others = [block for block in blocks if block.get("type") != "text"]
-        parts = [json.dumps(structured, ensure_ascii=False), *map(block_text, others)]
+    said = frozenset() if structured is None else _said_by(structured)
+    parts = [block_text(block) for block in blocks if not _is_said(block, said)]
+    is_empty = structured in (None, {}, [], "")
+    if not is_empty or (structured is not None and not _has_words(parts)):
+        parts.insert(0, json.dumps(without_media(structured), ensure_ascii=False))
+    if not _has_words(parts):
+        parts = [_NO_WORDS if result.is_error else _EMPTY]
     rendered = MCPResult(cut("\n".join(parts), limit=limit))
     rendered.content = blocks
     rendered.structured_content = structured
+    rendered.meta = result.meta or {}
     return rendered
 
 
-def error_words(result: Any, *, limit: int | None) -> str:
-    """Return what a result that is an error says."""
-    words = cut("\n".join(block_text(_wire(block)) for block in result.content), limit=limit)
-    return words.strip() or "the tool failed without saying why."
+def _has_words(parts: Iterable[str]) -> bool:
+    return any(part.strip() for part in parts)
+
+
+def _is_said(block: Mapping[str, Any], said: Collection[str]) -> bool:
+    """Return True if a text says no more than the structured content beside it."""
+    if block.get("type") != "text" or not said:
+        return False
+    text = str(block.get("text", "")).strip()
+    return text in said or _canonical_text(text) in said
+
+
+def _said_by(structured: Any) -> frozenset[str]:
+    """Return the texts that say no more than structured content: its strings, and its parts as JSON."""
+    parts = [structured]
+    for _ in range(_LEVELS):  # a value that is no object is sent as {"result": …}, a list as a block an item
+        parts += [part for each in parts for part in parts_of(each)]
+    return frozenset(_strings_in(structured)) | frozenset(map(_canonical, parts))
+
+
+def _strings_in(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part.strip()
+        waiting.extend(parts_of(part))
+
+
+def _canonical_text(text: str) -> str:
+    try:
+        return _canonical(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def contents_text(contents: Iterable[Mapping[str, Any]], *, limit: int | None) -> str:
@@ -96,8 +150,7 @@ def _resource_text(resource: Mapping[str, Any]) -> str:
 
 
 def _binary(block: Mapping[str, Any], key: str) -> str:
-    size = int(len(str(block.get(key, "")).rstrip("=")) * _BASE64_RATIO)
-    return f"{block.get('mimeType') or 'unknown type'}, {size:,} bytes"
+    return f"{block.get('mimeType') or 'unknown type'}, {byte_count(str(block.get(key, ''))):,} bytes"
 
 
 def _wire(item: Any) -> dict[str, Any]:
