@@ -106,12 +106,13 @@ class PromptArgument:
     """One value that a prompt is filled with."""
 
     name: str
+    title: str | None = None
     description: str = ""
     required: bool = False
 
     def __post_init__(self) -> None:
-        """Take out of the description what is not seen."""
-        _show(self, "description")
+        """Take out of the texts what is not seen."""
+        _show(self, "title", "description")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,9 @@ from tool_search_processor.tools.schemas import map_types
 Fields = dict[str, Any]
 """Fields of a `Tool`, by name."""
 
+MCP_PASSED_ON = ("icons", "execution")
+"""What an MCP definition says to clients alone, kept in a tool's metadata for `to_mcp`."""
+
 _IMPORTERS = {"parameters": "from_openai", "input_schema": "from_anthropic", "inputSchema": "from_mcp"}
 """Where a definition's schema stands, and which importer reads it there."""
 
@@ -103,8 +106,8 @@ def read_mcp(definition: object) -> Fields:
         _check_schema_key(definition.get("function", definition), "inputSchema", "input_schema")
     title, meta = _get(definition, "title"), _clean(_get(definition, "_meta", "meta"))
     metadata: Fields = {"title": foreign_line(str(title))} if title else {}
-    if meta:
-        metadata["_meta"] = meta
+    passed_on = {key: _clean(_get(definition, key)) for key in MCP_PASSED_ON}
+    metadata |= {key: value for key, value in {**passed_on, "_meta": meta}.items() if value}
     return {
         **named(_get(definition, "name"), metadata),
         "description": _text(_get(definition, "description")),
@@ -150,7 +153,7 @@ def _text(description: Any) -> Any:
 def _clean(value: Any) -> Any:
     """Return foreign JSON that is handed on, safe; what is too deep is left to `Tool`."""
     try:
-        return foreign_json(_plain(value))
+        return foreign_json([*map(_plain, value)] if isinstance(value, list) else _plain(value))
     except RecursionError:
         return value
 

@@ -214,7 +214,7 @@ class Tool:
 
         Args:
             definition: An object of the SDK, or the dict: `name`, `title`, `description`, `inputSchema`,
-                `outputSchema`, `annotations`, `_meta`.
+                `outputSchema`, `annotations`, `icons`, `execution`, `_meta`.
             execute: What runs; None for a definition only.
             fields: Fields of `Tool`, over what the definition says.
 
@@ -284,7 +284,7 @@ class Tool:
             "title": self.metadata.get("title"),
             "outputSchema": self.output_schema,
             "annotations": self.annotations,
-            "_meta": self.metadata.get("_meta"),
+            **{key: self.metadata.get(key) for key in (*definitions.MCP_PASSED_ON, "_meta")},
         }
         given = {key: thaw(value) for key, value in optional.items() if value}
         return {"name": self.name, "description": self.description, "inputSchema": schema, **given}

@@ -257,7 +257,7 @@ async def test_a_server_upstream_is_passed_on_whole(way):
         assert drawn.meta[TARGET_META]["annotations"] == {"readOnlyHint": True}
         broken = await proxied(client, "w_storm")
         assert broken.is_error
-        assert text(broken) == "Error: Error executing tool storm"
+        assert text(broken) == "Error executing tool storm"  # in its words
         [resource] = (await client.list_resources()).resources
         [template] = (await client.list_resource_templates()).resource_templates
         [prompt] = (await client.list_prompts()).prompts

@@ -10,7 +10,7 @@ from tool_search_processor.components import Complete, Prompt, PromptArgument, R
 from tool_search_processor.providers.mcp.calls import Caller
 from tool_search_processor.providers.mcp.left_out import LeftOut
 from tool_search_processor.providers.mcp.listing import PROMPTS, RESOURCES, TEMPLATES, ListKind, read_pages
-from tool_search_processor.providers.mcp.rendering import wire_contents
+from tool_search_processor.providers.mcp.rendering import MCPParts, wire_contents
 from tool_search_processor.spellings import spellings_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ class Offers:
         Raises:
             ToolCallError: It can't be read.
         """
-        return wire_contents((await self._caller.read(uri)).contents)
+        result = await self._caller.read(uri)
+        return MCPParts(result.contents, meta=result.meta)
 
     async def render(self, name: str, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return a prompt's messages as the protocol has them: `role` and one block of `content` each.
@@ -95,7 +96,8 @@ class Offers:
             ToolCallError: It can't be had.
         """
         given = {key: str(value) for key, value in arguments.items()}
-        return wire_contents((await self._caller.get_prompt(name, given)).messages)
+        result = await self._caller.get_prompt(name, given)
+        return MCPParts(result.messages, meta=result.meta)
 
     def _complete(self, client: Client, reference: dict[str, str]) -> Complete | None:
         """Return what completes the arguments of a prompt or a template; None where the server can't."""
@@ -147,7 +149,12 @@ def _spelled(uris: Iterable[str]) -> Iterator[str]:
 
 def _arguments(prompt: Any) -> tuple[PromptArgument, ...]:
     return tuple(
-        PromptArgument(name=each.name, description=each.description or "", required=bool(each.required))
+        PromptArgument(
+            name=each.name,
+            title=each.title,
+            description=each.description or "",
+            required=bool(each.required),
+        )
         for each in prompt.arguments or ()
     )
 
@@ -162,5 +169,14 @@ def _fields(item: Any) -> dict[str, Any]:
         "name": item.name,
         "title": item.title,
         "description": item.description or "",
-        "metadata": {"_meta": item.meta} if item.meta else {},
+        "metadata": {key: value for key, value in _passed_on(item).items() if value},
+    }
+
+
+def _passed_on(item: Any) -> dict[str, Any]:
+    """Return what an entry of a list says to clients alone, for a gateway to pass on."""
+    return {
+        "_meta": item.meta,
+        "icons": wire_contents(item.icons or ()),
+        "size": getattr(item, "size", None),
     }

@@ -12,6 +12,7 @@ from tool_search_processor.providers.mcp.media import byte_count, without_media
 from tool_search_processor.tools.frozen import parts_of
 
 _LEVELS = 2
+_PROTOCOL = "io.modelcontextprotocol/"
 _EMPTY = "The tool was run and returned nothing."
 _NO_WORDS = "the tool failed without saying why."
 
@@ -30,6 +31,15 @@ class MCPResult(str):
     """The structured result; None where the server sent none."""
     meta: Mapping[str, Any]
     """What the server sent for programs, `_meta` of the protocol."""
+
+
+class MCPParts(list[dict[str, Any]]):
+    """Contents of a resource or messages of a prompt in the protocol's form, and the `_meta` beside them."""
+
+    def __init__(self, parts: Iterable[Any] = (), *, meta: Mapping[str, Any] | None = None) -> None:
+        """Take objects of the SDK, and `_meta` of the result that they stand in."""
+        super().__init__(wire_contents(parts))
+        self.meta = own_meta(meta)
 
 
 class MCPToolError(ToolCallError):
@@ -64,7 +74,7 @@ def render_result(result: Any, *, limit: int | None) -> MCPResult:
     rendered = MCPResult(cut("\n".join(parts), limit=limit))
     rendered.content = blocks
     rendered.structured_content = structured
-    rendered.meta = result.meta or {}
+    rendered.meta = own_meta(result.meta)
     return rendered
 
 
@@ -141,6 +151,11 @@ def cut(text: str, *, limit: int | None) -> str:
 def wire_contents(contents: Iterable[Any]) -> list[dict[str, Any]]:
     """Return objects of the SDK in the protocol's form."""
     return [_wire(item) for item in contents]
+
+
+def own_meta(meta: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return `_meta` less the protocol's own keys, which each server of a chain writes for itself."""
+    return {key: value for key, value in (meta or {}).items() if not key.startswith(_PROTOCOL)}
 
 
 def _resource_text(resource: Mapping[str, Any]) -> str:

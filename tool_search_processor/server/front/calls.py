@@ -20,7 +20,7 @@ from tool_search_processor.results import encode_result, error_text, read_result
 from tool_search_processor.server.front import definitions, searching
 from tool_search_processor.server.front.failures import failure_text
 from tool_search_processor.server.front.paging import PAGE_SIZE
-from tool_search_processor.server.front.results import of_target, text_result, tool_result
+from tool_search_processor.server.front.results import error_result, of_target, text_result, tool_result
 from tool_search_processor.server.front.views import ToolView
 from tool_search_processor.tools import Tool, ToolContext
 
@@ -135,4 +135,4 @@ class FrontCalls:
                 return text_result(encode_result(answer), is_error=True)
             masks = self.view.options.mask_error_details
             told = failure_text(exc, what=f"the tool {tool.name!r}", is_masked=masks)
-            return text_result(told, is_error=True)
+            return error_result(tool, exc, told)

@@ -51,7 +51,12 @@ def wire_template(template: ResourceTemplate) -> types.ResourceTemplate:
 def wire_prompt(prompt: Prompt) -> types.Prompt:
     """Return a prompt as an entry of a list."""
     arguments = [
-        {"name": argument.name, "description": argument.description, "required": argument.required}
+        {
+            "name": argument.name,
+            "title": argument.title,
+            "description": argument.description,
+            "required": argument.required,
+        }
         for argument in prompt.arguments
     ]
     return _wire(types.Prompt, prompt, {"arguments": arguments})
@@ -68,6 +73,7 @@ async def read(component: Resource | ResourceTemplate, uri: str) -> types.ReadRe
     content: Any = component.read(uri) if isinstance(component, ResourceTemplate) else component.read()
     if inspect.isawaitable(content):
         content = await content
+    meta = getattr(content, "meta", None)
     if isinstance(content, types.ReadResourceResult):
         content = content.contents
     parts = content if isinstance(content, list | tuple) and content and _are_contents(content) else [content]
@@ -76,7 +82,7 @@ async def read(component: Resource | ResourceTemplate, uri: str) -> types.ReadRe
         contents = [contents[0].model_copy(update={"uri": uri})]
     else:
         contents = [linked_contents(each, component) for each in contents]
-    return fit(types.ReadResourceResult(contents=contents))
+    return fit(types.ReadResourceResult(contents=contents, _meta=meta or None))
 
 
 async def render(prompt: Prompt, arguments: Mapping[str, str]) -> types.GetPromptResult:
@@ -95,7 +101,8 @@ async def render(prompt: Prompt, arguments: Mapping[str, str]) -> types.GetPromp
         return fit(given.model_copy(update={"messages": messages}))
     parts = given if isinstance(given, list | tuple) else [given]
     messages = linked_messages(map(_message, parts), prompt)
-    return fit(types.GetPromptResult(description=prompt.description or None, messages=messages))
+    meta = getattr(given, "meta", None) or None
+    return fit(types.GetPromptResult(description=prompt.description or None, messages=messages, _meta=meta))
 
 
 def _wire(kind: type[_WireT], component: Resource | ResourceTemplate | Prompt, own: dict[str, Any]) -> _WireT:
@@ -104,14 +111,14 @@ def _wire(kind: type[_WireT], component: Resource | ResourceTemplate | Prompt, o
         "name": component.name,
         "title": component.title,
         "description": component.description or None,
-        "_meta": sendable(component.metadata.get("_meta")),
         **own,
     }
-    annotations = sendable(component.annotations)
+    passed_on = {key: sendable(component.metadata.get(key)) for key in ("_meta", "icons", "size")}
+    extra = {**passed_on, "annotations": sendable(component.annotations)}
     try:
-        return kind.model_validate({**entry, "annotations": annotations} if annotations else entry)
+        return kind.model_validate({**entry, **{key: value for key, value in extra.items() if value}})
     except ValueError:
-        return kind.model_validate({**entry, "_meta": None})
+        return kind.model_validate(entry)
 
 
 def _are_contents(parts: Sequence[Any]) -> bool:

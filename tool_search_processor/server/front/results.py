@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from tool_search_processor.errors import ToolCallError
 from tool_search_processor.plain import clean_text, sendable
-from tool_search_processor.providers.mcp.rendering import MCPResult
-from tool_search_processor.results import encode_result
+from tool_search_processor.providers.mcp.rendering import MCPResult, MCPToolError
+from tool_search_processor.results import encode_result, innermost
 from tool_search_processor.server.front.links import linked_blocks
 from tool_search_processor.tools import Tool
 
@@ -43,12 +43,24 @@ def tool_result(tool: Tool, value: Any) -> types.CallToolResult:
     return result.model_copy(update={"content": linked_blocks(result.content, tool)})
 
 
+def error_result(tool: Tool, error: BaseException, told: str) -> types.CallToolResult:
+    """Return the answer for what a tool raised: what a server upstream sent as it came, else one text."""
+    error = innermost(error)
+    if isinstance(error, MCPToolError):
+        result = tool_result(tool, error.result)
+        if result.content:
+            return result.model_copy(update={"is_error": True})
+        text = text_result(told, is_error=True, structured=result.structured_content)
+        return text.model_copy(update={"meta": result.meta})
+    return text_result(told, is_error=True)
+
+
 def _result(tool: Tool, value: Any) -> types.CallToolResult:
     if isinstance(value, types.CallToolResult):
         return fit(value)
     if isinstance(value, MCPResult):
         given = {"content": value.content, "structuredContent": value.structured_content}
-        return types.CallToolResult.model_validate(sendable(given))
+        return types.CallToolResult.model_validate(sendable({**given, "_meta": value.meta or None}))
     if isinstance(value, _CONTENT):
         return fit(types.CallToolResult(content=[value]))
     if isinstance(value, list | tuple) and value and all(isinstance(item, _CONTENT) for item in value):
@@ -98,7 +110,7 @@ def wire_tool(tool: Tool) -> types.Tool:
     try:
         return types.Tool.model_validate(entry)
     except ValueError:
-        for key in ("title", "annotations", "_meta"):
+        for key in ("title", "annotations", "icons", "execution", "_meta"):
             entry.pop(key, None)
         return types.Tool.model_validate(entry)
 
