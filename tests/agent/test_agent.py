@@ -539,6 +539,61 @@ async def test_cancelling_a_run_cancels_its_tools_and_ends_it():
     assert len(resolver.ended) == 1
 
 
+def slow_and_quick(started):
+    async def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    async def wait() -> None:
+        """Wait for ever."""
+        started.set()
+        await asyncio.Event().wait()
+
+    return [pay, wait]
+
+
+async def stopped(how, agent, started):
+    """Run until the slow tool waits, stop the run, and return what carries its messages."""
+    scope = asyncio.timeout(None)
+
+    async def run():
+        async with scope:
+            await agent.run("q")
+
+    task = asyncio.create_task(run())
+    await started.wait()
+    await asyncio.sleep(0)
+    scope.reschedule(0) if how == "timeout" else task.cancel()
+    with pytest.raises((TimeoutError, asyncio.CancelledError)) as caught:
+        await task
+    return caught.value.__cause__ if how == "timeout" else caught.value
+
+
+@pytest.mark.parametrize("how", ["cancel", "timeout"])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["quick first", "slow first"])
+async def test_what_had_run_when_a_run_is_cancelled_is_kept(how, order):
+    started = asyncio.Event()
+    tools = slow_and_quick(started)
+    agent, model = agent_of([[call(tools[n].__name__) for n in order], "ok"], tools=tools)
+    kept = (await stopped(how, agent, started)).run_messages
+    told = {message["name"]: message["content"] for message in kept if message["role"] == "tool"}
+    assert told == {
+        "pay": "paid",
+        "wait": "Error: wait was stopped before it answered, because the run was cancelled. "
+        "It may have taken effect.",
+    }
+    assert (await agent.run("go on", messages=kept)).output == "ok"
+    assert [m["role"] for m in model.requests[1].messages] == ["user", "assistant", "tool", "tool", "user"]
+
+
+async def test_a_call_that_never_began_is_told_as_not_run():
+    started = asyncio.Event()
+    tools = slow_and_quick(started)
+    agent, _ = agent_of([[call("wait"), call("pay")]], tools=tools, parallel_tool_calls=False)
+    kept = (await stopped("cancel", agent, started)).run_messages
+    assert kept[-1]["content"] == "Error: pay was not run, because the run was cancelled before."
+
+
 async def test_tool_failures_and_timeouts_are_results(caplog):
     async def forever() -> None:
         """Never answer."""

@@ -143,12 +143,16 @@ def test_an_interrupt_cancels_the_run():
         try:
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             await asyncio.Event().wait()
+        except asyncio.CancelledError as exc:
+            exc.run_messages = ["kept"]
+            raise
         finally:
             ended.append(True)
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         blocking(wait)
     assert ended == [True]
+    assert caught.value.run_messages == ["kept"]
 
 
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork on this system")

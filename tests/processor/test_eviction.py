@@ -69,7 +69,10 @@ async def test_tools_expire_between_user_turns_and_not_within_one():
     clock.advance(61)
     assert await chat.step() == ["tool_1"]
     assert await chat.call("tool_1") == {"ran": "tool_1"}
-    assert await chat.turn() == []
+    assert await chat.turn() == ["tool_1"], "what a run has used counts as used when it ends"
+    clock.advance(61)
+    assert await chat.step() == ["tool_1"]
+    assert await chat.turn() == [], "and this one has only seen it"
     assert (await told(chat)).endswith(f"{BEFORE}tool_1.")
 
 

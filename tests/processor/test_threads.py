@@ -177,7 +177,41 @@ async def test_what_a_run_has_seen_stays_until_it_ends_whatever_expires():
     assert names(await run.step())[2:] == ["tool_1", "tool_2"]
     assert await run.call("tool_1") == {"ran": "tool_1"}
     await run.end()
-    assert await shown(processor, thread="t") == ["tool_2"]
+    assert await shown(processor, thread="t") == ["tool_2", "tool_1"], "and counts as used when it ends"
+
+
+async def test_what_a_run_has_used_comes_back_in_load_order():
+    clock, processor = timed()
+    run = Run(processor, thread="t")
+    await run.load("tool_2", "tool_1", "tool_3")
+    await run.step()
+    for name in ("tool_1", "tool_2"):
+        await run.call(name)
+    clock.advance(500)
+    await run.end()
+    assert await processor.loaded("t") == ["tool_2", "tool_1", "tool_3"]
+
+
+@pytest.mark.parametrize("forget", ["clear", "clear all", "unload"])
+async def test_what_a_program_takes_out_while_a_run_goes_on_stays_out(forget):
+    processor = ToolSearchProcessor(TOOLS)
+    run = Run(processor, thread="t")
+    await run.load("tool_1")
+    if forget == "unload":
+        await processor.unload("tool_1", thread_id="t")
+    else:
+        await processor.clear("t" if forget == "clear" else None)
+    await run.end()
+    assert await processor.loaded("t") == []
+
+
+async def test_the_end_of_a_run_evicts_nothing_that_another_run_loaded():
+    processor = ToolSearchProcessor(TOOLS, max_loaded=1)
+    one = Run(processor, thread="t")
+    await one.load("tool_1")
+    await Run(processor, thread="t").load("tool_2")
+    await one.end()
+    assert await processor.loaded("t") == ["tool_2"]
 
 
 async def test_what_a_run_has_seen_stays_when_the_thread_is_cleared_meanwhile():

@@ -454,3 +454,26 @@ async def test_what_policy_denies_is_not_explained_either(flipped):
     (answer,) = results(await agent.run("Clean up", thread_id="t"))
     assert "There is no tool 'drop_table' to call." in answer
     assert "drop_table" not in model.requests[1].tool_names
+
+
+@pytest.mark.parametrize("arguments", ["[3]", "3", '"loud"', '{"level": ', '{"level": "loud"}', "null"])
+async def test_a_call_of_an_unlisted_tool_that_can_not_run_loads_it_and_shows_its_parameters(arguments):
+    def set_volume(level: int) -> str:
+        """Set the volume."""
+        return f"volume {level}"
+
+    model = ScriptedModel([call("set_volume", arguments), "ok"])
+    agent = Agent("a", "m", completion=model, input_processors=[ToolSearchProcessor([set_volume])])
+    result = await agent.run("louder")
+    told = json.loads(result.messages[2]["content"])
+    assert told["parameters"]["properties"] == {"level": {"type": "integer"}}
+    assert told["message"].startswith("set_volume was not run. The tool is loaded now.")
+    assert model.requests[1].tool_names == ["search_tools", "load_tool", "set_volume"]
+
+
+@pytest.mark.parametrize("arguments", ["[3]", '{"level": '])
+async def test_a_call_of_a_tool_that_nobody_knows_is_told_so_whatever_its_arguments(arguments):
+    model = ScriptedModel([call("set_colour", arguments), "ok"])
+    agent = Agent("a", "m", completion=model, input_processors=[ToolSearchProcessor([])])
+    result = await agent.run("redder")
+    assert "search_tools" in result.messages[2]["content"]

@@ -13,7 +13,7 @@ from tool_search_processor import ToolSearchProcessor, ToolSession
 from tool_search_processor.call_requests import CallRequest
 from tool_search_processor.errors import ConfigurationError, ToolUnavailableError
 from tool_search_processor.session.calls import PendingCall, arguments_hash
-from tool_search_processor.session.runner import MAX_CALLS, CallRunner
+from tool_search_processor.session.runner import MAX_CALLS, CallRunner, finish
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.tools import Tool, ToolContext
@@ -88,7 +88,7 @@ def step_of(*tools):
 
 async def outcomes(step, *requests, processors=(), **options):
     runner = CallRunner(processors, **options)
-    return await runner.run(step, await runner.prepare(step, requests))
+    return await finish(runner.start(step, await runner.prepare(step, requests)))
 
 
 async def outcome(step, *requests, **options):
@@ -398,7 +398,7 @@ async def test_whatever_a_tool_raises_is_an_answer(error, kind):
 async def run_calls(*tools):
     runner, step = CallRunner(()), InputStep(messages=(), tools=tools)
     requests = [CallRequest(id=f"c{n}", name=tool.name, arguments="{}") for n, tool in enumerate(tools)]
-    return await runner.run(step, await runner.prepare(step, requests))
+    return await finish(runner.start(step, await runner.prepare(step, requests)))
 
 
 async def test_of_one_reply_a_fixed_number_of_calls_is_run():
@@ -406,7 +406,7 @@ async def test_of_one_reply_a_fixed_number_of_calls_is_run():
     tool = Tool(name="count", execute=lambda **given: ran.append(given["number"]))
     requests = [request("count", {"number": n}, call_id=f"c{n}") for n in range(MAX_CALLS + 2)]
     runner = CallRunner(())
-    outcomes = await runner.run(step_of(tool), await runner.prepare(step_of(tool), requests))
+    outcomes = await finish(runner.start(step_of(tool), await runner.prepare(step_of(tool), requests)))
     assert [outcome.call_id for outcome in outcomes] == [item.id for item in requests]
     assert sorted(ran) == list(range(MAX_CALLS))
     assert [outcome.is_error for outcome in outcomes] == [False] * MAX_CALLS + [True] * 2
@@ -423,7 +423,7 @@ async def test_a_result_is_cut_to_the_most_characters(limit):
     tools = [Tool(name="long", execute=lambda: "x" * 1_010), Tool.from_function(fail)]
     runner = CallRunner((), max_result_characters=limit)
     calls = await runner.prepare(step_of(*tools), [request("long"), request("fail")])
-    one, two = await runner.run(step_of(*tools), calls)
+    one, two = await finish(runner.start(step_of(*tools), calls))
     left = "\n… (cut: 1,000 more characters were left out. Ask for less at a time.)"
     assert one.text == ("x" * 1_010 if limit is None else "x" * 10 + left)
     assert two.text.startswith("Error: yyy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -398,3 +399,31 @@ async def test_the_old_form_of_a_call_and_its_result_are_read():
             ]
             assert "function_call" not in assistant
             assert (told["role"], told["tool_call_id"]) == ("tool", result["tool_call_id"])
+
+
+async def test_what_had_run_when_execute_is_cancelled_is_kept():
+    started = asyncio.Event()
+
+    async def wait() -> None:
+        """Wait for ever."""
+        started.set()
+        await asyncio.Event().wait()
+
+    async def look() -> str:
+        """Look."""
+        return "seen"
+
+    calls = [openai_call("wait", {}, "a"), openai_call("look", {}, "b")]
+    async with ToolSession(tools=[wait, look]) as session:
+        await session.openai_tools([USER])
+        task = asyncio.create_task(session.execute(calls))
+        await started.wait()
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await task
+    assert content_of(caught.value.run_results) == {
+        "a": "Error: wait was stopped before it answered, because the run was cancelled. "
+        "It may have taken effect.",
+        "b": "seen",
+    }

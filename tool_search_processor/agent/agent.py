@@ -153,7 +153,8 @@ class Agent:
         Raises:
             ConfigurationError: There is nothing to send.
             Exception: What the model call or a processor raised. Its `run_messages` are the history until
-                then, with the results of the tools that have run: pass it as `messages` to go on.
+                then, with the results of the tools that have run: pass it as `messages` to go on. A
+                `CancelledError` has them too, which is the `__cause__` of a `TimeoutError` of asyncio's.
         """
         run = self._open(input, context=context, thread_id=thread_id, messages=messages)
         return await last_result(self._engine.drive(run, stream=False))

@@ -89,7 +89,9 @@ class Engine:
                     yield event
         except AbortRun as abort:
             run.finish("aborted", output=abort.reason)
-        except Exception as exc:
+        except GeneratorExit:
+            raise
+        except BaseException as exc:  # cancellation and interrupts too: what has run must not be lost
             with suppress(AttributeError):  # of a frozen dataclass: it goes on as it is
                 exc.run_messages = run.history  # type: ignore[attr-defined]  # data for handlers
             raise
@@ -160,16 +162,19 @@ class Engine:
     async def _outcomes(
         self, run: RunState, step: InputStep, calls: Sequence[PreparedCall]
     ) -> AsyncGenerator[ToolResultEvent]:
-        tasks = self._runner.start(step, calls)
+        waiting = self._runner.start(step, calls)
         try:
-            for task in tasks:
-                outcome = await task
+            while waiting:
+                outcome = await waiting[0].ended()
+                del waiting[0]
                 run.add_result(outcome)
                 yield ToolResultEvent(
                     call_id=outcome.call_id, name=outcome.name, text=outcome.text, is_error=outcome.is_error
                 )
         finally:
-            await stop_tasks(tasks)
+            await stop_tasks([call.task for call in waiting])
+            for call in waiting:  # the run ends here: what was paid for meanwhile is not lost
+                run.add_result(call.outcome())
 
     async def _settle(
         self, run: RunState, pause: PausedRun, decisions: Mapping[str, bool | str]

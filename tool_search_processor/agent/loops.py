@@ -62,19 +62,20 @@ def _run(start: Callable[[], Coroutine[Any, Any, _T]], loop: asyncio.AbstractEve
     try:
         loop.call_soon_threadsafe(begin)
         return future.result()
-    except BaseException:
+    except BaseException as exc:
         if not future.done():  # the caller was interrupted, not the run
             loop.call_soon_threadsafe(cancel)
             with contextlib.suppress(Exception):
-                future.exception()
+                stopped = future.exception()
+                exc.run_messages = stopped.run_messages  # type: ignore[attr-defined,union-attr]  # as of `run`
         raise
 
 
 def _copy(task: asyncio.Task[_T], future: Future[_T]) -> None:
-    if task.cancelled():
-        future.set_exception(asyncio.CancelledError())
-        return
-    error = task.exception()
+    try:
+        error = task.exception()
+    except asyncio.CancelledError as cancelled:  # the one that the coroutine raised, with what it carries
+        error = cancelled
     if error is not None:
         future.set_exception(error)
     else:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.messages import calls_made
@@ -26,14 +27,20 @@ from tool_search_processor.tools import Tool
 _MAX_RUNS = 10_000
 
 
+class _Forgotten(set[str]):
+    """Names that were unloaded from a thread; all runs of the thread share it, and it ends with them."""
+
+    everything = False
+
+
 @dataclass(slots=True)
 class RunMemory:
     """What one run has seen; it lives in `step.state` and dies with the run."""
 
     seen: dict[str, None] = field(default_factory=dict)
     """Loaded tools in load order: they stay until the run ends, whatever expires meanwhile."""
-    in_use: set[str] = field(default_factory=set)
-    """Loaded or called in this run: never evicted by it."""
+    in_use: dict[str, None] = field(default_factory=dict)
+    """Loaded or called in this run, the least recently first: never evicted by it."""
     left: set[str] = field(default_factory=set)
     """Evicted or unloaded in this run, and not loaded again since."""
     guard: LoopGuard = field(default_factory=LoopGuard)
@@ -43,6 +50,21 @@ class RunMemory:
     """Whether the last step listed everything and no meta-tool."""
     turn: tuple[int, str] | None = None
     """The user turn that tools were preloaded for."""
+    forgotten: _Forgotten = field(default_factory=_Forgotten)
+    """Unloaded from the thread while this run goes on, by it or by a program."""
+
+    def use(self, names: Iterable[str]) -> None:
+        """Take note that tools were loaded or called just now."""
+        for name in names:
+            self.in_use.pop(name, None)
+            self.in_use[name] = None
+
+    def used(self) -> list[str]:
+        """Return what was loaded or called and not unloaded since, the least recently first."""
+        if self.forgotten.everything:
+            return []
+        return [name for name in self.in_use if name in self.seen and name not in self.forgotten]
+
     unsettled: dict[str, str] = field(default_factory=dict)
     """Tools that were called unlisted, and why the filter gave no verdict on them."""
 
@@ -98,6 +120,7 @@ class LoadedTools:
         self._names = names
         self._max_loaded = max_loaded
         self._runs = MemoryStore(None, max_threads=_MAX_RUNS)
+        self._forgotten: WeakValueDictionary[str | None, _Forgotten] = WeakValueDictionary()
 
     def run(self, step: InputStep) -> RunMemory:
         """Return what this step's run has seen.
@@ -105,7 +128,12 @@ class LoadedTools:
         Raises:
             ConfigurationError: Something else stands in its place.
         """
-        state = step.state.setdefault(self._processor_id, RunMemory())
+        state = step.state.get(self._processor_id)
+        if state is None:
+            forgotten = (
+                self._forgotten.setdefault(step.thread_id, _Forgotten()) if step.thread_id else _Forgotten()
+            )
+            state = step.state.setdefault(self._processor_id, RunMemory(forgotten=forgotten))
         if not isinstance(state, RunMemory):
             raise ConfigurationError(
                 f"step.state[{self._processor_id!r}] is this processor's own, found {state!r:.80}: keep what "
@@ -117,12 +145,7 @@ class LoadedTools:
         """Return the loaded names in load order, and renew the thread's life."""
         store, scope = self._locate(step)
         seen = self.run(step).seen
-        if isinstance(store, RenewingStore):
-            names = await store.renew(scope)
-        else:
-            names = await store.loaded(scope)
-            await store.touch(scope)
-        seen.update(dict.fromkeys(names))
+        seen.update(dict.fromkeys(await _renewed(store, scope)))
         return tuple(seen)
 
     def receipt(
@@ -207,13 +230,14 @@ class LoadedTools:
         )
         run.seen.update(dict.fromkeys(outcome.loaded))
         run.left.difference_update(outcome.loaded)
-        run.in_use.update(name for name in names if name in there)
+        run.forgotten.difference_update(outcome.loaded)
+        run.use(name for name in names if name in there)
         return outcome
 
     async def called(self, step: InputStep, name: str) -> None:
         """Mark a tool as used by a step's run."""
         run = self.run(step)
-        run.in_use.add(name)
+        run.use((name,))
         run.guard.used()
         if name in run.seen:
             store, scope = self._locate(step)
@@ -226,14 +250,35 @@ class LoadedTools:
         removed = {*await store.remove(scope, names), *(name for name in names if name in run.seen)}
         for name in removed:
             run.seen.pop(name, None)
-            run.in_use.discard(name)
+            run.in_use.pop(name, None)
         run.left |= removed
+        run.forgotten |= removed
         return tuple(name for name in names if name in removed)
 
     async def end_run(self, step: InputStep) -> None:
-        """Drop what was kept for this run alone."""
-        step.state.pop(self._processor_id, None)
-        await self._runs.clear(self._scope(step, step.run_id))
+        """Drop what was kept for this run alone, and count what it has used of its thread as used just now.
+
+        A run may take longer than its thread's time to live: what it used would be gone when it ends.
+        """
+        run = step.state.pop(self._processor_id, None)
+        store, scope = self._locate(step)
+        if store is self._runs:
+            await self._runs.clear(scope)
+            return
+        there = await _renewed(store, scope)
+        lost = [name for name in run.used() if name not in there] if isinstance(run, RunMemory) else []
+        if lost:
+            # in load order, in which a next turn lists them; what others loaded meanwhile makes no room
+            in_order = sorted(lost, key=list(run.seen).index)
+            await store.add(scope, in_order, max_loaded=self._max_loaded, keep=there)
+            await store.touch(scope, lost)
+
+    async def clear(self, thread_id: str | None) -> None:
+        """Forget the loaded tools of a thread, or of all threads."""
+        for forgotten in [self._forgotten.get(thread_id)] if thread_id else list(self._forgotten.values()):
+            if forgotten is not None:
+                forgotten.everything = True
+        await self._store.clear(self.scope(thread_id))
 
     async def claim(self, step: InputStep, call_id: str) -> bool:
         """Return whether a call may run that others may have been given too; True where nobody can tell."""
@@ -269,6 +314,15 @@ class LoadedTools:
             load_tool_names=self._names.loading,
             unload_tool_name=self._names.unload if self._names.allow_unload else None,
         )
+
+
+async def _renewed(store: LoadedToolStore, scope: LoadScope) -> Sequence[str]:
+    """Return the names in load order, and renew the thread's life."""
+    if isinstance(store, RenewingStore):
+        return await store.renew(scope)
+    names = await store.loaded(scope)
+    await store.touch(scope)
+    return names
 
 
 def thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> InputStep:

@@ -344,7 +344,7 @@ class ToolSearchProcessor:
         self._loads.check_kept()
         if thread_id is not None:
             thread_id = thread_step(thread_id, None).thread_id
-        await self._store.clear(self._loads.scope(thread_id))
+        await self._loads.clear(thread_id)
 
     async def stats(self) -> dict[str, Any]:
         """Return counts: `tools` that all requests share, `threads`, and `loaded` over all threads."""

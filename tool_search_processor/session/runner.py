@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tool_search_processor.call_requests import CallRequest
@@ -32,6 +33,10 @@ logger = logging.getLogger(__name__)
 _ENDS = (KeyboardInterrupt, asyncio.CancelledError)
 MAX_CALLS = 128
 """The most calls of one reply that are looked at; the rest is told to be left."""
+_STOPPED = (
+    "Error: {name} was stopped before it answered, because the run was cancelled. It may have taken effect."
+)
+_NOT_BEGUN = "Error: {name} was not run, because the run was cancelled before."
 _NEAR_NAMES = 3
 _NEAR_ENOUGH = 0.6
 
@@ -69,18 +74,10 @@ class CallRunner:
             await stop_tasks(tasks)
         return [*looked_up, *map(_left, requests[MAX_CALLS:])]
 
-    def start(self, step: InputStep, calls: Sequence[PreparedCall]) -> list[asyncio.Task[ToolOutcome]]:
-        """Start the calls and return their tasks in order; whoever starts them awaits or cancels them."""
+    def start(self, step: InputStep, calls: Sequence[PreparedCall]) -> list[RunningCall]:
+        """Start the calls, in order; whoever starts them awaits them or stops them."""
         gate = asyncio.Semaphore(len(calls) or 1 if self._concurrent else 1)
-        return [asyncio.create_task(self._gated(gate, step, call)) for call in calls]
-
-    async def run(self, step: InputStep, calls: Sequence[PreparedCall]) -> list[ToolOutcome]:
-        """Run the calls; outcomes come in the order of the calls."""
-        tasks = self.start(step, calls)
-        try:
-            return [await task for task in tasks]
-        finally:
-            await stop_tasks(tasks)
+        return [RunningCall(call, partial(self._run, step), gate=gate) for call in calls]
 
     async def end_run(self, step: InputStep) -> None:
         """Tell every resolver that the run of a step has ended."""
@@ -90,19 +87,16 @@ class CallRunner:
             except Exception:  # cleaning up must not hide how it ended
                 logger.warning("end_run of %r failed", getattr(resolver, "id", resolver), exc_info=True)
 
-    async def _gated(self, gate: asyncio.Semaphore, step: InputStep, call: PreparedCall) -> ToolOutcome:
-        async with gate:
-            return await self._run(step, call)
-
     async def _prepare(self, step: InputStep, request: CallRequest) -> PreparedCall:
         name = wire_name(request.name)
         arguments, error = read_arguments(request.arguments, name=name)
-        if error is not None:
-            return PreparedCall(request=request, name=name, arguments={}, error=error)
         try:
             tool = _listed(step, request.name) or await self._resolve(step, request.name)
             if tool is None:
                 error = await self._missing_text(step, request.name)
+            elif error is not None:
+                error = await _explained(step, tool, ToolArgumentsError(error.removeprefix("Error: ")))
+            if tool is None or error is not None:
                 return PreparedCall(request=request, name=name, arguments=arguments, error=error)
             context = _context(step, request)
             target, given = await tool.target(arguments, context)
@@ -171,6 +165,49 @@ class CallRunner:
         return text if isinstance(tool, MetaTool) else cut_result(text, self._max_result_characters)
 
 
+class RunningCall:
+    """A call that runs in a task of its own, and what came of it, even where it was stopped."""
+
+    def __init__(
+        self,
+        call: PreparedCall,
+        run: Callable[[PreparedCall], Coroutine[Any, Any, ToolOutcome]],
+        *,
+        gate: asyncio.Semaphore,
+    ) -> None:
+        """Run a call as soon as the gate lets it."""
+        self._call = call
+        self._run = run
+        self._gate = gate
+        self._began = False
+        self.task = asyncio.create_task(self._gated())
+
+    async def ended(self) -> ToolOutcome:
+        """Wait for the end of the call and return what came of it."""
+        # not `await self.task`: a cancelled run would stop this call alone, and let the next one begin
+        await asyncio.wait((self.task,))
+        return self.task.result()
+
+    def outcome(self) -> ToolOutcome:
+        """Return what came of a call whose task has ended, or that it was stopped."""
+        if not self.task.cancelled() and self.task.exception() is None:
+            return self.task.result()
+        return self._call.answer((_STOPPED if self._began else _NOT_BEGUN).format(name=self._call.name))
+
+    async def _gated(self) -> ToolOutcome:
+        async with self._gate:
+            self._began = True
+            return await self._run(self._call)
+
+
+async def finish(calls: Sequence[RunningCall]) -> list[ToolOutcome]:
+    """Return the outcomes of calls, in order, once all have ended; an interrupt stops them."""
+    try:
+        return [await call.ended() for call in calls]
+    finally:
+        await stop_tasks([call.task for call in calls])
+
+
 async def stop_tasks(tasks: Sequence[asyncio.Task[Any]]) -> None:
     """Cancel what still runs and wait until it has ended."""
     running = [task for task in tasks if not task.done()]
@@ -205,13 +242,17 @@ async def _mistake(step: InputStep, tool: Tool, arguments: Mapping[str, Any]) ->
     try:
         tool.check_arguments(arguments)
     except ToolArgumentsError as exc:
-        if any(listed.name == tool.name for listed in step.tools):
-            return error_text(exc)
-        explain = getattr(tool, "explain", None)
-        if explain is not None:
-            return encode_result(await explain(exc))
-        return f"{error_text(exc)} The parameters of {tool.name}: {encode_result(tool.wire_schema())}"
+        return await _explained(step, tool, exc)
     return None
+
+
+async def _explained(step: InputStep, tool: Tool, problem: ToolArgumentsError) -> str:
+    if any(listed.name == tool.name for listed in step.tools):
+        return error_text(problem)
+    explain = getattr(tool, "explain", None)
+    if explain is not None:
+        return encode_result(await explain(problem))
+    return f"{error_text(problem)} The parameters of {tool.name}: {encode_result(tool.wire_schema())}"
 
 
 def _near_names(name: str, names: Sequence[str]) -> list[str]:

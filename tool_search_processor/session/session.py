@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
@@ -25,7 +25,7 @@ from tool_search_processor.session.checks import (
 )
 from tool_search_processor.session.claims import claim_calls, claimers, content_name
 from tool_search_processor.session.histories import repaired_history
-from tool_search_processor.session.runner import CallRunner
+from tool_search_processor.session.runner import CallRunner, RunningCall, finish
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool
 
@@ -165,6 +165,8 @@ class ToolSession:
 
         Raises:
             ConfigurationError: It is a whole reply of a client, or nothing that could hold calls.
+            CancelledError: Its `run_results` are what `execute` would have returned: results of the calls
+                that had run, and sentences for the others.
             ResumeError: An approved call has been run before, as far as a processor's store can tell over
                 all processes; nothing was run. A call is known by its conversation, as listed last.
         """
@@ -178,12 +180,13 @@ class ToolSession:
         running = [call for call in prepared if call.request.id not in refused]
         approved = {call.request.id: [self._claim_name(call)] for call in running if call.needs_approval}
         await claim_calls(self._claimers, await self._listed(), calls=approved)
-        outcomes = iter(await self._runner.run(await self._listed(), running))
-        ordered = [refused.get(call.request.id) or next(outcomes) for call in prepared]
-        return [
-            outcome.to_block() if call.request.style == "anthropic" else outcome.to_message()
-            for call, outcome in zip(prepared, ordered, strict=True)
-        ]
+        started = self._runner.start(await self._listed(), running)
+        try:
+            await finish(started)
+        except BaseException as exc:
+            exc.run_results = _results(prepared, refused, started)  # type: ignore[attr-defined]  # data for handlers
+            raise
+        return _results(prepared, refused, started)
 
     async def _prepare(self, tool_calls: Any) -> list[PreparedCall]:
         check_reply(tool_calls)
@@ -198,3 +201,15 @@ class ToolSession:
         if self._step is None:  # calls of an earlier process: policy is asked before they run
             await self.tools(())
         return self._step or self._base
+
+
+def _results(
+    prepared: Sequence[PreparedCall], refused: Mapping[str, ToolOutcome], started: Sequence[RunningCall]
+) -> list[dict[str, Any]]:
+    """Return the results of calls that have ended, in the calls' order and each in its style."""
+    ended = iter(started)
+    ordered = [refused.get(call.request.id) or next(ended).outcome() for call in prepared]
+    return [
+        outcome.to_block() if call.request.style == "anthropic" else outcome.to_message()
+        for call, outcome in zip(prepared, ordered, strict=True)
+    ]
