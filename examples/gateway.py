@@ -61,7 +61,7 @@ async def ask(gateway: Client) -> None:
         for tool in (await client.list_tools()).tools:
             print(f"listed: {tool.name}: {tool.description}")
         query = "convert a time between timezones"
-        found = await client.call_tool("search_tools", {"query": query, "limit": 3})
+        found = await client.call_tool("search_tools", {"query": query})
         for result in (found.structured_content or {})["results"]:
             print(f"found:  {result['score']:.2f} {result['name']}")
         call = {"name": "clock_convert_time", "arguments": TIME}

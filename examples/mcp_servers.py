@@ -31,7 +31,7 @@ SERVERS = {
 }
 TIME = {"source_timezone": "UTC", "time": "12:30", "target_timezone": "Asia/Tokyo"}
 SCRIPT: list[Reply] = [
-    call("search_tools", {"query": ["show the commit logs", "convert time between timezones"], "limit": 1}),
+    call("search_tools", {"query": ["show the commit logs", "convert time between timezones"]}),
     lambda request: call(
         "load_tool", {"tool_names": [hit["name"] for hit in last_result(request)["results"]]}
     ),

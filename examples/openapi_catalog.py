@@ -24,7 +24,7 @@ from tool_search_processor.transforms import ArgTransform, Namespace, ToolTransf
 PACKAGES = ("httpx", "yaml", "starlette", "uvicorn")
 DOCUMENT = Path(__file__).parent / "library" / "openapi.yaml"
 SCRIPT: list[Reply] = [
-    call("search_tools", {"query": ["find books by title", "borrow a book"], "limit": 1}),
+    call("search_tools", {"query": ["find books by title", "borrow a book"]}),
     lambda request: call(
         "load_tool", {"tool_names": [hit["name"] for hit in last_result(request)["results"]]}
     ),

@@ -65,7 +65,7 @@ async def main() -> None:
         said = await client.call_tool("focus_on", {"namespace": "dates"})
         print(*[block.text for block in said.content if block.type == "text"])
         for name, asked in (("this session", client), ("another", other)):
-            found = await asked.call_tool("search_tools", {"query": "color contrast", "limit": 1})
+            found = await asked.call_tool("search_tools", {"query": "color contrast"})
             print(f"{name} finds:", names_in(found))
     async with Client(ToolServer(standard_library.tools(), mode="discovery").lowlevel) as client:
         print("discovery:", [listed.name for listed in (await client.list_tools()).tools])

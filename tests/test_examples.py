@@ -72,7 +72,7 @@ SHOWN = {
         "listed: ['focus_on', 'count_slowly', 'search_tools', 'call_tool']",
         "'days_between'",
         "  3 of 3\nOnly dates is left, for this session.\n",
-        "this session finds: []\nanother finds: ['color_contrast']",
+        "this session finds: []\nanother finds: ['color_contrast'",
         "discovery: ['search_tools', 'call_tool']",
     ],
     "web_chat": [

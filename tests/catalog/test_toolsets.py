@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tool_search_processor.catalog.toolsets import ToolSet, bears_any
+from tool_search_processor.catalog.toolsets import ToolSet, has_any_label
 from tool_search_processor.search.base import Document
 from tool_search_processor.tools import Tool
 
@@ -194,4 +194,4 @@ def test_selections_are_bounded_and_hold_in_many_threads():
     ("tags", "expected"), [((), True), ({"x"}, True), (["z", "x"], True), ({"z"}, False)]
 )
 def test_bearing_any_of_the_tags(tags, expected):
-    assert bears_any(Tool("a", tags={"x", "y"}), tags) is expected
+    assert has_any_label(Tool("a", tags={"x", "y"}), tags) is expected

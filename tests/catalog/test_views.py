@@ -59,7 +59,7 @@ def test_fingerprints():
     ],
 )
 def test_namespaces_are_counted_over_what_is_seen(own, expected):
-    assert list(view(*own).namespaces.items()) == expected
+    assert list(view(*own).namespaces().items()) == expected
 
 
 def test_pinned_tools_are_those_that_say_so_then_those_named():

@@ -79,12 +79,7 @@ def test_the_search_tool(mode, inventory, takes_pattern, description, query):
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 20,
-                    "description": "Most results for each query; 7 by default.",
-                },
-                "tags": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "description": "Only tools that bear any of these tags.",
+                    "description": "Results for each query, 7 by default or more.",
                 },
             },
             "required": ["query"],

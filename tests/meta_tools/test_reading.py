@@ -29,4 +29,14 @@ def test_arguments_that_stand_beside_the_name_are_the_tools(key):
 @pytest.mark.parametrize("key", ["arguments", "parameters", "args"])
 def test_what_stands_beside_arguments_is_none_of_them(key):
     assert read_call({"name": "a", "title": "x", key: {"n": 1}}) == ("a", {"n": 1})
-    assert read_call({"name": "a", "title": "x", key: None}) == ("a", {})
+
+
+@pytest.mark.parametrize("nothing", [None, "", "null", [], {}])
+@pytest.mark.parametrize("key", ["arguments", "parameters", "args"])
+def test_what_stands_beside_empty_arguments_is_taken(key, nothing):
+    assert read_call({"name": "a", "title": "x", key: nothing}) == ("a", {"title": "x"})
+
+
+def test_an_argument_that_is_called_as_a_name_may_be_is_taken():
+    assert read_call({"name": "a", "tool": "hammer"}) == ("a", {"tool": "hammer"})
+    assert read_call({"tool_name": "a", "tool": "hammer"}) == ("a", {"tool": "hammer"})

@@ -28,6 +28,7 @@ from tool_search_processor.meta_tools import (
     search_answer,
     search_result,
     signature,
+    unknown_tags_text,
     unload_answer,
     unloaded_text,
 )
@@ -46,10 +47,10 @@ USES = {
     "auto_load": "and call what fits in your next step: what the search returns is loaded for you.",
     "call": "and run what fits with run.",
 }
-INSTEAD = {
-    "load": "load one of the results with get",
-    "auto_load": "call one of the results",
-    "call": "run one of the results with run",
+NEXT = {
+    "load": 'get with {"tool_names": ["c"]}',
+    "auto_load": "c",
+    "call": 'run with {"name": "c"} and its arguments',
 }
 
 
@@ -61,17 +62,17 @@ def test_the_instruction(mode):
     assert instruction_text(names_of(mode, allow_unload=True)) == f"{text}{unload}"
 
 
-@pytest.mark.parametrize("mode", INSTEAD)
+@pytest.mark.parametrize("mode", NEXT)
 def test_the_loop_guard(mode):
     told = {
         "repeated": "You have searched for this before, and the results are the same.",
         "fruitless": "Your last searches have brought nothing new.",
     }
     for kind, text in told.items():
-        instead = f"Stop searching: {INSTEAD[mode]}, or say that no tool fits."
+        instead = f"Stop searching. Your next call: {NEXT[mode]}. If no result fits, say so."
         assert guard_text(kind, found=["c"], loaded=(), names=names_of(mode)) == f"{text} {instead}"
         have = " Loaded and callable: a, b. "
-        told = guard_text(kind, found=["a", "c"], loaded=["a", "b"], names=names_of(mode))
+        told = guard_text(kind, found=["c", "a"], loaded=["a", "b"], names=names_of(mode))
         assert told == f"{text}{have}{instead}"
 
 
@@ -83,7 +84,7 @@ def test_the_loop_guard(mode):
         (
             ["a"],
             ["a"],
-            " Loaded and callable: a. Stop searching: call one of them, or say that no tool fits.",
+            " Loaded and callable: a. Stop searching. Your next call: a. If no result fits, say so.",
         ),
     ],
     ids=["nothing", "nothing, but some are loaded", "all are loaded"],
@@ -154,8 +155,12 @@ RETRY = (
     [
         (["a"], (), f"No tool matches 'a'. {RETRY}"),
         (["a", "b", "c", "d"], (), f"No tool matches 'a' or 'b' or 'c'. {RETRY}"),
-        (["a"], {"x", "w"}, f"No tool matches 'a' with a tag of w, x. {RETRY}"),
-        (["a"], {"x", "w", "z", "v", "u"}, f"No tool matches 'a' with a tag of u, v, w and 2 more. {RETRY}"),
+        (["a"], {"x", "w"}, "No tool matches 'a' with a tag of w, x. Search again without tags."),
+        (
+            ["a"],
+            {"x", "w", "z", "v", "u"},
+            "No tool matches 'a' with a tag of u, v, w and 2 more. Search again without tags.",
+        ),
     ],
 )
 def test_nothing_was_found(queries, tags, text):
@@ -167,18 +172,18 @@ def test_everything_that_a_load_can_tell():
         names_of("load"),
         loaded=["a", "b"],
         already=["c", "d"],
-        missing=["e", "f"],
+        missing={"e": ["x", "y"], "f": []},
         full=["g", "h"],
         limit=3,
         evicted=["i", "j"],
         unavailable=["k", "l"],
     ) == (
         "Loaded a, b: callable from your next step. No longer loaded, to make room: i, j. Already loaded: "
-        "c, d. Not found: e, f. Search for tools by what they do. Not loaded, since 3 tools are loaded, "
-        "which is the most, and all are in use: g, h. Loading does not work right now, so these were not "
-        "loaded: k, l. Try once more later in this conversation."
+        "c, d. Call them. Not found: e (did you mean x or y?), f. Search for tools by what they do, with "
+        "find. Not loaded, since 3 tools are loaded, which is the most, and all are in use: g, h. Loading "
+        "does not work right now, so these were not loaded: k, l. Try once more later in this conversation."
     )
-    assert loaded_text(names_of("load"), loaded=(), already=(), missing=(), full=(), limit=0) == ""
+    assert loaded_text(names_of("load"), loaded=(), already=(), missing={}, full=(), limit=0) == ""
 
 
 @pytest.mark.parametrize("mode", ["load", "auto_load"])
@@ -187,7 +192,7 @@ def test_where_a_model_can_unload_it_is_told_how_to_make_room(mode):
     room = (
         "Not loaded, since 1 tool is loaded, which is the most, and all are in use: a. Make room with drop."
     )
-    assert loaded_text(names, loaded=(), already=(), missing=(), full=["a"], limit=1) == room
+    assert loaded_text(names, loaded=(), already=(), missing={}, full=["a"], limit=1) == room
     assert (
         found_text(
             names_of("auto_load", allow_unload=True), found=1, newly_loaded=(), loaded=0, full=["a"], limit=1
@@ -211,15 +216,82 @@ def test_what_is_left():
 
 
 @pytest.mark.parametrize(
-    ("suggestions", "search", "text"),
+    ("suggestions", "mode", "text"),
     [
         ((), None, "There is no tool 'x' to call."),
-        (["a", "b"], None, "There is no tool 'x' to call. Did you mean a, b?"),
-        (["a"], "find", "There is no tool 'x' to call. Did you mean a? Find tools with find."),
+        (["a", "b"], None, "There is no tool 'x' to call. Did you mean a or b?"),
+        (["a"], "load", "There is no tool 'x' to call. Did you mean a? Find tools with find."),
     ],
 )
-def test_a_missing_tool(suggestions, search, text):
-    assert missing_tool_text("x", suggestions=suggestions, search=search) == text
+def test_a_missing_tool(suggestions, mode, text):
+    names = mode and names_of(mode)
+    assert missing_tool_text("x", suggestions=suggestions, names=names) == text
+
+
+TRIED = "There is no tool 'x' to call. Did you mean a? You have tried it before. Your next call:"
+
+
+@pytest.mark.parametrize(
+    ("mode", "next_call"),
+    [
+        ("load", 'get with {"tool_names": ["a"]}, or find.'),
+        ("auto_load", "a, or find."),
+        ("call", 'run with {"name": "a"} and its arguments, or find.'),
+    ],
+)
+def test_a_missing_tool_that_was_tried_before(mode, next_call):
+    text = missing_tool_text("x", suggestions=["a"], names=names_of(mode), repeated=True)
+    assert text == f"{TRIED} {next_call}"
+    assert missing_tool_text("x", suggestions=(), names=names_of(mode), repeated=True) == (
+        "There is no tool 'x' to call. You have tried it before. Your next call: find, with what you need to "
+        "do in a few words."
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        (
+            {"already": ["a"]},
+            "Already loaded: a. Call it. You have asked for this before. Your next call: a.",
+        ),
+        (
+            {"missing": {"x": ["a"], "y": []}},
+            "Not found: x (did you mean a?), y. Search for tools by what they do, with find. You have asked "
+            'for this before. Your next call: get with {"tool_names": ["a"]}, or find.',
+        ),
+        (
+            {"missing": {"x": []}},
+            "Not found: x. Search for tools by what they do, with find. You have asked for this before. Your "
+            "next call: find, with what you need to do in a few words.",
+        ),
+    ],
+)
+def test_a_load_that_was_asked_for_before(fields, text):
+    given = {"loaded": (), "already": (), "missing": {}, "full": (), "limit": 9, **fields}
+    assert loaded_text(names_of("load"), **given, repeated=True) == text
+
+
+@pytest.mark.parametrize(
+    ("found", "tags", "loaded", "text"),
+    [
+        (
+            (),
+            (),
+            (),
+            "find with other words, for the action and the thing it acts on; or say that no tool fits.",
+        ),
+        ((), {"t"}, (), "find without tags."),
+    ],
+)
+def test_a_search_without_a_match_that_comes_again_is_told_what_else_to_search_for(found, tags, loaded, text):
+    told = guard_text("repeated", found=found, loaded=loaded, names=names_of("load"), tags=tags)
+    assert told == f"You have searched for this before, and the results are the same. Your next call: {text}"
+
+
+def test_the_tags_that_were_left_out():
+    assert unknown_tags_text(()) == ""
+    assert unknown_tags_text({"b", "a"}) == "Left out are tags that no tool has: a, b. "
 
 
 def test_other_sentences():

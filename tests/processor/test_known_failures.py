@@ -234,15 +234,15 @@ async def test_a_search_loads_nothing_in_load_mode():
 
 
 async def test_auto_load_asks_the_policy_of_loading():
-    run = Run(ToolSearchProcessor(FILLER, mode="auto_load", filter=Policy(("load", "filler_1"))))
-    await run.search("filler_1", limit=1)
+    run = Run(ToolSearchProcessor(FILLER, mode="auto_load", top_k=1, filter=Policy(("load", "filler_1"))))
+    await run.search("filler_1")
     assert names(await run.step()) == ["search_tools"]
 
 
 async def test_a_denied_auto_load_stays_unloaded_when_the_policy_changes():
     policy = Policy(("load", "filler_1"))
-    run = Run(ToolSearchProcessor(FILLER, mode="auto_load", filter=policy), thread="t")
-    await run.search("filler_1", limit=1)
+    run = Run(ToolSearchProcessor(FILLER, mode="auto_load", top_k=1, filter=policy), thread="t")
+    await run.search("filler_1")
     policy.allow("filler_1")
     assert names(await run.step()) == ["search_tools"]
 
@@ -340,8 +340,8 @@ async def test_a_step_without_a_search_builds_no_index():
 
 async def test_a_policy_is_asked_no_more_often_than_tools_are_needed():
     policy = Policy()
-    run = Run(ToolSearchProcessor(FILLER, filter=policy))
-    await run.search("topic", limit=2)
+    run = Run(ToolSearchProcessor(FILLER, top_k=2, filter=policy))
+    await run.search("topic")
     assert len(policy.asked) == 2
     await run.load("filler_1")
     await run.step()

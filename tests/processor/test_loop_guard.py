@@ -6,7 +6,7 @@ from tests.support import Run, ScoredIndex, make, names
 from tool_search_processor import ToolSearchProcessor
 from tool_search_processor.processor.loop_guard import FRUITLESS_SEARCHES, LoopGuard
 
-TOOLS = [make(f"tool_{n}") for n in range(12)]
+TOOLS = [make(f"tool_{n}", tags={"odd"} if n % 2 else ()) for n in range(12)]
 EACH = {f"q{n}": {f"tool_{n}": 0.9} for n in range(12)}
 SAME = {f"same{n}": {"tool_0": 0.9} for n in range(12)}
 
@@ -99,8 +99,9 @@ async def test_the_order_of_queries_makes_no_new_search():
 async def test_another_limit_or_other_tags_make_another_search():
     run = run_over()
     await run.search("q1")
-    assert not is_told(await run.search("q1", limit=2))
-    assert not is_told(await run.search("q1", tags=["none"]))
+    assert not is_told(await run.search("q1", limit=7))
+    assert not is_told(await run.search("q1", tags=["odd"]))
+    assert is_told(await run.search("q1", limit=2, tags=["none"]))
 
 
 async def test_the_sixth_search_with_nothing_new_is_told():
@@ -134,7 +135,11 @@ async def test_the_loaded_tools_are_named():
 
 @pytest.mark.parametrize(
     ("mode", "use"),
-    [("load", "load one of the results with load_tool"), ("auto_load", "call one"), ("call", "call_tool")],
+    [
+        ("load", 'Your next call: load_tool with {"tool_names": ["tool_1"]}.'),
+        ("auto_load", "Your next call: tool_1."),
+        ("call", 'Your next call: call_tool with {"name": "tool_1"} and its arguments.'),
+    ],
 )
 async def test_it_says_what_to_do_instead(mode, use):
     run = run_over(mode=mode)

@@ -155,7 +155,7 @@ async def test_the_total_counts_what_matches_any_query_however_few_are_shown():
         "one": {f"case_{n}": 0.9 - n / 100 for n in range(10)},
         "two": {f"case_{n}": 0.9 - n / 100 for n in range(5, 15)},
     }
-    answer = await scored(tables, min_score=0.5).search("one", "two", limit=2)
+    answer = await scored(tables, min_score=0.5, top_k=2).search("one", "two")
     assert names(answer["results"]) == ["case_0", "case_5", "case_1", "case_6"]
     assert answer["total"] == 15
 
@@ -187,11 +187,14 @@ async def test_an_endless_list_of_queries_is_cut():
 @pytest.mark.parametrize(
     ("limit", "count"),
     [
-        (3, 3),
-        ("3", 3),
-        (3.9, 3),
-        (0, 1),
-        (-5, 1),
+        (9, 9),
+        ("9", 9),
+        (9.9, 9),
+        (7, 7),
+        (6, 7),
+        ("1", 7),
+        (0, 7),
+        (-5, 7),
         (20, 20),
         (21, 20),
         (10**30, 20),
@@ -206,7 +209,7 @@ async def test_an_endless_list_of_queries_is_cut():
         ("9" * 5000, 7),
     ],
 )
-async def test_the_limit_is_clamped_to_1_to_20_and_garbage_is_the_default(limit, count):
+async def test_the_limit_is_from_top_k_to_20_and_garbage_is_the_default(limit, count):
     answer = await scored(top_k=7).search("invoice", limit=limit)
     assert len(answer["results"]) == count
     assert answer["total"] == 40
@@ -229,10 +232,9 @@ async def test_top_k_is_the_default_limit_and_told_to_the_model():
         ('["outside"]', ["weather_forecast"]),
         ([], ["weather_forecast", "send_mail", "stock_quote"]),
         (None, ["weather_forecast", "send_mail", "stock_quote"]),
-        (["nowhere"], []),
     ],
 )
-async def test_tags_narrow_to_tools_that_bear_any_of_them(tags, expected):
+async def test_tags_narrow_to_tools_that_have_any_of_them(tags, expected):
     scores = {"weather_forecast": 0.9, "send_mail": 0.8, "stock_quote": 0.7}
     answer = await scored(scores, CATALOG).search("x", tags=tags)
     assert names(answer["results"]) == expected
@@ -487,8 +489,8 @@ async def test_results_say_what_is_loaded():
 @pytest.mark.parametrize("limit", [1, 3, 5, 10])
 async def test_a_denied_tool_takes_no_place(limit):
     denied = [("search", f"case_{n}") for n in range(12)]
-    run = scored(filter=Policy(*denied))
-    answer = await run.search("invoice", limit=limit)
+    run = scored(filter=Policy(*denied), top_k=limit)
+    answer = await run.search("invoice")
     assert names(answer["results"]) == [f"case_{n}" for n in range(12, 12 + limit)]
 
 
@@ -500,7 +502,7 @@ async def test_the_ranking_is_the_same_with_and_without_a_filter():
 
 async def test_no_more_is_asked_than_needed():
     policy = Policy()
-    await scored(filter=policy).search("invoice", limit=3)
+    await scored(filter=policy, top_k=3).search("invoice")
     assert policy.asked == [("search", f"case_{n}") for n in range(3)]
 
 

@@ -217,10 +217,10 @@ async def test_the_index_of_the_catalog_is_not_built_again_for_them():
 
 
 async def test_more_of_them_than_are_scored_one_by_one_are_found_too():
-    run = Run(include())
+    run = Run(include(top_k=1))
     many = [make(f"case_{n}", f"Handles invoice {n}.") for n in range(400)]
     await run.step(*many)
-    answer = await run.search("case_321", limit=1)
+    answer = await run.search("case_321")
     assert names(answer["results"]) == ["case_321"]
     await run.load("case_321")
     assert names(await run.step(*many))[2:] == ["case_321"]

@@ -246,7 +246,7 @@ class Catalog(Provider):
             query: What is looked for.
             context: The request's own data.
             limit: The most hits to return; None returns all.
-            tags: Only tools that bear any of these, or this one; empty asks nothing.
+            tags: Only tools with any of these tags or namespaces, or this one; empty asks nothing.
         """
         asked = frozenset([tags] if isinstance(tags, str) else tags)
         return await (await self.view(context)).search(query, limit=limit, tags=asked)

@@ -8,11 +8,12 @@ import inspect
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import cached_property
 from typing import Any
 
 from cachetools import LRUCache
 
-from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, bears_any
+from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, has_any_label
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import CountingIndex, Document, Hit
 from tool_search_processor.search.strategies import (
@@ -50,6 +51,12 @@ class IndexPool:
         if needs_an_extra(strategy):
             self._shared_holder()
 
+    @cached_property
+    def by_words(self) -> IndexPool:
+        """This pool, or where its strategy takes patterns, one that ranks by words."""
+        takes_pattern = self.strategy == "regex" or getattr(self.strategy, "takes_pattern", False)
+        return IndexPool("bm25") if takes_pattern else self
+
     @property
     def shared_index(self) -> AnyIndex:
         """The index of what all requests share, made when it is first asked for."""
@@ -72,7 +79,7 @@ class IndexPool:
             shared: The tools that all requests see.
             own: This request's tools; one hides a shared tool of the same name.
             limit: The most hits to return; None returns all.
-            tags: Only tools that bear any of these; empty asks nothing.
+            tags: Only tools with any of these tags or namespaces; empty asks nothing.
             without: Names to leave out.
         """
         holder, within, extra = await self._locate(shared, own, tags, without)
@@ -109,7 +116,7 @@ class IndexPool:
         await holder.hold(shared)
         if not own:
             return holder, shared.select(tags=tags, without=without), ()
-        extra = ToolSet(t for t in own if t.name not in without and bears_any(t, tags)).documents
+        extra = ToolSet(t for t in own if t.name not in without and has_any_label(t, tags)).documents
         hidden = frozenset(tool.name for tool in own if tool.name in shared.by_name)
         return holder, shared.select(tags=tags, without=without | hidden), extra
 

@@ -63,6 +63,11 @@ class ToolSet:
         return Counter(tool.namespace for tool in self.tools if tool.namespace)
 
     @cached_property
+    def labels(self) -> Mapping[str, int]:
+        """How many tools each tag or namespace holds, in order of appearance; see `labels_of`."""
+        return Counter(label for tool in self.tools for label in labels_of(tool))
+
+    @cached_property
     def pinned(self) -> Sequence[Tool]:
         """The tools that are always listed, in order."""
         return tuple(tool for tool in self.tools if tool.pinned)
@@ -93,8 +98,13 @@ class ToolSet:
         """Return the tools whose name is the same but for case, separators and namespace."""
         return [self.by_name[found] for found in self.near_names.get(_normalized(name[:_LONGEST_NAME]), ())]
 
-    def alike(self, name: str) -> Iterator[Tool]:
-        """Yield tools with a similar name, the most similar first."""
+    def alike(self, name: str, *, at_least: float = SUGGESTION_CUTOFF) -> Iterator[Tool]:
+        """Yield tools with a similar name, the most similar first.
+
+        Args:
+            name: The name.
+            at_least: The least OSA similarity from 0 to 1; of a name that ends with the other it is 0.9.
+        """
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
@@ -108,7 +118,7 @@ class ToolSet:
                 self._normalized_names,
                 scorer=OSA.normalized_similarity,
                 processor=None,
-                score_cutoff=SUGGESTION_CUTOFF,
+                score_cutoff=at_least,
                 limit=None,
             )
         }
@@ -119,8 +129,14 @@ class ToolSet:
                 scores[tool.name] = max(scores.get(tool.name, 0.0), 0.9)
         yield from (self.by_name[n] for n in sorted(scores, key=lambda n: -scores[n]))
 
+    def labels_like(self, label: str) -> frozenset[str]:
+        """Return this label, or without it those that are the same but for case and separators."""
+        if label in self.labels:
+            return frozenset((label,))
+        return self._label_spellings.get(_normalized(label[:_LONGEST_NAME]), frozenset())
+
     def select(self, *, tags: frozenset[str], without: frozenset[str]) -> frozenset[str] | None:
-        """Return the names that bear any of `tags` (all where empty) less `without`; None means all.
+        """Return the names with any of `tags` (all where empty) less `without`; None means all.
 
         Equal arguments give the same object, which lets an index keep its mask.
         """
@@ -136,10 +152,16 @@ class ToolSet:
         if not tags and without.isdisjoint(self.by_name):
             return None
         return frozenset(
-            tool.name
-            for tool in self.tools
-            if tool.name not in without and (not tags or not tags.isdisjoint(tool.tags))
+            tool.name for tool in self.tools if tool.name not in without and has_any_label(tool, tags)
         )
+
+    @cached_property
+    def _label_spellings(self) -> Mapping[str, frozenset[str]]:
+        spellings: dict[str, set[str]] = {}
+        for label in self.labels:
+            if form := _normalized(label):
+                spellings.setdefault(form, set()).add(label)
+        return {form: frozenset(labels) for form, labels in spellings.items()}
 
     @cached_property
     def _normalized_names(self) -> Sequence[str]:
@@ -149,9 +171,18 @@ class ToolSet:
 NO_TOOLS = ToolSet()
 
 
-def bears_any(tool: Tool, tags: Collection[str]) -> bool:
-    """Tell whether a tool bears any of the tags; no tags at all ask nothing."""
-    return not tags or not tool.tags.isdisjoint(tags)
+def labels_of(tool: Tool) -> Sequence[str]:
+    """Return what a search can be narrowed to a tool by: its namespace, then its tags in order."""
+    # Sorted, since a set's order differs from process to process and would change what models are sent.
+    tags = sorted(tool.tags)
+    if tool.namespace and tool.namespace not in tool.tags:
+        return [tool.namespace, *tags]
+    return tags
+
+
+def has_any_label(tool: Tool, tags: Collection[str]) -> bool:
+    """Return True if a tool has any of the tags, or one of them is its namespace; no tags ask nothing."""
+    return not tags or not tool.tags.isdisjoint(tags) or tool.namespace in tags
 
 
 def _normalized(name: str) -> str:

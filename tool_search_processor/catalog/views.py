@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
 from tool_search_processor.catalog.indexes import IndexPool
-from tool_search_processor.catalog.toolsets import ToolSet
+from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of
 from tool_search_processor.search.base import Hit
 from tool_search_processor.tools import Tool
 
@@ -60,20 +60,17 @@ class CatalogView:
             return self.shared.fingerprint
         return hashlib.sha256(f"{self.shared.fingerprint}{self.own.fingerprint}".encode()).hexdigest()
 
-    @property
-    def namespaces(self) -> Mapping[str, int]:
-        """How many tools each namespace holds, in order of appearance."""
-        if not self.own:
-            return self.shared.namespaces
-        # Worked out by difference: what is shared is not looked through for each request.
-        counts = Counter(self.shared.namespaces)
-        for tool in self.own:
-            hidden = self.shared.by_name.get(tool.name)
-            if hidden is not None and hidden.namespace:
-                counts[hidden.namespace] -= 1
-            if tool.namespace:
-                counts[tool.namespace] += 1
-        return {namespace: number for namespace, number in counts.items() if number}
+    def namespaces(self, *, without: Iterable[Tool] = ()) -> Mapping[str, int]:
+        """Return how many tools each namespace holds, in order of appearance, less those in `without`."""
+        return self._counts(self.shared.namespaces, _namespace_of, without)
+
+    def labels(self, *, without: Iterable[Tool] = ()) -> Mapping[str, int]:
+        """Return how many tools each tag or namespace holds; like `namespaces`."""
+        return self._counts(self.shared.labels, labels_of, without)
+
+    def labels_like(self, label: str) -> frozenset[str]:
+        """Return the tags and namespaces that are the same as this but for case and separators."""
+        return self.shared.labels_like(label) | self.own.labels_like(label)
 
     def get(self, name: str) -> Tool | None:
         """Return the listed tool of this exact name, or else the one that has it as an alias."""
@@ -100,10 +97,10 @@ class CatalogView:
         """Return the tools whose name is the same but for case, separators and namespace."""
         return [*self._shared_only(self.shared.near(name)), *self.own.near(name)]
 
-    def alike(self, name: str) -> Iterator[Tool]:
+    def alike(self, name: str, *, at_least: float = SUGGESTION_CUTOFF) -> Iterator[Tool]:
         """Yield tools with a similar name, the request's own first, then the most similar."""
-        yield from self.own.alike(name)
-        yield from self._shared_only(self.shared.alike(name))
+        yield from self.own.alike(name, at_least=at_least)
+        yield from self._shared_only(self.shared.alike(name, at_least=at_least))
 
     def with_own(self, tools: Iterable[Tool]) -> CatalogView:
         """Return a view with more tools of this request, which hide those of the same name."""
@@ -114,6 +111,11 @@ class CatalogView:
         view = CatalogView(self.shared, own, indexes=self._indexes, fetch=self._fetch)
         view._added = self._added | more.keys()
         return view
+
+    def by_words(self) -> CatalogView:
+        """Return this view with an index that takes any text for a query."""
+        indexes = self._indexes.by_words
+        return self if indexes is self._indexes else self.searched_by(indexes)
 
     def searched_by(self, indexes: IndexPool) -> CatalogView:
         """Return this view with other indexes to search it by."""
@@ -147,5 +149,22 @@ class CatalogView:
             query, shared=self.shared, own=self.own, min_score=min_score, tags=tags, without=without
         )
 
+    def _counts(
+        self, shared: Mapping[str, int], words: Callable[[Tool], Iterable[str]], without: Iterable[Tool]
+    ) -> Mapping[str, int]:
+        # Worked out by difference: what is shared is not looked through for each request.
+        counts = Counter(shared)
+        for tool in self.own:
+            if hidden := self.shared.by_name.get(tool.name):
+                counts.subtract(words(hidden))
+            counts.update(words(tool))
+        for tool in without:
+            counts.subtract(words(tool))
+        return +counts
+
     def _shared_only(self, tools: Iterable[Tool]) -> Sequence[Tool] | Iterator[Tool]:
         return (tool for tool in tools if tool.name not in self.own.by_name)
+
+
+def _namespace_of(tool: Tool) -> Sequence[str]:
+    return [tool.namespace] if tool.namespace else []

@@ -51,6 +51,7 @@ from tool_search_processor.meta_tools.texts import (
     missing_tool_text,
     nothing_found_text,
     one_line,
+    unknown_tags_text,
     unloaded_text,
 )
 
@@ -98,6 +99,7 @@ __all__ = [
     "search_result",
     "search_tool",
     "signature",
+    "unknown_tags_text",
     "unload_answer",
     "unload_tool",
     "unloaded_text",

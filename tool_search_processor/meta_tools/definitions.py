@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tool_search_processor.meta_tools.names import MetaToolNames
 from tool_search_processor.meta_tools.reading import MAX_RESULTS, as_object
+from tool_search_processor.meta_tools.texts import one_line
+from tool_search_processor.plain import visible_text
 from tool_search_processor.tools import Tool, ToolContext
+
+_LISTED_CHARACTERS = 85
 
 Handler = Callable[[Mapping[str, Any], ToolContext], Awaitable[Any]]
 Target = Callable[[Mapping[str, Any], ToolContext], Awaitable[tuple[Tool, Mapping[str, Any]] | None]]
@@ -42,6 +47,7 @@ def search_tool(
     inventory: str,
     takes_pattern: bool,
     default_limit: int,
+    tags: Sequence[str] = (),
     handler: Handler | None = None,
 ) -> MetaTool:
     """Return the search tool.
@@ -50,7 +56,8 @@ def search_tool(
         names: What the meta-tools are called.
         inventory: A sentence about what stands behind it, or nothing.
         takes_pattern: Whether queries are regular expressions.
-        default_limit: Results of a query unless the model says otherwise.
+        default_limit: Results of a query unless the model asks for more.
+        tags: The tags and namespaces that a search can be narrowed to; without any, it is not offered.
         handler: Answers a call; None for a definition only.
     """
     what = {
@@ -81,13 +88,9 @@ def search_tool(
                     "type": "integer",
                     "minimum": 1,
                     "maximum": MAX_RESULTS,
-                    "description": f"Most results for each query; {default_limit} by default.",
+                    "description": f"Results for each query, {default_limit} by default or more.",
                 },
-                "tags": {
-                    "type": "array",
-                    "items": text,
-                    "description": "Only tools that bear any of these tags.",
-                },
+                **_tags_schema(tags),
             },
             "required": ["query"],
         },
@@ -142,6 +145,19 @@ def call_tool(
         handler=handler,
         proxy=proxy,
     )
+
+
+def _tags_schema(tags: Sequence[str]) -> dict[str, Any]:
+    if not tags:
+        return {}
+    # A longer list costs every step more than it helps. What others wrote is shown as it is or not at all,
+    # since the model gives it back.
+    is_listed = len(json.dumps(tags)) <= _LISTED_CHARACTERS and all(
+        tag == one_line(visible_text(tag)) for tag in tags
+    )
+    items = {"type": "string", "enum": list(tags)} if is_listed else {"type": "string"}
+    what = "these" if is_listed else "these tags or namespaces"
+    return {"tags": {"type": "array", "items": items, "description": f"Only tools of {what}."}}
 
 
 def _names_schema(description: str) -> dict[str, Any]:

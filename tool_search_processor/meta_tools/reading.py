@@ -16,6 +16,8 @@ MAX_NAMES = 100
 """The most names of one load or unload that are looked at; the rest is told to be left."""
 
 _NOTHING = ("", "null", "[]")
+_QUERY_KEYS = ("query", "queries", "pattern", "q")
+_TAG_KEYS = ("tags", "tag", "namespaces", "namespace")
 _NAME_KEYS = ("name", "tool_name", "tool")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
 
@@ -43,15 +45,16 @@ def read_search(
 
     Args:
         arguments: What the model wrote.
-        default_limit: Results of a query where it names no number that can be read.
+        default_limit: Results of a query where it names no number that can be read, or a smaller one: small
+            models ask for one result and then load it, whatever it is.
         max_limit: The most it may name; more is cut to this.
     """
-    given = next((arguments[key] for key in ("query", "queries", "pattern", "q") if key in arguments), ())
+    given = next((arguments[key] for key in _QUERY_KEYS if key in arguments), ())
     queries = dict.fromkeys(query for text in _texts(given) if (query := text.strip()))
     return SearchCall(
         queries=tuple(queries)[:MAX_QUERIES],
         limit=_limit(arguments.get("limit", arguments.get("max_results")), default_limit, most=max_limit),
-        tags=frozenset(_texts(arguments.get("tags", ()))),
+        tags=frozenset(text for key in _TAG_KEYS for text in _texts(arguments.get(key, ())) if text.strip()),
     )
 
 
@@ -69,12 +72,14 @@ def read_call(arguments: Mapping[str, Any]) -> tuple[str, Any]:
 
     Small models write the arguments beside the name instead of inside `arguments`; they are read so too.
     """
-    name = next((arguments[key] for key in _NAME_KEYS if key in arguments), "")
-    beside = {key: value for key, value in arguments.items() if key not in _NAME_KEYS}
-    given = next((arguments[key] for key in _ARGUMENT_KEYS if key in arguments), beside)
-    # As where a tool is called by its own name, these are no arguments.
-    is_nothing = given in (None, []) or (isinstance(given, str) and given.strip() in _NOTHING)
-    return (name.strip() if isinstance(name, str) else ""), ({} if is_nothing else given)
+    named = next((key for key in _NAME_KEYS if key in arguments), "")
+    name = arguments.get(named)
+    inside = next((key for key in _ARGUMENT_KEYS if key in arguments), "")
+    given = arguments.get(inside)
+    # As where a tool is called by its own name, these stand for no arguments.
+    if given in (None, [], {}) or (isinstance(given, str) and given.strip() in _NOTHING):
+        given = {key: value for key, value in arguments.items() if key not in (named, inside)}
+    return (name.strip() if isinstance(name, str) else ""), given
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -91,7 +96,7 @@ def _limit(value: Any, default: int, *, most: int) -> int:
         wanted = default if value is None or isinstance(value, bool) else int(value)
     except (TypeError, ValueError, OverflowError):
         wanted = default
-    return max(1, min(wanted, most))
+    return max(default, min(wanted, most))
 
 
 def _decoded(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from heapq import nsmallest
@@ -113,48 +114,72 @@ def _before(names: Sequence[str]) -> str:
     return f" Loaded before, and to be loaded again before you call it: {', '.join(names)}."
 
 
+def unknown_tags_text(tags: Collection[str]) -> str:
+    """Return the sentence that goes before an answer to a search that left tags out; empty without any."""
+    return f"Left out are tags that no tool has: {_listed(tags)}. " if tags else ""
+
+
 def nothing_found_text(queries: Sequence[str], *, tags: Collection[str]) -> str:
     """Return the sentence for a search without a match."""
     asked = " or ".join(repr(clip(query)) for query in queries[:_MAX_TOLD])
-    told = ", ".join(map(clip, nsmallest(_MAX_TOLD, tags)))
-    more = f" and {len(tags) - _MAX_TOLD} more" if len(tags) > _MAX_TOLD else ""
-    narrowed = f" with a tag of {told}{more}" if tags else ""
+    if tags:
+        return f"No tool matches {asked} with a tag of {_listed(tags)}. Search again without tags."
     return (
-        f"No tool matches {asked}{narrowed}. Try other words once, for the action and the thing it acts on; "
+        f"No tool matches {asked}. Try other words once, for the action and the thing it acts on; "
         "if that finds nothing, no tool fits: stop searching and say so."
     )
+
+
+def _listed(words: Collection[str]) -> str:
+    told = ", ".join(map(clip, nsmallest(_MAX_TOLD, words)))
+    more = len(words) - _MAX_TOLD
+    return f"{told} and {more} more" if more > 0 else told
 
 
 def guard_text(
     kind: Literal["repeated", "fruitless"],
     *,
-    found: Collection[str],
+    found: Sequence[str],
     loaded: Sequence[str],
     names: MetaToolNames,
+    tags: Collection[str] = (),
 ) -> str:
-    """Return the sentence that tells a model to stop searching.
+    """Return the sentence that tells a model to stop searching, and which call to make next.
 
     Args:
         kind: Whether the same query came again, or many brought nothing new.
-        found: What this search found.
+        found: What this search found, best first.
         loaded: The tools that it can call.
         names: What the meta-tools are called.
+        tags: What the search was narrowed to.
     """
     told = {
         "repeated": "You have searched for this before, and the results are the same.",
         "fruitless": "Your last searches have brought nothing new.",
     }[kind]
-    if not found and not loaded:
-        return f"{told} Stop searching, and say that no tool fits."
     have = f" Loaded and callable: {', '.join(loaded)}." if loaded else ""
-    if set(loaded).issuperset(found):
-        return f"{told}{have} Stop searching: call one of them, or say that no tool fits."
-    use = {
-        "load": f"load one of the results with {names.load}",
-        "auto_load": "call one of the results",
-        "call": f"run one of the results with {names.call}",
-    }[names.mode]
-    return f"{told}{have} Stop searching: {use}, or say that no tool fits."
+    if not found and tags:
+        return f"{told}{have} Your next call: {names.search} without tags."
+    if not found and kind == "repeated" and not loaded:
+        return (
+            f"{told} Your next call: {names.search} with other words, for the action and the thing it acts "
+            "on; or say that no tool fits."
+        )
+    if not found:
+        use = ": call one of them, or" if loaded else ", and"
+        return f"{told}{have} Stop searching{use} say that no tool fits."
+    best = found[0]
+    next_call = best if best in loaded else _use(best, names)
+    return f"{told}{have} Stop searching. Your next call: {next_call}. If no result fits, say so."
+
+
+def _use(name: str, names: MetaToolNames) -> str:
+    """Return the call that leads to the use of a tool that is not listed."""
+    if names.mode == "load":
+        return f"{names.load} with {json.dumps({'tool_names': [name]})}"
+    if names.mode == "call":
+        return f"{names.call} with {json.dumps({'name': name})} and its arguments"
+    return name
 
 
 def loaded_text(
@@ -162,9 +187,10 @@ def loaded_text(
     *,
     loaded: Sequence[str],
     already: Sequence[str],
-    missing: Sequence[str],
+    missing: Mapping[str, Sequence[str]],
     full: Sequence[str],
     limit: int,
+    repeated: bool = False,
     evicted: Sequence[str] = (),
     unavailable: Sequence[str] = (),
 ) -> str:
@@ -174,9 +200,10 @@ def loaded_text(
         names: What the meta-tools are called.
         loaded: What is loaded now and was not before.
         already: What was loaded or listed before.
-        missing: What is unknown or denied.
+        missing: What is unknown or denied, each with the names that it may mean.
         full: What found no place.
         limit: The most tools that may be loaded.
+        repeated: Whether the same names were asked for before, and nothing has come of it again.
         evicted: What made room.
         unavailable: What could not be loaded, since the store was out of reach.
     """
@@ -186,9 +213,12 @@ def loaded_text(
     if evicted:
         parts.append(f"No longer loaded, to make room: {', '.join(evicted)}.")
     if already:
-        parts.append(f"Already loaded: {', '.join(already)}.")
+        parts.append(f"Already loaded: {', '.join(already)}. Call {'it' if len(already) == 1 else 'them'}.")
     if missing:
-        parts.append(f"Not found: {', '.join(map(clip, missing))}. Search for tools by what they do.")
+        told = ", ".join(f"{clip(name)}{_meant(alike)}" for name, alike in missing.items())
+        parts.append(f"Not found: {told}. Search for tools by what they do, with {names.search}.")
+    if repeated:
+        parts.append(f"You have asked for this before. {_instead(names, already=already, missing=missing)}")
     if full:
         parts.append(_full_text(full, limit=limit, names=names))
     if unavailable:
@@ -197,6 +227,20 @@ def loaded_text(
             "more later in this conversation."
         )
     return " ".join(parts)
+
+
+def _meant(alike: Sequence[str]) -> str:
+    return f" (did you mean {' or '.join(alike)}?)" if alike else ""
+
+
+def _instead(names: MetaToolNames, *, already: Sequence[str], missing: Mapping[str, Sequence[str]]) -> str:
+    """Return the next call of a model that asks for the same names again."""
+    suggested = [name for alike in missing.values() for name in alike]
+    if already:
+        return f"Your next call: {already[0]}."
+    if suggested:
+        return f"Your next call: {_use(suggested[0], names)}, or {names.search}."
+    return f"Your next call: {names.search}, with what you need to do in a few words."
 
 
 def _full_text(full: Sequence[str], *, limit: int, names: MetaToolNames) -> str:
@@ -222,17 +266,24 @@ def left_text(count: int, *, limit: int) -> str:
     return f" {count} more names were left: give at most {limit} at a time." if count > 0 else ""
 
 
-def missing_tool_text(name: str, *, suggestions: Sequence[str], search: str | None) -> str:
+def missing_tool_text(
+    name: str, *, suggestions: Sequence[str], names: MetaToolNames | None, repeated: bool = False
+) -> str:
     """Return the sentence for a call of a tool that is unknown or denied, which it does not tell apart.
 
     Args:
         name: What was called.
-        suggestions: Names that are like it.
-        search: The search tool's name; None where it is not listed.
+        suggestions: Names that it may mean.
+        names: What the meta-tools are called; None where they are not listed.
+        repeated: Whether it was called before.
     """
-    alike = f" Did you mean {', '.join(suggestions)}?" if suggestions else ""
-    find = f" Find tools with {search}." if search else ""
-    return f"There is no tool {clip(name)!r} to call.{alike}{find}"
+    told = f"There is no tool {clip(name)!r} to call."
+    told += f" Did you mean {' or '.join(suggestions)}?" if suggestions else ""
+    if names is None:
+        return told
+    if repeated:
+        return f"{told} You have tried it before. {_instead(names, already=(), missing={name: suggestions})}"
+    return f"{told} Find tools with {names.search}."
 
 
 def meta_tool_refused_text(name: str, *, names: MetaToolNames) -> str:

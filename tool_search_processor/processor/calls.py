@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,8 +29,8 @@ class StepCalls(StepFrame):
         self.listed.update((tool.name, tool) for tool in pinned)
         return pinned
 
-    def tools(self, inventory: str) -> list[MetaTool]:
-        """Return the meta-tools, bound to this step."""
+    def tools(self, inventory: str, tags: Sequence[str]) -> list[MetaTool]:
+        """Return the meta-tools, bound to this step; see `meta_tools.search_tool`."""
         names = self.names
         found: dict[str, MetaTool] = {
             names.search: meta_tools.search_tool(
@@ -38,6 +38,7 @@ class StepCalls(StepFrame):
                 inventory=inventory,
                 takes_pattern=self.options.takes_pattern,
                 default_limit=self.options.top_k,
+                tags=tags,
                 handler=partial(answer_search, self),
             )
         }
@@ -57,7 +58,7 @@ class StepCalls(StepFrame):
         with self.admission() as admission:
             tool = await self._callable(name, admission)
             if tool is None:
-                return f"Error: {await self.missing_text(name, admission=admission)}"
+                return f"Error: {await self.unknown_text(name, admission=admission)}"
         if tool.requires_approval:  # what was approved runs as the call's target, and not through here
             return refusal_text(tool.name, None)
         return await tool.call(given, context)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, has_any_label
 from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.filters import Admission, Phase
+from tool_search_processor.meta_tools import SearchCall, unknown_tags_text
 from tool_search_processor.search.base import Hit
+from tool_search_processor.search.text import name_parts
 from tool_search_processor.tools import Tool
 
 Ranked = tuple[Hit, Tool]
@@ -17,6 +21,14 @@ Ranked = tuple[Hit, Tool]
 _DEEPER = 8
 _SPARE = 4
 _MAX_SUGGESTIONS = 3
+_MAX_SEARCHED = 10
+"""The most wrong names of one call that are searched for."""
+_NAME_CHARACTERS = 200
+_SLIP = 0.75
+"""From this OSA similarity on, a name is the other one with a slip."""
+_SUGGESTED_SCORE = 0.1
+
+logger = logging.getLogger(__name__)
 
 
 async def rank(
@@ -42,7 +54,7 @@ async def rank(
         limit: The most tools to return.
         phase: What they are to be used for.
         min_score: The least score of a result; it must be above 0 in any case.
-        tags: Only tools that bear any of these; empty asks nothing.
+        tags: Only tools with any of these tags or namespaces; empty asks nothing.
         without: Names to leave out.
     """
     found: list[Ranked] = []
@@ -70,6 +82,32 @@ async def rank(
         if len(found) >= limit or len(hits) < depth or hits[-1].score < min_score:
             return found[:limit]
         depth *= _DEEPER
+
+
+async def narrow(
+    view: CatalogView, call: SearchCall, *, admission: Admission, without: Collection[str]
+) -> tuple[SearchCall, str]:
+    """Return a search with the tags and namespaces that its tags mean, and a sentence on those left out.
+
+    A tag that no tool has is left out, and so is a tag whose tools phase `search` denies or the search
+    leaves out: an answer never tells the three apart.
+
+    Args:
+        view: Where to look.
+        call: What a model asked for; the case and the separators of its tags don't matter.
+        admission: Asks the filter.
+        without: Names of tools that the search leaves out.
+    """
+    known: set[str] = set()
+    unknown: set[str] = set()
+    for tag in call.tags:
+        meant = view.labels_like(tag)
+        tagged = (tool for tool in view if has_any_label(tool, meant) and tool.name not in without)
+        if meant and await admission.admit(tagged, "search", limit=1):
+            known |= meant
+        else:
+            unknown.add(tag)
+    return replace(call, tags=frozenset(known)), unknown_tags_text(unknown)
 
 
 def interleave(rankings: Sequence[Sequence[Ranked]], *, limit: int) -> list[Ranked]:
@@ -142,22 +180,71 @@ async def find_named(
             continue
         tool = await find_by_name(view, name, admission=admission, without=without)
         if tool is None:
-            missing[name] = await suggest(view, name, admission=admission, without=without)
+            missing[name] = await suggest(
+                view,
+                name,
+                admission=admission,
+                without=without,
+                is_searched=len(missing) < _MAX_SEARCHED,
+            )
         else:
             (there if tool.name in listed else wanted)[tool.name] = None
     return NamedTools(wanted=tuple(wanted), listed=tuple(there), missing=missing)
 
 
 async def suggest(
-    view: CatalogView, name: str, *, admission: Admission, without: Collection[str] = ()
+    view: CatalogView,
+    name: str,
+    *,
+    admission: Admission,
+    without: Collection[str] = (),
+    is_searched: bool = True,
 ) -> list[str]:
-    """Return up to three names that are like a name and admitted by phase `load`, the likest first.
+    """Return up to three names of tools that a wrong name may mean, the likeliest first.
 
-    Names in `without` are passed over.
+    Nearly equal spellings come first, then what a search for the name's words finds, and only without
+    either what is spelled a little alike: made-up names share words with the right tool, not letters.
+
+    Args:
+        view: Where to look.
+        name: What a model wrote.
+        admission: Asks the filter: phase `load` of each name, and `search` of what a search finds.
+        without: Names to pass over.
+        is_searched: Whether to search, too.
     """
-    passed = {name, *without}
-    alike = (tool for tool in view.alike(name) if tool.name not in passed)
-    return [tool.name for tool in await admission.admit(alike, "load", limit=_MAX_SUGGESTIONS)]
+    passed = frozenset((name, *without))
+
+    async def spelled(at_least: float) -> list[Tool]:
+        alike = (tool for tool in view.alike(name, at_least=at_least) if tool.name not in passed)
+        return await admission.admit(alike, "load", limit=_MAX_SUGGESTIONS)
+
+    found = await spelled(_SLIP)
+    if is_searched and len(found) < _MAX_SUGGESTIONS:
+        found += await _found_by_words(view, name, admission=admission, without=passed)
+    found = found or await spelled(SUGGESTION_CUTOFF)
+    return list(dict.fromkeys(tool.name for tool in found))[:_MAX_SUGGESTIONS]
+
+
+async def _found_by_words(
+    view: CatalogView, name: str, *, admission: Admission, without: frozenset[str]
+) -> list[Tool]:
+    words = " ".join(name_parts(name[:_NAME_CHARACTERS]))
+    if not words:
+        return []
+    try:
+        ranked = await rank(
+            view.by_words(),
+            words,
+            admission=admission,
+            limit=_MAX_SUGGESTIONS * (1 if admission.is_open else _SPARE),
+            phase="load",
+            min_score=_SUGGESTED_SCORE,
+            without=without,
+        )
+    except Exception:  # an index is anybody's code: a suggestion that fails must not fail the answer
+        logger.warning("the search for tools to suggest failed", exc_info=True)
+        return []
+    return await admission.admit(tools_of(ranked), "search", limit=_MAX_SUGGESTIONS)
 
 
 async def fetch_all(view: CatalogView, names: Iterable[str]) -> list[Tool]:

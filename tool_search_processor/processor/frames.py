@@ -71,10 +71,15 @@ class StepFrame:
             return names
         return [tool.name for tool in await admission.admit(await fetch_all(self.view, names), "active")]
 
-    async def missing_text(self, name: str, *, admission: Admission) -> str:
+    async def unknown_text(self, name: str, *, admission: Admission) -> str:
+        """Return the sentence for a call of a tool that is unknown or denied, and take note of the call."""
+        repeated = self.run.guard.is_asked_again(("call", name))
+        return await self.missing_text(name, admission=admission, repeated=repeated)
+
+    async def missing_text(self, name: str, *, admission: Admission, repeated: bool = False) -> str:
         """Return the sentence for a tool that is unknown or denied: the same for both."""
         # Of a policy that has just failed nothing more is asked: it may hang.
         failed = name in self.run.unsettled
         alike = [] if failed else await suggest(self.view, name, admission=admission)
-        search = None if self.run.passed_through else self.names.search
-        return missing_tool_text(name, suggestions=alike, search=search)
+        names = None if self.run.passed_through else self.names
+        return missing_tool_text(name, suggestions=alike, names=names, repeated=repeated)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from tool_search_processor.filters import Admission
@@ -101,15 +100,17 @@ async def _catalog_lines(calls: StepCalls, admission: Admission, counter: TextCo
     return lines
 
 
-def inventory(calls: StepCalls) -> str:
-    """Return the sentence about what can be found; with a filter, it would tell what is hidden."""
+def inventory(calls: StepCalls) -> tuple[str, Sequence[str]]:
+    """Return the sentence about what can be found, and its tags and namespaces.
+
+    With a filter both are empty: they would tell what is hidden.
+    """
     if calls.options.filter is not None:
-        return ""
-    # What a step brings is left out: the text changes only when the catalog does.
+        return "", ()
+    # What a step brings is left out: the definition changes only when the catalog does.
     pinned = calls.catalog.pinned(calls.options.pinned)
-    namespaces = Counter(calls.catalog.namespaces)
-    namespaces.subtract(tool.namespace for tool in pinned if tool.namespace)
-    return inventory_text(len(calls.catalog) - len(pinned), +namespaces)
+    text = inventory_text(len(calls.catalog) - len(pinned), calls.catalog.namespaces(without=pinned))
+    return text, tuple(calls.catalog.labels(without=pinned))
 
 
 def batched(tools: Iterable[Tool], size: int) -> Iterator[list[Tool]]:

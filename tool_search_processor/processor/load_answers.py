@@ -36,9 +36,11 @@ async def load_names(frame: StepFrame, names: Sequence[str], *, admission: Admis
         without=frame.absent,
     )
     outcome = await frame.loads.add(frame.step, found.wanted)
+    asked_again = frame.run.guard.is_asked_again(("load", *sorted(names)))
     if outcome.loaded:
         frame.run.guard.used()
     already = (*found.listed, *outcome.already_loaded)
+    repeated = asked_again and not (outcome.loaded or outcome.refused or outcome.unavailable)
     evicted = await frame.usable(outcome.evicted, admission=admission)
     return meta_tools.load_answer(
         loaded=outcome.loaded,
@@ -50,9 +52,10 @@ async def load_names(frame: StepFrame, names: Sequence[str], *, admission: Admis
             frame.names,
             loaded=outcome.loaded,
             already=already,
-            missing=tuple(found.missing),
+            missing=found.missing,
             full=outcome.refused,
             limit=frame.options.max_loaded or 0,
+            repeated=repeated,
             evicted=evicted,
             unavailable=outcome.unavailable,
         ),

@@ -1,4 +1,4 @@
-"""Notices a model that keeps searching and uses nothing."""
+"""Notices a model that goes round in circles: the same searches, loads and wrong names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_REMEMBERED = 1000
 
 
 class LoopGuard:
-    """Remembers the searches of one run. It only judges: it never raises and never holds one back."""
+    """Remembers what one run has asked for. It only judges: it never raises and never holds anything back."""
 
     def __init__(self) -> None:
         self._asked: set[int] = set()
@@ -26,18 +26,28 @@ class LoopGuard:
             names: The tools that it found.
         """
         brings_new = not self._seen.issuperset(names)
-        # Its hash is kept, since queries may be long.
-        asked = hash(search)
-        repeated = asked in self._asked
+        repeated = self.is_asked_again(search)
         self._fruitless = 0 if brings_new else self._fruitless + 1
         self._seen.update(names)
-        if len(self._asked) < _MAX_REMEMBERED:
-            self._asked.add(asked)
         if brings_new:
             return None
         if repeated:
             return "repeated"
         return "fruitless" if self._fruitless >= FRUITLESS_SEARCHES else None
+
+    def is_asked_again(self, question: Hashable) -> bool:
+        """Take note of a search, load or call, and return True if it was made before.
+
+        Args:
+            question: What was asked for, in a form in which equal questions are equal.
+        """
+        # Its hash is kept, since queries and names may be long.
+        asked = hash(question)
+        if asked in self._asked:
+            return True
+        if len(self._asked) < _MAX_REMEMBERED:
+            self._asked.add(asked)
+        return False
 
     def used(self) -> None:
         """Take note that a tool was loaded or called: what comes next is a new search for something."""

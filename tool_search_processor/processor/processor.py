@@ -209,7 +209,7 @@ class ToolSearchProcessor:
             pinned = await calls.list_pinned(admission)
             loaded = await list_loaded(calls, admission)
             texts = await instructions(calls, admission, counter=self._counter)
-        tools = (*calls.tools(inventory(calls)), *own, *pinned, *loaded)
+        tools = (*calls.tools(*inventory(calls)), *own, *pinned, *loaded)
         return step.replace(tools=tools, instructions=(*step.instructions, *texts))
 
     async def resolve_call(self, step: InputStep, name: str) -> Tool | None:
@@ -222,7 +222,7 @@ class ToolSearchProcessor:
         """Return the sentence for a call of a tool that is unknown or denied, the same for both."""
         calls = await self._calls(step)
         with calls.admission() as admission:
-            return f"Error: {await calls.missing_text(name, admission=admission)}"
+            return f"Error: {await calls.unknown_text(name, admission=admission)}"
 
     def policy_problem(self, step: InputStep, name: str) -> str | None:
         """Return why the filter gave no verdict on the call that `resolve_call` was asked of last."""
@@ -269,7 +269,8 @@ class ToolSearchProcessor:
             query: What is looked for.
             context: The request's own data, for the filter.
             limit: The most hits, not clamped; `top_k` by default.
-            tags: Only tools that bear any of these, or this one; empty asks nothing.
+            tags: Only tools with any of these tags or namespaces, or this one; empty asks nothing. Unlike a
+                model, a program that names a tag of no tool finds nothing.
 
         Raises:
             InvalidPatternError: When the strategy takes patterns and this is none.

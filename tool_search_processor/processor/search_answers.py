@@ -10,7 +10,14 @@ from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.filters import Admission
 from tool_search_processor.meta_tools import SearchCall
-from tool_search_processor.processor.discovery import Ranked, fetch_all, interleave, rank, tools_of
+from tool_search_processor.processor.discovery import (
+    Ranked,
+    fetch_all,
+    interleave,
+    narrow,
+    rank,
+    tools_of,
+)
 from tool_search_processor.processor.frames import StepFrame
 from tool_search_processor.processor.loading import LoadOutcome
 from tool_search_processor.tools import ToolContext
@@ -25,6 +32,7 @@ async def answer_search(frame: StepFrame, arguments: Mapping[str, Any], _: ToolC
         return meta_tools.search_answer((), total=_total(frame, 0), message=meta_tools.EMPTY_QUERY)
     asked = {telemetry.QUERIES: len(call.queries), telemetry.QUERY_LENGTH: sum(map(len, call.queries))}
     with frame.admission() as admission, telemetry.span("tool_search.search", asked) as span:
+        call, left_out = await narrow(frame.view, call, admission=admission, without=frame.unsearched)
         rankings, problem = await _rank(frame, call, admission=admission)
         ranked = interleave(rankings, limit=meta_tools.MAX_RESULTS)
         best = max((hit.score for hit, _ in ranked), default=0.0)
@@ -45,7 +53,7 @@ async def answer_search(frame: StepFrame, arguments: Mapping[str, Any], _: ToolC
     return meta_tools.search_answer(
         results,
         total=_total(frame, await _count(frame, call, rankings=rankings)),
-        message=message,
+        message=f"{left_out}{message}",
         receipt=frame.loads.receipt(outcome, tried, evicted=evicted),
     )
 
@@ -55,7 +63,7 @@ async def best_names(frame: StepFrame, query: str, *, limit: int, admission: Adm
     ranked: list[Ranked] = []
     try:
         ranked = await rank(
-            frame.view,
+            frame.view.by_words(),
             query,
             admission=admission,
             limit=limit,
@@ -63,8 +71,6 @@ async def best_names(frame: StepFrame, query: str, *, limit: int, admission: Adm
             min_score=frame.options.min_score,
             without=frame.unsearched,
         )
-    except InvalidPatternError:
-        logger.debug("a user message is no pattern: nothing is preloaded")
     except Exception:  # an index is anybody's code: a guess that fails must not end the run
         logger.warning("the search for tools to preload failed", exc_info=True)
     return [tool.name for tool in tools_of(ranked)]
@@ -136,14 +142,14 @@ async def _message(
 ) -> str:
     run = frame.run
     found = [tool.name for tool in tools_of(ranked)]
-    asked = tuple(sorted(query.casefold() for query in call.queries)), call.limit, call.tags
+    asked = ("search", *sorted(query.casefold() for query in call.queries)), call.limit, call.tags
     verdict = run.guard.judge(asked, found)
     if verdict is not None:
         # in mode "call" nothing is listed for being loaded, as in another mode of this thread it may be
         seen = () if frame.names.mode == "call" else tuple(run.seen)
         callable_now = await admission.admit(await fetch_all(frame.view, seen), "active")
         loaded = [tool.name for tool in callable_now]
-        return meta_tools.guard_text(verdict, found=found, loaded=loaded, names=frame.names)
+        return meta_tools.guard_text(verdict, found=found, loaded=loaded, names=frame.names, tags=call.tags)
     if not found:
         return meta_tools.nothing_found_text(call.queries, tags=call.tags)
     return meta_tools.found_text(

@@ -110,16 +110,16 @@ async def test_a_query_is_paged_too_and_no_tool_comes_twice():
     ("arguments", "count"),
     [
         ({}, 5),
-        ({"limit": 3}, 3),
-        ({"max_results": 4}, 4),
+        ({"limit": 3}, 5),
+        ({"max_results": 8}, 8),
         ({"limit": "7"}, 7),
-        ({"limit": 0}, 1),
-        ({"limit": -3}, 1),
+        ({"limit": 0}, 5),
+        ({"limit": -3}, 5),
         ({"limit": 1000}, 100),
         ({"max_results": 10**30}, 100),
         ({"limit": True}, 5),
         ({"limit": "no number"}, 5),
-        ({"limit": 2, "max_results": 9}, 2),
+        ({"limit": 6, "max_results": 9}, 6),
     ],
 )
 @pytest.mark.parametrize("query", ["", "thing"])
@@ -153,8 +153,11 @@ async def test_tags_narrow_a_search():
     async with connected(front(mode="discovery")) as client:
         assert await found(client, tags=["mail"]) == ["send_email", "broken_printer"]
         assert await found(client, query="print or list", tags="github") == ["list_issues"]
+        assert await found(client, query="print or list", tags=["GitHub"]) == ["list_issues"]
+        plain = await search(client, query="issue")
         answer = await search(client, query="issue", tags=["nowhere"])
-    assert answer["message"].startswith("No tool matches 'issue' with a tag of nowhere.")
+    told = "Left out are tags that no tool has: nowhere. "
+    assert answer == {**plain, "message": f"{told}{plain['message']}"}
 
 
 async def test_patterns_are_searched_for_where_that_is_the_strategy():
@@ -273,3 +276,24 @@ async def test_better_fits_come_first(query, first, last):
         hits = await found(client, query=query)
     assert hits[0] == first
     assert last is None or hits[-1] == last
+
+
+async def test_tags_are_offered_where_they_tell_nothing_hidden():
+    async def offered(**options):
+        async with connected(front(**options)) as client:
+            listed = {each.name: each for each in (await client.list_tools()).tools}
+        return listed["search_tools"].input_schema["properties"].get("tags")
+
+    assert (await offered(mode="discovery"))["items"]["enum"] == ["github", "mail"]
+    assert (await offered(mode="discovery", filter=lambda request: True)) is None
+
+
+async def test_a_made_up_name_is_answered_with_what_a_search_for_it_finds():
+    async with connected(front(mode="discovery")) as client:
+        answer = await client.call_tool("call_tool", {"name": "letter_printing", "arguments": {}})
+        assert text(answer) == (
+            "Error: There is no tool 'letter_printing' to call. Did you mean broken_printer? "
+            "Find tools with search_tools."
+        )
+        answer = await client.call_tool("call_tool", {"name": "create_issue", "repo": "a", "arguments": {}})
+        assert text(answer) == '{"repo":"a","title":"none"}'

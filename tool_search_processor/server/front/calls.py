@@ -39,12 +39,14 @@ class FrontCalls:
     def meta_tools(self) -> list[Tool]:
         """Return the two meta-tools, as they are listed for this request."""
         options = self.view.options
+        inventory, tags = self.view.inventory()
         return [
             definitions.search_tool(
                 options.names,
-                inventory=self.view.inventory(),
+                inventory=inventory,
                 takes_pattern=options.takes_pattern,
                 default_limit=options.top_k,
+                tags=tags,
             ),
             definitions.call_tool(options.names),
         ]

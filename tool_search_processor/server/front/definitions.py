@@ -47,10 +47,12 @@ _SEARCH_ANSWER: dict[str, Any] = {
 }  # fmt: skip
 
 
-def search_tool(names: MetaToolNames, *, inventory: str, takes_pattern: bool, default_limit: int) -> Tool:
+def search_tool(
+    names: MetaToolNames, *, inventory: str, takes_pattern: bool, default_limit: int, tags: Sequence[str]
+) -> Tool:
     """Return the search tool's definition; see `meta_tools.search_tool`."""
     base = meta_tools.search_tool(
-        names, inventory=inventory, takes_pattern=takes_pattern, default_limit=default_limit
+        names, inventory=inventory, takes_pattern=takes_pattern, default_limit=default_limit, tags=tags
     )
     properties = base.parameters["properties"]
     query = properties["query"]
@@ -64,7 +66,7 @@ def search_tool(names: MetaToolNames, *, inventory: str, takes_pattern: bool, de
                     "type": "integer",
                     "minimum": 1,
                     "maximum": MAX_LIMIT,
-                    "description": f"Most results; {default_limit} by default.",
+                    "description": f"Results, {default_limit} by default or more.",
                 },
                 "cursor": {
                     "type": "string",

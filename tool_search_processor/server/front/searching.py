@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tool_search_processor import meta_tools, telemetry
+from tool_search_processor.catalog.toolsets import has_any_label
 from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.filters import Admission
 from tool_search_processor.meta_tools import SearchCall
-from tool_search_processor.processor.discovery import Ranked, interleave, rank
+from tool_search_processor.processor.discovery import Ranked, interleave, narrow, rank
 from tool_search_processor.search.base import Hit
 from tool_search_processor.server.front.definitions import (
     BAD_CURSOR,
@@ -42,22 +43,24 @@ class SearchAnswer:
 
 async def search(view: ToolView, arguments: Mapping[str, Any]) -> SearchAnswer:
     """Answer a call of the search tool: ranked by the queries, or everything where nothing is asked for."""
-    call = meta_tools.read_search(arguments, default_limit=view.options.top_k, max_limit=MAX_LIMIT)
-    start = _start(arguments.get("cursor"), call)
+    given = meta_tools.read_search(arguments, default_limit=view.options.top_k, max_limit=MAX_LIMIT)
+    start = _start(arguments.get("cursor"), given)
     if start is None:
         return _answer((), total=None, next_cursor=None, message=BAD_CURSOR)
-    asked = {telemetry.QUERIES: len(call.queries), telemetry.QUERY_LENGTH: sum(map(len, call.queries))}
+    asked = {telemetry.QUERIES: len(given.queries), telemetry.QUERY_LENGTH: sum(map(len, given.queries))}
     with view.admission() as admission, telemetry.span("tool_search.search", asked) as span:
+        call, left_out = await narrow(view.catalog, given, admission=admission, without=view.unsearched)
         found, message = await _find(view, call, admission, most=start + call.limit + 1)
         page = found[start : start + call.limit]
         best = max((hit.score for hit, _ in page if hit is not None), default=0.0)
         span.set({telemetry.HITS: len(page), telemetry.TOP_SCORE: best})
-    next_cursor = _cursor(start + call.limit, call) if len(found) > start + call.limit else None
+    next_cursor = _cursor(start + call.limit, given) if len(found) > start + call.limit else None
+    told = f"{left_out}{message or _message(view, call, found=len(page))}"
     answer = _answer(
         page,
         total=await _total(view, call, found=found, is_all=next_cursor is None),
         next_cursor=next_cursor,
-        message=more_text(message or _message(view, call, found=len(page)), next_cursor=next_cursor),
+        message=more_text(told, next_cursor=next_cursor),
     )
     return replace(answer, top_score=best) if call.queries else answer
 
@@ -89,9 +92,7 @@ async def _find(
 
 async def _all(view: ToolView, call: SearchCall, admission: Admission, *, most: int | None) -> list[Tool]:
     candidates = (
-        tool
-        for tool in view.catalog
-        if tool.name not in view.unsearched and (not call.tags or not call.tags.isdisjoint(tool.tags))
+        tool for tool in view.catalog if tool.name not in view.unsearched and has_any_label(tool, call.tags)
     )
     return await admission.admit(candidates, "search", limit=most)
 

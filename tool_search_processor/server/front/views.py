@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -112,15 +111,18 @@ class ToolView:
         findable = (tool for tool in self.catalog if tool.name not in unsearched)
         return bool(await admission.admit(findable, "search", limit=1))
 
-    def inventory(self) -> str:
-        """Return the sentence about what can be found; empty where it would tell what is hidden."""
+    def inventory(self) -> tuple[str, Sequence[str]]:
+        """Return the sentence about what can be found, and its tags and namespaces.
+
+        Both are empty where they would tell what is hidden.
+        """
         if not self.is_open:
-            return ""
-        namespaces = Counter(self.catalog.namespaces)
-        if self.unsearched:
-            listed = (self.catalog.get(name) for name in self.unsearched)
-            namespaces.subtract(tool.namespace for tool in listed if tool is not None and tool.namespace)
-        return meta_tools.inventory_text(len(self.catalog) - len(self.unsearched), +namespaces)
+            return "", ()
+        listed = [tool for name in self.unsearched if (tool := self.catalog.get(name)) is not None]
+        text = meta_tools.inventory_text(
+            len(self.catalog) - len(self.unsearched), self.catalog.namespaces(without=listed)
+        )
+        return text, tuple(self.catalog.labels(without=listed))
 
     async def callable(self, name: str, admission: Admission) -> Tool | None:
         """Return the tool of this exact name, if phases `load` and `active` admit it."""
@@ -135,8 +137,8 @@ class ToolView:
     async def missing_text(self, name: str, admission: Admission) -> str:
         """Return the sentence for a tool that is unknown or denied: the same for both."""
         alike = await suggest(self.catalog, name, admission=admission)
-        search = self.options.names.search if await self.has_findable(admission) else None
-        return meta_tools.missing_tool_text(name, suggestions=alike, search=search)
+        names = self.options.names if await self.has_findable(admission) else None
+        return meta_tools.missing_tool_text(name, suggestions=alike, names=names)
 
 
 def ruled(filter: Filter | None, rules: SessionRules) -> Callable[[FilterRequest], bool | Awaitable[bool]]:  # noqa: A002

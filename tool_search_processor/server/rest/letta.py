@@ -26,7 +26,7 @@ class SearchRequest(BaseModel):
         description="By words (fts), by meaning (vector) or by both (hybrid). "
         "Unless given, by all that the server's index has. JSON null is the same as leaving it out.",
     )
-    tags: list[str] | None = Field(None, description="Only tools that bear any of these tags.")
+    tags: list[str] | None = Field(None, description="Only tools with any of these tags or namespaces.")
     tool_types: list[str] | None = Field(None, description="Only tools of any of these types.")
     limit: Annotated[StrictInt, Field(ge=1, le=100, description="The most results to return.")] = 50
 

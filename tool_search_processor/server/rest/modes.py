@@ -9,7 +9,7 @@ from typing import Literal, Protocol, get_args, runtime_checkable
 from tool_search_processor import telemetry
 from tool_search_processor.catalog import Catalog, CatalogView
 from tool_search_processor.catalog.indexes import IndexPool
-from tool_search_processor.catalog.toolsets import bears_any
+from tool_search_processor.catalog.toolsets import has_any_label
 from tool_search_processor.filters import Admission
 from tool_search_processor.processor.discovery import Ranked, rank
 from tool_search_processor.search.base import Document, Hit, SearchIndex
@@ -171,7 +171,9 @@ class ModeSearch:
 
     async def listed(self, view: CatalogView, *, wanted: Wanted, admission: Admission) -> list[Found]:
         """Return the first tools in the catalog's order: what is found where nothing is looked for."""
-        tools = (tool for tool in view if tool.name not in wanted.without and bears_any(tool, wanted.tags))
+        tools = (
+            tool for tool in view if tool.name not in wanted.without and has_any_label(tool, wanted.tags)
+        )
         return [Found(tool=tool) for tool in await admission.admit(tools, "search", limit=wanted.limit)]
 
     async def _rankings(
