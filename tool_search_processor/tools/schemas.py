@@ -129,10 +129,11 @@ def map_types(schema: Any) -> Any:
 
     `any`, and words that name no JSON type, drop the `type` keyword: whatever comes is accepted.
     """
-    return edit_schemas(schema, _with_json_types)
+    return edit_schemas(schema, with_json_types)
 
 
-def _with_json_types(schema: Schema) -> Schema:
+def with_json_types(schema: Schema) -> Schema:
+    """Return one schema with the words of its `type` in JSON Schema's; see `map_types`."""
     if "type" not in schema:
         return schema
     given = schema["type"]
@@ -184,7 +185,7 @@ def mend_schema(schema: Any) -> Any:
     """
 
     def mended(part: Schema) -> Schema:
-        part = modern(_with_json_types(part))
+        part = modern(with_json_types(part))
         wrong = [key for key, value in part.items() if key in _FORMS and not _FORMS[key](value)]
         if "$ref" in part and not _is_reference(part["$ref"], schema):
             wrong.append("$ref")

@@ -151,6 +151,22 @@ def ref(number):
 def test_a_body_that_may_be_left_out_requires_nothing():
     assert "required" not in arguments(body(PET, required=False))
     assert "required" not in arguments(body(TEXT, required=False))
+    assert arguments(unstated(TEXT))["properties"] == {"body": TEXT}
+    assert "required" not in arguments(unstated(TEXT))
+
+
+def test_a_body_that_does_not_say_whether_it_is_required_is_so_where_a_field_is():
+    assert arguments(unstated(PET))["required"] == ["name"]
+    assert arguments(unstated({**PET, "minProperties": 1}))["required"] == ["body"]
+    assert "required" not in arguments(unstated({"properties": {"a": TEXT}}))
+    parameter = {"name": "pet", "in": "body", "schema": PET}
+    (tool,) = tools({"/p": {"post": {"parameters": [parameter]}}}, version="2.0")
+    assert tool.parameters["required"] == ["name"]
+
+
+def unstated(schema):
+    content = body(schema)["requestBody"]["content"]
+    return {"requestBody": {"content": content}}
 
 
 def test_a_whole_bodys_own_description_counts():
@@ -185,6 +201,30 @@ def test_json_is_preferred_among_the_forms_of_a_body(kinds, chosen, kind):
     content = {one: {"schema": PET} for one in kinds}
     (one,) = definitions({"/p": {"post": {"requestBody": {"content": content}}}})
     assert (one.route.body.media_type, one.route.body.kind) == (chosen, kind)
+
+
+PHOTO = {"type": "string", "format": "binary"}
+
+
+@pytest.mark.parametrize(
+    ("schemas", "chosen"),
+    [
+        ({"application/json": PHOTO, "multipart/form-data": PHOTO}, "multipart/form-data"),
+        ({"application/x-www-form-urlencoded": PHOTO, "multipart/form-data": PHOTO}, "multipart/form-data"),
+        ({"application/json": None, "multipart/form-data": PHOTO}, "multipart/form-data"),
+        ({"application/json": {"type": "array", "items": PHOTO}, "multipart/form-data": PHOTO},
+         "multipart/form-data"),
+        ({"application/json": TEXT, "multipart/form-data": PHOTO}, "application/json"),
+        ({"application/json": PHOTO}, "application/json"),
+    ],
+)  # fmt: skip
+def test_multipart_is_preferred_for_files(schemas, chosen):
+    def media(schema):
+        return {} if schema is None else {"schema": {"type": "object", "properties": {"photo": schema}}}
+
+    content = {kind: media(schema) for kind, schema in schemas.items()}
+    (one,) = definitions({"/p": {"post": {"requestBody": {"content": content}}}})
+    assert one.route.body.media_type == chosen
 
 
 def test_of_xml_the_model_writes_the_text():
@@ -248,6 +288,23 @@ def test_a_variable_of_the_path_that_nobody_declares_is_an_argument_and_one_too_
 def test_headers_that_are_no_parameters(name):
     (tool,) = tools({"/p": {"get": {"parameters": [{"name": name, "in": "header", "schema": TEXT}]}}})
     assert tool.parameters["properties"] == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "required"),
+    [
+        ("/p?q={q}", [query("q", required=True)], ["q"]),
+        ("/p?q={q}", [query("q")], []),
+        ("/p?q={q}", [in_path("q")], ["q"]),
+        ("/p?q={q}", [], ["q"]),
+        ("/p/{q}?q={q}", [query("q", required=True)], ["q", "q__query"]),
+        ("/p#{q}", [], []),
+    ],
+)
+def test_variables_of_the_query_in_a_paths_key(path, parameters, required):
+    (tool,) = tools({path: {"get": {"parameters": parameters}}})
+    assert tool.parameters.get("required", []) == required
+    assert list(tool.parameters["properties"]) == (required or [one["name"] for one in parameters])
 
 
 def test_what_a_parameter_says_itself_counts_more_than_its_schema():

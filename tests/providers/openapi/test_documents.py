@@ -77,6 +77,29 @@ def test_a_swagger_body_of_another_file_refers_to_that_file(tmp_path):
     assert tool.parameters["properties"] == {"name": {"type": "string"}}
 
 
+def test_an_operation_may_be_a_reference(tmp_path):
+    main = "openapi: 3.0.3\npaths: {/books: {get: {$ref: ops/find.yaml, summary: Own.}}}"
+    find = """
+      operationId: find_books
+      summary: Find books.
+      parameters: [{name: q, in: query, schema: {$ref: 'words.yaml#/Word'}}]
+    """
+    files = {"main.yaml": main, "ops/find.yaml": find, "ops/words.yaml": "Word: {type: string}"}
+    (tmp_path / "ops").mkdir()
+    (tool,) = read_tools(load(tmp_path, files))
+    assert (tool.name, tool.description) == ("find_books", "Own.")
+    assert tool.parameters["$defs"] == {"Word": {"type": "string"}}
+
+
+def test_what_stands_beside_a_paths_reference_counts_too(tmp_path):
+    main = "openapi: 3.1.0\npaths: {/p: {$ref: item.yaml, post: {parameters: [{$ref: 'main.yaml#/x-q'}]}}}\n"
+    main += "x-q: {name: q, in: query}"
+    item = "get: {$ref: '#/x-get'}\nx-get: {operationId: read}\npost: {}"
+    first, second = read_tools(load(tmp_path, {"main.yaml": main, "item.yaml": item}))
+    assert (first.name, second.name) == ("read", "post_p")
+    assert list(second.parameters["properties"]) == ["q"]
+
+
 @pytest.mark.parametrize(
     ("reference", "message"),
     [

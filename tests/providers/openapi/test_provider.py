@@ -13,7 +13,7 @@ from tests.providers.openapi.apis import SERVER, api, body, in_path, query
 from tests.providers.openapi.web import reply, serve
 from tool_search_processor import ToolContext
 from tool_search_processor.catalog import Catalog
-from tool_search_processor.errors import ConfigurationError, ToolCallError
+from tool_search_processor.errors import ConfigurationError, ToolArgumentsError, ToolCallError
 from tool_search_processor.providers import OpenAPIProvider
 
 PATHS = {
@@ -303,3 +303,70 @@ def test_the_package_imports_without_what_it_needs_to_call():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+async def test_an_operation_that_is_a_reference_to_nothing_is_left_out_and_told(caplog):
+    paths = {"/a": {"get": {"$ref": "#/x-ops/none", "summary": "S"}}, "/b": {"get": {}}}
+    catalog = Catalog([OpenAPIProvider(api(paths))])
+    assert [tool.name for tool in await catalog.list_tools()] == ["get_b"]
+    (refused,) = catalog.status().refused
+    assert (refused.name, refused.provider) == ("get_a", "Pets")
+    assert refused.reason == "its reference '#/x-ops/none' leads to no operation"
+    assert "an operation is left out: the OpenAPI document, GET /a: its reference" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("servers", "options", "message"),
+    [
+        (["https://api.test/{version}"], {}, r"variable 'version' for GET /p: give server_variables="),
+        (["/v1"], {}, r"names no absolute server, but '/v1' for GET /p: give base_url='https://…/v1'"),
+        (["https://a"], {"base_url": "https://{host}/v1"}, r"base_url has '\{host\}' in it"),
+    ],
+)
+def test_servers_that_cannot_be_called(servers, options, message):
+    document = {**api({"/p": {"get": {}}}), "servers": [{"url": url} for url in servers]}
+    with pytest.raises(ConfigurationError, match=message):
+        OpenAPIProvider(document, **options)
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "called"),
+    [
+        ("https://{r}.test", {"server_variables": {"r": "eu"}}, "https://eu.test/p?q=1"),
+        ("https://a.test/v1?key=k", {}, "https://a.test/v1/p?q=1&key=k"),
+        ("/v1", {"base_url": "https://a.test"}, "https://a.test/v1/p?q=1"),
+        ("/v1", {"client": "https://a.test"}, "https://a.test/v1/p?q=1"),
+        ("/v1", {"client": "https://a.test/v2"}, "https://a.test/v2/p?q=1"),
+        ("https://{r}.test", {"base_url": "https://a.test"}, "https://a.test/p?q=1"),
+    ],
+)
+@respx.mock
+async def test_where_an_operation_is_called(url, options, called):
+    route = respx.get(called).respond(json={})
+    document = {**api({"/p": {"get": {"parameters": [query("q")]}}}), "servers": [{"url": url}]}
+    async with httpx.AsyncClient(base_url=options.get("client", "")) as client:
+        given = OpenAPIProvider(document, **{**options, "client": client})
+        await (await given.list_tools({}))[0].call({"q": "1"})
+    assert route.called
+
+
+@respx.mock
+async def test_null_for_a_parameter_that_may_be_left_out_leaves_it_out():
+    route = respx.post(f"{SERVER}/p/1").respond(json={})
+    whole = {"type": "integer"}
+    operation = {
+        "parameters": [in_path("id"), query("n", whole), {**query("X-N", whole), "in": "header"}],
+        **body({"type": "object", "properties": {"a": whole}}),
+    }
+    given = OpenAPIProvider(api({"/p/{id}": {"post": operation}}))
+    (tool,) = await Catalog([given]).list_tools()
+    await tool.call('{"id": "1", "n": null, "X-N": null}')
+    assert str(route.calls[0].request.url) == f"{SERVER}/p/1"
+    assert "x-n" not in route.calls[0].request.headers
+    for arguments, message in (
+        ({"id": None}, "`id` must be a string"),
+        ({"id": "1", "a": None}, "`a` must be"),
+    ):
+        with pytest.raises(ToolArgumentsError, match=message):
+            await tool.call(arguments)
+    await given.aclose()

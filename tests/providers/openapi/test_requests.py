@@ -104,6 +104,29 @@ def test_a_header_holds_one_line(value):
         request({"parameters": [{**HEADER, "schema": {}}]}, {"X-Trace": value})
 
 
+@pytest.mark.parametrize(
+    ("template", "parameters", "arguments", "target"),
+    [
+        ("/p?q={q}", [query("q")], {"q": "x y&z"}, "/p?q=x%20y%26z"),
+        ("/p?q={q}", [in_path("q")], {"q": "x y"}, "/p?q=x%20y"),
+        ("/p?q={q}", [], {"q": "ü"}, "/p?q=%C3%BC"),
+        ("/p?q={q}&v=1", [query("q")], {}, "/p?v=1"),
+        ("/p?q={q}", [query("q")], {}, "/p"),
+        ("/p?q={q}", [query("q"), query("r")], {"q": 1, "r": 2}, "/p?q=1&r=2"),
+        ("/p?q={q}", [query("q", {"type": "array"})], {"q": [1, 2]}, "/p?q=1&q=2"),
+        ("/p?ids={q}", [query("q", {"type": "array"}, explode=False)], {"q": [1, 2]}, "/p?ids=1,2"),
+        ("/p?f=a:{q}", [query("q")], {"q": "x&y"}, "/p?f=a:x%26y"),
+        ("/p/{q}?r={r}", [in_path("q"), query("r")], {"q": "a", "r": "b"}, "/p/a?r=b"),
+        ("/p/{q}?q={q}", [in_path("q")], {"q": "a"}, "/p/a?q=a"),
+        ("/p?{q}", [query("q")], {"q": "a=b"}, "/p?a%3Db"),
+        ("/p?v=ä b", [], {}, "/p?v=%C3%A4%20b"),
+        ("/p#{q}", [], {}, "/p"),
+    ],
+)
+def test_a_query_in_a_paths_key(template, parameters, arguments, target):
+    assert request({"parameters": parameters}, arguments, path=template).target == target
+
+
 @given(st.text(), st.text())
 def test_whatever_a_model_writes_path_and_query_stay_apart(step, word):
     operation = {"parameters": [in_path("id"), query("q")]}
@@ -140,6 +163,14 @@ def test_bodies(operation, arguments, content):
     sent = request(operation, arguments)
     assert sent.content == content
     assert ("content-type" in sent.headers) == (content is not None)
+
+
+def test_a_body_that_is_given_is_whole():
+    operation = body({**PET, "required": ["name"]}, required=False)
+    assert request(operation, {}).content is None
+    assert request(operation, {"name": "Rex"}).content == b'{"name":"Rex"}'
+    with pytest.raises(ToolArgumentsError, match=r"^`name` is required where other fields of the body"):
+        request(operation, {"age": 3})
 
 
 @pytest.mark.parametrize(
@@ -212,3 +243,60 @@ def test_multipart_forms():
         ("tags", (None, b'{"k":2}', "application/json")),
     )
     assert "content-type" not in sent.headers
+
+
+FILE = {"type": "string", "format": "binary"}
+MULTIPART = {"properties": {"f": FILE, "a": {}}}
+
+
+def part(encoding, value, *, name="a", schema=None):
+    """Return the parts that one field of a multipart form becomes."""
+    form = {"properties": {**MULTIPART["properties"], **({name: schema} if schema else {})}}
+    sent = request(body(form, kind="multipart/form-data", encoding={name: encoding}), {name: value})
+    return [(field, content, media_type) for field, (_, content, media_type) in sent.fields]
+
+
+@pytest.mark.parametrize(
+    ("declared", "media_type"),
+    [
+        ("image/png", "image/png"),
+        ("image/gif", "image/gif"),
+        ("image/gif, image/png", "image/png"),
+        ("image/gif, image/jpeg", "image/gif"),
+        ("image/*", "image/png"),
+        ("text/*", "image/png"),
+        (None, "image/png"),
+        ("image/gif\r\nEvil: 1", "image/gifEvil: 1"),
+    ],
+)
+def test_a_file_has_a_media_type_that_the_form_takes(declared, media_type):
+    encoding = {} if declared is None else {"contentType": declared}
+    assert part(encoding, PNG, name="f") == [("f", b"\0", media_type)]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "value", "parts"),
+    [
+        ({"style": "form", "explode": False}, ["x", "y,z"], [("a", b"x,y,z", None)]),
+        ({"explode": False}, [1, 2], [("a", b"1,2", None)]),
+        ({"style": "pipeDelimited"}, ["x", "y"], [("a", b"x|y", None)]),
+        ({"style": "form"}, ["x", "y"], [("a", b"x", None), ("a", b"y", None)]),
+        ({"style": "deepObject"}, {"k": "v w"}, [("a[k]", b"v w", None)]),
+        ({"style": "form"}, "x", [("a", b"x", None)]),
+        ({"contentType": "application/json"}, {"k": 1}, [("a", b'{"k":1}', "application/json")]),
+        ({"contentType": "application/json"}, "x", [("a", b'"x"', "application/json")]),
+        ({"contentType": "application/json"}, '{"k": 1}', [("a", b'{"k": 1}', "application/json")]),
+        ({"contentType": "application/json"}, "{x", [("a", b'"{x"', "application/json")]),
+        ({"contentType": "application/vnd.x+json"}, {"k": 1}, [("a", b'{"k":1}', "application/vnd.x+json")]),
+        ({"contentType": "text/csv"}, "x", [("a", b"x", "text/csv")]),
+    ],
+)
+def test_the_parts_of_a_form_are_written_as_it_says(encoding, value, parts):
+    assert part(encoding, value) == parts
+
+
+def test_a_field_that_is_a_file_or_a_text():
+    schema = {"anyOf": [FILE, {"type": "string", "format": "uri"}]}
+    form = body({"properties": {"a": schema}}, kind="multipart/form-data")
+    assert request(form, {"a": PNG}).fields == (("a", ("a", b"\0", "image/png")),)
+    assert request(form, {"a": "https://x.example"}).fields == (("a", (None, b"https://x.example", None)),)

@@ -1,12 +1,19 @@
 """Servers: which one, its variables, and relative ones."""
 
+import re
+
 import pytest
 
 from tests.providers.openapi.apis import api
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.operations import list_operations
-from tool_search_processor.providers.openapi.servers import check_variables, server_url
+from tool_search_processor.providers.openapi.servers import (
+    check_variables,
+    joined,
+    read_server,
+    server_url,
+)
 
 REGION = {
     "url": "https://{region}.example.com:{port}/v1",
@@ -46,6 +53,9 @@ def server(variables=None, **where):
         ({"servers": [REGION], "variables": {"region": "us"}}, "https://us.example.com:443/v1"),
         ({"servers": [{"url": "https://{x}", "variables": {"x": {"enum": ["one"]}}}]}, "https://one"),
         ({"servers": [{"url": "https://{x}"}], "variables": {"x": "two"}}, "https://two"),
+        ({"servers": [{"url": "https://{x}"}]}, None),
+        ({"servers": [{"url": "https://a/{v}"}, {"url": "https://b"}]}, "https://b"),
+        ({"servers": [{"url": "https://a?key=1"}]}, "https://a?key=1"),
     ],
 )
 def test_the_server(where, expected):
@@ -64,3 +74,49 @@ def test_a_variable_that_no_server_has_is_told():
     check_variables(document, [node], variables={"port": "1"})
     with pytest.raises(ConfigurationError, match=r"variable 'prot'; there are \['port', 'region'\]"):
         check_variables(document, [node], variables={"prot": "1"})
+
+
+@pytest.mark.parametrize(
+    ("servers", "told"),
+    [
+        (
+            [{"url": "https://{region}.api.test/{v}"}],
+            r"has the server 'https://\{region\}.* without a value of its variable 'region'.*"
+            r"server_variables=\{'region': '…'\}",
+        ),
+        ([{"url": "/v1/"}], r"names no absolute server, but '/v1'.*base_url='https://…/v1'"),
+        ([{"url": "v1"}], r"names no absolute server.*base_url='https://…'"),
+    ],
+)
+def test_a_server_that_cannot_be_called_is_told(servers, told):
+    found = read_server(*read(servers=servers), variables={})
+    assert found.url is None
+    assert re.match(told, f"{found.fault}: {found.remedy}")
+
+
+@pytest.mark.parametrize(
+    ("servers", "base_url", "expected"),
+    [
+        ([{"url": "/v1"}], "https://h", "https://h/v1"),
+        ([{"url": "/v1/"}], "https://h/", "https://h/v1"),
+        ([{"url": "/v1"}], "https://h/v2", "https://h/v2"),
+        ([{"url": "/"}], "https://h", "https://h"),
+        ([{"url": "//h2/v1"}], "https://h", "https://h"),
+        ([{"url": "https://a/v1"}], "https://h", "https://h"),
+    ],
+)
+def test_a_relative_server_stands_behind_a_host_that_is_given_alone(servers, base_url, expected):
+    assert read_server(*read(servers=servers), variables={}).behind(base_url) == expected
+
+
+@pytest.mark.parametrize(
+    ("server", "target", "url"),
+    [
+        ("https://h/v1/", "/p", "https://h/v1/p"),
+        ("https://h/v1?key=1", "/p", "https://h/v1/p?key=1"),
+        ("https://h?key=1", "/p?q=2", "https://h/p?q=2&key=1"),
+        ("https://h/v1#top", "/p", "https://h/v1/p"),
+    ],
+)
+def test_the_url_of_a_path_at_a_server(server, target, url):
+    assert joined(server, target) == url

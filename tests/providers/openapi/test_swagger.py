@@ -4,6 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.providers.openapi.apis import definitions
+from tool_search_processor.providers.openapi.requests import build_request
 from tool_search_processor.providers.openapi.swagger import to_servers
 
 TEXT = {"type": "string"}
@@ -100,6 +101,13 @@ def test_a_file_makes_it_multipart():
     one = define({"parameters": fields, "consumes": ["application/x-www-form-urlencoded"]})
     assert (one.route.body.kind, one.route.body.files) == ("multipart", {"photo"})
     assert one.tool.parameters["properties"]["photo"]["format"] == "binary"
+
+
+def test_a_list_beside_a_file_is_joined_as_it_says():
+    tags = {"name": "tags", "in": "formData", "type": "array", "items": TEXT}
+    one = define({"parameters": [{"name": "photo", "in": "formData", "type": "file"}, tags]})
+    sent = build_request(one.route, {"tags": ["a", "b"]})
+    assert sent.fields == (("tags", (None, b"a,b", None)),)
 
 
 def test_answers_and_what_they_are_made_of():

@@ -15,6 +15,7 @@ from tool_search_processor.providers.openapi.requests import Outgoing, build_req
 from tool_search_processor.providers.openapi.responses import Limits, read_answer
 from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.providers.openapi.security import Credentials, Proof
+from tool_search_processor.providers.openapi.servers import joined
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING
 from tool_search_processor.providers.web import check_headers
 from tool_search_processor.tools import ToolContext
@@ -181,9 +182,9 @@ class Caller:
         cookies = [*outgoing.cookies, *proof.cookies]
         if cookies:
             headers["cookie"] = "; ".join(filter(None, (headers.get("cookie"), *cookies)))
-        url = server.rstrip("/") + outgoing.target
+        url = joined(server, outgoing.target)
         if proof.query:
-            url += ("&" if "?" in outgoing.target else "?") + "&".join(proof.query)
+            url += ("&" if "?" in url else "?") + "&".join(proof.query)
         return client.build_request(
             outgoing.method,
             url,

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi import swagger
-from tool_search_processor.providers.openapi.arguments import is_json, read_signature
+from tool_search_processor.providers.openapi.arguments import read_signature
+from tool_search_processor.providers.openapi.bodies import is_json
 from tool_search_processor.providers.openapi.documents import Document
-from tool_search_processor.providers.openapi.operations import OperationNode, list_operations
+from tool_search_processor.providers.openapi.operations import Operation, OperationNode, list_operations
 from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.providers.openapi.schemas import SchemaReader
-from tool_search_processor.providers.openapi.servers import server_url
+from tool_search_processor.providers.openapi.servers import Server, read_server
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.dialects import Converted
 from tool_search_processor.tools.foreign import foreign_schema, foreign_tags, foreign_text
@@ -33,6 +34,7 @@ class Definition:
 
     tool: Tool
     route: Route
+    server: Server
 
 
 def read_tools(document: Document) -> list[Tool]:
@@ -45,7 +47,11 @@ def read_tools(document: Document) -> list[Tool]:
 
 
 def read_definitions(
-    document: Document, nodes: Sequence[OperationNode], *, variables: Mapping[str, str] | None = None
+    document: Document,
+    nodes: Sequence[OperationNode],
+    *,
+    variables: Mapping[str, str] | None = None,
+    on_left_out: Callable[[Operation, str], None] | None = None,
 ) -> list[Definition]:
     """Return the definitions of operations, in order.
 
@@ -55,23 +61,29 @@ def read_definitions(
         document: What they stand in.
         nodes: The operations.
         variables: Values of server variables, over the defaults.
+        on_left_out: Gets each operation that is left out, and why.
 
     Raises:
         ConfigurationError: If a reference leads out of the document, or no operation can be read.
     """
     reader = SchemaReader(document)
     found: list[Definition] = []
-    faults: list[str] = []
+    faults: list[tuple[Operation, str]] = []
     for node in nodes:
         try:
+            if node.fault is not None:
+                raise InvalidToolError(node.fault)
             found.append(_definition(document, reader, node=node, variables=variables or {}))
         except (InvalidToolError, RecursionError, TypeError) as exc:
-            reason = "it is nested too deeply" if isinstance(exc, RecursionError) else exc
-            faults.append(f"{document.label}, {node.operation.route}: {reason}")
+            reason = "it is nested too deeply" if isinstance(exc, RecursionError) else str(exc)
+            faults.append((node.operation, reason))
     if faults and not found:
-        raise ConfigurationError(faults[0])
-    for fault in faults:
-        logger.warning("an operation is left out: %s", fault)
+        operation, reason = faults[0]
+        raise ConfigurationError(f"{document.label}, {operation.route}: {reason}")
+    for operation, reason in faults:
+        logger.warning("an operation is left out: %s, %s: %s", document.label, operation.route, reason)
+        if on_left_out is not None:
+            on_left_out(operation, reason)
     return found
 
 
@@ -96,16 +108,17 @@ def _definition(
             **({} if original == operation.name else {"original_name": original}),
         },
     )
+    server = read_server(document, node, variables=variables)
     route = Route(
         method=operation.method,
         path=operation.path,
-        server=server_url(document, node, variables=variables),
+        server=server.url,
         arguments=tuple(signature.arguments),
         body=signature.body,
         accept=_accept(kinds),
         security=_security(document, node),
     )
-    return Definition(tool=tool, route=route)
+    return Definition(tool=tool, route=route, server=server)
 
 
 def _shown(schema: Any, name: str) -> Any:

@@ -89,6 +89,14 @@ class Document:
             node, base = target.value, target.base
         return (node, base) if isinstance(node, dict) and "$ref" not in node else ({}, base)
 
+    def follow_with(self, node: object, *, base: str) -> tuple[Mapping[str, Any], str]:
+        """Return what `follow` does, with what stands beside the reference over it."""
+        found, found_base = self.follow(node, base=base)
+        if not isinstance(node, dict) or "$ref" not in node:
+            return found, found_base
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        return ({**found, **beside}, found_base) if beside else (found, found_base)
+
     def _find(self, reference: str, base: str) -> Target | None:
         uri, fragment = urldefrag(urljoin(base, reference))
         if reference.startswith("#"):

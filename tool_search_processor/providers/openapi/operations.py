@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import items_of
+from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.tools.names import hashed_tool_name, make_tool_name
 
@@ -59,7 +59,11 @@ class OperationNode:
     item: Mapping[str, Any]
     """What holds for all operations of the path."""
     base: str
-    """The URI that references inside are relative to."""
+    """The URI that references inside of `node` are relative to."""
+    item_base: str = ""
+    """The same of `item`."""
+    fault: str | None = None
+    """Why it can't be a tool."""
 
 
 def list_operations(document: Document) -> list[OperationNode]:
@@ -69,13 +73,26 @@ def list_operations(document: Document) -> list[OperationNode]:
     for path, listed in document.root["paths"].items():
         if str(path).startswith("x-"):
             continue
-        item, base = document.follow(listed, base=document.base)
+        item, item_base = document.follow_with(listed, base=document.base)
         for method in _METHODS:
-            node = item.get(method)
-            if isinstance(node, dict):
+            if isinstance(item.get(method), dict):
+                # what stands beside a path's reference is relative to the document itself
+                is_beside = method in mapping_of(listed)
+                base = document.base if is_beside else item_base
+                is_nothing = "$ref" in item[method] and not document.follow(item[method], base=base)[0]
+                node, base = document.follow_with(item[method], base=base)
                 operation = _operation(f"/{str(path).removeprefix('/')}", method.upper(), node, taken)
                 taken.add(operation.name)
-                found.append(OperationNode(operation=operation, node=node, item=item, base=base))
+                fault = (
+                    f"its reference {item[method]['$ref']!r:.200} leads to no operation"
+                    if is_nothing
+                    else None
+                )
+                found.append(
+                    OperationNode(
+                        operation=operation, node=node, item=item, base=base, item_base=item_base, fault=fault
+                    )
+                )
     return found
 
 

@@ -15,7 +15,9 @@ from tool_search_processor.providers.base import Context, Provider
 from tool_search_processor.providers.openapi.calls import Caller, Clients
 from tool_search_processor.providers.openapi.definitions import Definition, read_definitions
 from tool_search_processor.providers.openapi.documents import Document, read_file
+from tool_search_processor.providers.openapi.operation_tools import operation_tool
 from tool_search_processor.providers.openapi.operations import (
+    Operation,
     OperationNode,
     Selection,
     as_selection,
@@ -24,9 +26,11 @@ from tool_search_processor.providers.openapi.operations import (
 )
 from tool_search_processor.providers.openapi.redirects import depth_inside, send
 from tool_search_processor.providers.openapi.responses import Limits, read_content
+from tool_search_processor.providers.openapi.routes import VARIABLE
 from tool_search_processor.providers.openapi.security import Credentials, Secret
 from tool_search_processor.providers.openapi.servers import check_variables
 from tool_search_processor.providers.openapi.texts import parse_text
+from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError
 from tool_search_processor.providers.web import WEB, check_headers, check_url, shown_url
 from tool_search_processor.tools import Tool, ToolContext
@@ -99,8 +103,9 @@ class OpenAPIProvider(Provider):
                 names, operation ids and tags (`issues/*`). A glob that matches nothing is an error.
             exclude: Those of them to leave out.
             requires_approval: Those that need a person's word before each call, such as `["DELETE *"]`.
-            base_url: Put before each path, in the place of the document's servers. Where you don't write the
-                document yourself, it pins the host that headers and credentials go to.
+            base_url: Put before each path, in the place of the document's servers; one without a path gets
+                the path of a relative server (`/v1`). Where you don't write the document yourself, it pins
+                the host that headers and credentials go to.
             server_variables: Values of variables in the URL of the document's server.
             headers: Sent with each call, over what the document has.
             credentials: Secrets by the names of the document's security schemes: a key, a token, or
@@ -149,6 +154,7 @@ class OpenAPIProvider(Provider):
         self._document = document
         self._url = document if isinstance(document, str) and document.startswith(WEB) else None
         self._tools: tuple[Tool, ...] | None = None
+        self._left_out: Mapping[str, str] = {}
         self._version = 0
         self._lock = threading.Lock()
         self.static = self._url is None
@@ -172,6 +178,13 @@ class OpenAPIProvider(Provider):
         if self._tools is None:
             await self.refresh()
         return self._tools or ()
+
+    def refused_tools(self) -> Sequence[RefusedTool]:
+        """Return the operations that are left out, each with the reason."""
+        return tuple(
+            RefusedTool(name=name, provider=self.name, reason=reason)
+            for name, reason in self._left_out.items()
+        )
 
     def version(self) -> Hashable:
         """Return how often the document was read again."""
@@ -232,10 +245,17 @@ class OpenAPIProvider(Provider):
             credentials = Credentials(document, self._secrets)
             approved = select(nodes, self._approval, option="requires_approval")
             asked = {node.operation.name for node in approved}
+            left_out: dict[str, str] = {}
+
+            def note(operation: Operation, reason: str) -> None:
+                left_out[operation.name] = reason
+
+            found = read_definitions(document, nodes, variables=self._variables, on_left_out=note)
             self._tools = tuple(
                 self._tool(one, document, credentials).replace(requires_approval=one.tool.name in asked)
-                for one in read_definitions(document, nodes, variables=self._variables)
+                for one in found
             )
+            self._left_out = left_out
 
     def _selected(self, nodes: list[OperationNode]) -> list[OperationNode]:
         kept = nodes if self._include is None else select(nodes, self._include, option="include")
@@ -243,12 +263,11 @@ class OpenAPIProvider(Provider):
         return [node for node in kept if node.operation.name not in left_out]
 
     def _tool(self, definition: Definition, document: Document, credentials: Credentials) -> Tool:
-        route = definition.route
-        server = self._base_url or route.server or self._clients.base_url
+        route, found = definition.route, definition.server
+        given = self._base_url or (self._clients.base_url if found.url is None else None)
+        server = found.behind(given) if given is not None else found.url
         if server is None:
-            raise ConfigurationError(
-                f"{document.label} names no absolute server for {route.label}: give base_url='https://…'"
-            )
+            raise ConfigurationError(f"{document.label} {found.fault} for {route.label}: {found.remedy}")
         self._check_server(server, document, route.label)
 
         async def execute(operation_arguments: Mapping[str, Any], context: ToolContext) -> Any:
@@ -258,7 +277,9 @@ class OpenAPIProvider(Provider):
 
         # where it is called at is what it is: a document that names another host has changed its tools
         metadata = {**definition.tool.metadata, "server": shown_url(server)}
-        return definition.tool.replace(execute=execute, namespace=self._namespace, metadata=metadata)
+        return operation_tool(
+            definition.tool.replace(execute=execute, namespace=self._namespace, metadata=metadata), route
+        )
 
     def _check_server(self, server: str, document: Document, label: str) -> None:
         """Refuse to be led into the own network by a document from outside of it."""
@@ -281,6 +302,8 @@ def _check_base_url(base_url: str | None) -> None:
     check_url(base_url, option="base_url")
     if "?" in base_url or "#" in base_url:
         raise ConfigurationError("base_url has no query and no fragment: paths are put behind it")
+    if variable := VARIABLE.search(base_url):
+        raise ConfigurationError(f"base_url has {variable[0]!r:.100} in it: write its value in that place")
 
 
 def _read(document: str | Path | Mapping[str, Any]) -> Document:

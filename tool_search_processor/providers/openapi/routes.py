@@ -13,6 +13,13 @@ BodyKind = Literal["json", "form", "multipart", "raw"]
 VARIABLE = re.compile(r"\{([^{}]+)\}")
 """A variable in a path or in a server's URL; its group is the name."""
 
+
+def split_path(template: str) -> tuple[str, str]:
+    """Return path and query of a key of `paths`; what stands behind `#` is never sent."""
+    path, _, query = template.partition("#")[0].partition("?")
+    return path, query
+
+
 DEFAULT_STYLES: Mapping[str, str] = {
     "path": "simple", "query": "form", "header": "simple", "cookie": "form",
 }  # fmt: skip
@@ -60,6 +67,10 @@ class Body:
     """By the API's names."""
     files: frozenset[str] = frozenset()
     """The API's names of fields that are files."""
+    file_or_text: frozenset[str] = frozenset()
+    """Those of fields that are a file where a data: URL is given, and a text otherwise."""
+    needed: tuple[str, ...] = ()
+    """The arguments without which a body that may be left out can't be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.plain import items_of, mapping_of
@@ -16,27 +17,68 @@ from tool_search_processor.providers.openapi.swagger import to_servers
 from tool_search_processor.providers.web import WEB, is_readable
 
 
-def server_url(document: Document, node: OperationNode, *, variables: Mapping[str, str]) -> str | None:
-    """Return the URL of the first server of an operation, else of its path, else of the document.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where an operation is called."""
+
+    url: str | None
+    """An absolute URL; None where the document names none."""
+    path: str = ""
+    """The path of the first relative server; it is put behind a host that is given alone."""
+    fault: str = "names no absolute server"
+    """What errors say where there is no URL."""
+    remedy: str = "give base_url='https://…'"
+
+    def behind(self, base_url: str) -> str:
+        """Return a base URL of the user's; one without a path gets that of a relative server."""
+        is_host = urlsplit(base_url).path in ("", "/")
+        return base_url.rstrip("/") + self.path if self.path and self.url is None and is_host else base_url
+
+
+def read_server(document: Document, node: OperationNode, *, variables: Mapping[str, str]) -> Server:
+    """Return the first server of an operation that can be called, else of its path, else of the document.
 
     Args:
         document: A server that is a relative URL is so to where it came from.
         node: The operation.
         variables: Values of server variables, over the defaults.
 
-    Returns:
-        An absolute URL, or None where there is none.
-
     Raises:
         ConfigurationError: If a variable may not have the value that was given.
     """
-    for server in _servers(document, node):
-        url = _filled(mapping_of(server), variables)
-        if document.url is not None and is_readable(url):
-            url = urljoin(document.url, url)
-        if url.startswith(WEB) and is_readable(url):
-            return url
-    return None
+    urls = [_filled(mapping_of(server), variables) for server in _servers(document, node)]
+    for url in urls:
+        absolute = urljoin(document.url, url) if document.url is not None and is_readable(url) else url
+        if absolute.startswith(WEB) and is_readable(absolute) and not VARIABLE.search(absolute):
+            return Server(url=absolute)
+    for url in urls:
+        if unfilled := VARIABLE.findall(url):
+            return Server(
+                url=None,
+                fault=f"has the server {url!r:.200} without a value of its variable {unfilled[0]!r}",
+                remedy=f"give server_variables={{{unfilled[0]!r}: '…'}} or base_url='https://…'",
+            )
+    path = next((url.rstrip("/") for url in urls if url.startswith("/") and not url.startswith("//")), "")
+    if not path:
+        return Server(url=None)
+    return Server(
+        url=None,
+        path=path,
+        fault=f"names no absolute server, but {path!r:.200}",
+        remedy=f"give base_url='https://…{path}'",
+    )
+
+
+def server_url(document: Document, node: OperationNode, *, variables: Mapping[str, str]) -> str | None:
+    """Return the URL of an operation's server, or None where there is none that is absolute."""
+    return read_server(document, node, variables=variables).url
+
+
+def joined(server: str, target: str) -> str:
+    """Return the URL of a path and query at a server, whose own query stays."""
+    base, _, query = server.partition("#")[0].partition("?")
+    url = base.rstrip("/") + target
+    return url + ("&" if "?" in target else "?") + query if query else url
 
 
 def check_variables(
@@ -73,7 +115,7 @@ def _filled(server: Mapping[str, Any], variables: Mapping[str, str]) -> str:
         choices = items_of(variable.get("enum"))
         if name not in variables:
             return str(variable.get("default", choices[0] if choices else found[0]))
-        if choices and variables[name] not in choices:
+        if choices and str(variables[name]) not in map(str, choices):
             raise ConfigurationError(
                 f"server_variables: {name!r} is one of {list(choices)!r}; what was given is none of them"
             )

@@ -31,7 +31,9 @@ def to_request_body(parameters: Sequence[Node], consumes: Sequence[str]) -> Node
     if whole is not None:
         media = {"schema": whole.get("schema", {})}
         types = consumes or ["application/json"]
-        body = {"content": dict.fromkeys(types, media), "required": whole.get("required") is True}
+        required = whole.get("required")
+        stated = {"required": required} if isinstance(required, bool) else {}
+        body: dict[str, Any] = {"content": dict.fromkeys(types, media), **stated}
         return {**body, "description": whole["description"]} if whole.get("description") else body
     fields = {str(one.get("name")): one for one in parameters if one.get("in") == "formData"}
     return _form(fields, consumes) if fields else None

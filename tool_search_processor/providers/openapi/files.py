@@ -1,0 +1,89 @@
+"""Files among the fields of a form, be they in lists, behind references or optional."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Any
+
+from tool_search_processor.plain import items_of, mapping_of
+from tool_search_processor.providers.openapi.routes import Encoding
+from tool_search_processor.providers.openapi.schemas import SchemaReader
+from tool_search_processor.tools.dialects import Converted
+from tool_search_processor.tools.schemas import Schema
+
+_FILE_TEXT = "A text, or a data: URL for other content."
+_WRITTEN = ("text/", "application/x-www-form-urlencoded")
+_MAX_DEPTH = 20
+
+
+class FileKind(Enum):
+    """Whether a value is the content of a file."""
+
+    NONE = auto()
+    FILE = auto()
+    FILE_OR_TEXT = auto()
+    """A file by some of its alternatives, a text by others."""
+
+
+def file_fields(
+    reader: SchemaReader, schema: Schema, encodings: Mapping[str, Encoding], *, depth: int = 0
+) -> dict[str, FileKind]:
+    """Return the properties of a converted object that are files, those in its combinators included."""
+    found: dict[str, FileKind] = {}
+    schema = mapping_of(reader.target(schema))
+    if depth > _MAX_DEPTH:
+        return found
+    for key in ("allOf", "anyOf"):
+        for part in items_of(schema.get(key)):
+            found |= file_fields(reader, mapping_of(part), encodings, depth=depth + 1)
+    for name, value in mapping_of(schema.get("properties")).items():
+        kind = file_kind(reader, value)
+        if kind is FileKind.NONE and _is_encoded_as_file(reader, value, encodings.get(name)):
+            kind = FileKind.FILE
+        if kind is not FileKind.NONE:
+            found[name] = kind
+    return found
+
+
+def file_kind(reader: SchemaReader, value: object, *, depth: int = 0) -> FileKind:
+    """Return whether a converted schema is that of a file, or of a list of files."""
+    if not isinstance(value, dict) or depth > _MAX_DEPTH:
+        return FileKind.NONE
+    schema = reader.target(value)
+    # OpenAPI 3.1 says it with a media type and no encoding.
+    media_type = schema.get("contentMediaType")
+    if schema.get("format") == "binary" or (
+        media_type is not None and "contentEncoding" not in schema and "json" not in media_type
+    ):
+        return FileKind.FILE
+    if "items" in schema:
+        return file_kind(reader, schema["items"], depth=depth + 1)
+    parts = [file_kind(reader, part, depth=depth + 1) for part in items_of(schema.get("allOf"))]
+    branches = [
+        file_kind(reader, branch, depth=depth + 1)
+        for branch in items_of(schema.get("anyOf"))
+        if branch != {"type": "null"}
+    ]
+    if FileKind.FILE in parts or (branches and set(branches) == {FileKind.FILE}):
+        return FileKind.FILE
+    return FileKind.FILE_OR_TEXT if {*parts, *branches} - {FileKind.NONE} else FileKind.NONE
+
+
+def file_schema(schema: Any) -> Converted:
+    """Return the schema of a file with a description that tells how its content is written."""
+    text = str(mapping_of(schema).get("description", "")).strip().rstrip(".")
+    return {**mapping_of(schema), "description": f"{text}. {_FILE_TEXT}" if text else _FILE_TEXT}
+
+
+def _is_encoded_as_file(reader: SchemaReader, value: object, encoding: Encoding | None) -> bool:
+    """Return whether a form says by the media type of a field that it is a file."""
+    if encoding is None or encoding.content_type is None:
+        return False
+    schema = reader.target(mapping_of(value))
+    schema = mapping_of(reader.target(mapping_of(schema["items"]))) if "items" in schema else schema
+    is_string = schema.get("type", "string") == "string" and "properties" not in schema
+    kinds = [kind.strip().lower() for kind in encoding.content_type.split(",")]
+    return is_string and not any(
+        kind.startswith(_WRITTEN) or "json" in kind or "xml" in kind for kind in kinds
+    )

@@ -1,0 +1,128 @@
+"""Objects that consist of parts: the properties of `allOf`, and of an object's kinds, as those of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tool_search_processor.tools.dialects import ANNOTATIONS, Converted
+from tool_search_processor.tools.schemas import Schema
+
+Fields = tuple[dict[str, Any], list[str]]
+"""The properties of an object, and the names of those that are required."""
+
+Resolved = tuple[Schema, Sequence[Schema]]
+"""What a schema stands for, and references to its kinds where it has some."""
+
+_SAID = frozenset(
+    {"type", "properties", "required", "additionalProperties", "unevaluatedProperties", "allOf", "format"}
+) | set(ANNOTATIONS)
+"""What may be said of an object that is merged: nothing that holds between its properties."""
+
+_CLOSING = ("additionalProperties", "unevaluatedProperties")
+_MAX_KINDS = 20
+"""Kinds whose fields are shown as those of one object: more would hide what belongs together."""
+
+
+class Merger:
+    """Merges an object's parts, each once however often it is referred to."""
+
+    def __init__(self, resolve: Callable[[Schema], Resolved | None], *, narrows: bool = False) -> None:
+        """Take how references are followed.
+
+        Args:
+            resolve: Returns what a schema stands for; None where that can't be told yet.
+            narrows: Whether a property that two parts describe differently holds for both; otherwise the
+                parts can't be merged.
+        """
+        self._resolve = resolve
+        self._narrows = narrows
+        self._seen: set[str] = set()
+
+    def fields(self, schema: Schema) -> Fields | None:
+        """Return the fields of an object; None where it says more than its properties."""
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            if reference in self._seen:  # a part that is merged already adds nothing
+                return {}, []
+            self._seen.add(reference)
+        resolved = self._resolve(schema)
+        if resolved is None:
+            return None
+        schema, kinds = resolved
+        return self._with_kinds(schema, kinds) if kinds else self._own(schema)
+
+    def _own(self, schema: Schema) -> Fields | None:
+        if not _is_plain_object(schema):
+            return None
+        properties, required = dict(schema.get("properties", {})), list(schema.get("required", ()))
+        for part in schema.get("allOf", ()):
+            inner = self.fields(part) if isinstance(part, Mapping) else None
+            if inner is None:
+                return None
+            for name, value in inner[0].items():
+                known = properties.get(name, value)
+                if known != value and not self._narrows:
+                    return None
+                properties[name] = value if known == value else {"allOf": [known, value]}
+            required += inner[1]
+        return properties, list(dict.fromkeys(required))
+
+    def _with_kinds(self, schema: Schema, kinds: Sequence[Schema]) -> Fields | None:
+        """Return the fields of an object and, none of them required, those that only its kinds have."""
+        own = self.fields(schema) if len(kinds) <= _MAX_KINDS else None
+        if own is None:
+            return None
+        properties = own[0]
+        for kind in kinds:
+            inner = self.fields(kind)
+            if inner is None:
+                return None
+            for name, value in inner[0].items():
+                known = properties.get(name, value)
+                properties[name] = value if known == value else _either(known, value)
+        return properties, own[1]
+
+
+def is_closed(schema: object) -> bool:
+    """Return whether a schema itself refuses properties that it doesn't name."""
+    return isinstance(schema, Mapping) and any(schema.get(key) is False for key in _CLOSING)
+
+
+def opened(schema: Any) -> Any:
+    """Return a schema that takes properties which it doesn't name."""
+    if not is_closed(schema):
+        return schema
+    return {key: value for key, value in schema.items() if key not in _CLOSING or value is not False}
+
+
+def says_something(schema: object) -> bool:
+    """Return whether a schema checks anything."""
+    return isinstance(schema, Mapping) and not schema.keys() <= set(ANNOTATIONS)
+
+
+def closed_object(schema: Schema, fields: Fields) -> Converted:
+    """Return an object of these fields and of no others, which is said of as the schema is."""
+    properties, required = fields
+    annotations = {key: schema[key] for key in ANNOTATIONS if key in schema}
+    needed = [name for name in required if name in properties]
+    return {
+        **annotations,
+        "type": "object",
+        "properties": properties,
+        **({"required": needed} if needed else {}),
+        "additionalProperties": False,
+    }
+
+
+def _is_plain_object(schema: Schema) -> bool:
+    kind = schema.get("type", "object")
+    is_object = kind == "object" or (isinstance(kind, list) and set(kind) == {"object", "null"})
+    return (
+        is_object and not schema.keys() - _SAID and all(schema.get(key, False) is False for key in _CLOSING)
+    )
+
+
+def _either(one: Any, other: Any) -> Any:
+    branches = list(one["anyOf"]) if isinstance(one, dict) and one.keys() == {"anyOf"} else [one]
+    return one if other in branches else {"anyOf": [*branches, other]}

@@ -1,0 +1,96 @@
+"""Properties that only requests or only answers have: `writeOnly` and `readOnly`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+from tool_search_processor.plain import items_of, mapping_of
+from tool_search_processor.tools.schemas import Schema, edit_schemas
+
+Direction = Literal["request", "response"]
+"""What a schema describes: properties that the other direction has alone are left out."""
+
+Followed = tuple[Any, str | None]
+Follow = Callable[[Schema, str | None], Followed]
+"""Returns what the reference of a schema leads to, with its base; the base is None in converted schemas."""
+
+LEFT_OUT: Mapping[Direction, str] = {"request": "readOnly", "response": "writeOnly"}
+
+_COMBINATORS = ("allOf", "anyOf", "oneOf")
+_MAX_DEPTH = 20
+
+
+class OneWay:
+    """Finds and removes the properties that one direction doesn't have."""
+
+    def __init__(self, direction: Direction, follow: Follow) -> None:
+        """Take what schemas describe, and what follows their references."""
+        self._flag = LEFT_OUT[direction]
+        self._follow = follow
+
+    def names(self, schema: object, base: str | None, *, depth: int = 0) -> Iterator[str]:
+        """Yield the names that are left out of an object, those in its combinators included."""
+        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+            return
+        if "$ref" in schema:
+            yield from self.names(*self._follow(schema, base), depth=depth + 1)
+        for name, value in mapping_of(schema.get("properties")).items():
+            if self._is_marked(value, base):
+                yield name
+        for part in _parts(schema):
+            yield from self.names(part, base, depth=depth + 1)
+
+    def own_names(self, schema: Schema) -> set[str]:
+        """Return the names that are left out of a converted schema's own properties."""
+        properties = mapping_of(schema.get("properties"))
+        return {name for name, value in properties.items() if self._is_marked(value, None)}
+
+    def removed(self, schema: Any) -> Any:
+        """Return a converted schema without such properties; nothing in it requires them."""
+        return edit_schemas(edit_schemas(schema, self._without_required), self._without_properties)
+
+    def _is_marked(self, value: object, base: str | None, *, depth: int = 0) -> bool:
+        if not isinstance(value, dict) or depth > _MAX_DEPTH:
+            return False
+        if value.get(self._flag) is True:
+            return True
+        if "$ref" in value and self._is_marked(*self._follow(value, base), depth=depth + 1):
+            return True
+        if any(self._is_marked(part, base, depth=depth + 1) for part in items_of(value.get("allOf"))):
+            return True
+        return any(self._are_marked(items_of(value.get(key)), base, depth) for key in ("anyOf", "oneOf"))
+
+    def _are_marked(self, branches: Any, base: str | None, depth: int) -> bool:
+        values = [branch for branch in branches if branch != {"type": "null"}]
+        return bool(values) and all(self._is_marked(one, base, depth=depth + 1) for one in values)
+
+    def _without_required(self, schema: Schema) -> Schema:
+        gone = set(self.names(schema, None))
+        return _requires_not(schema, gone) if gone else schema
+
+    def _without_properties(self, schema: Schema) -> Schema:
+        gone = self.own_names(schema)
+        if not gone:
+            return schema
+        kept = {name: value for name, value in schema["properties"].items() if name not in gone}
+        return {**schema, "properties": kept}
+
+
+def _parts(schema: Schema) -> Iterator[Any]:
+    for key in _COMBINATORS:
+        yield from items_of(schema.get(key))
+
+
+def _requires_not(schema: Schema, gone: set[str]) -> Schema:
+    """Return a schema that requires none of some names, nor do its branches."""
+    changed = {key: value for key, value in schema.items() if key != "required"}
+    required = [name for name in items_of(schema.get("required")) if name not in gone]
+    if required:
+        changed["required"] = required
+    for key in _COMBINATORS:
+        if key in schema:
+            changed[key] = [
+                _requires_not(part, gone) if isinstance(part, dict) else part for part in schema[key]
+            ]
+    return changed

@@ -1,0 +1,42 @@
+"""The tool of an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from tool_search_processor.plain import items_of
+from tool_search_processor.providers.openapi.routes import Route
+from tool_search_processor.tools import Tool
+from tool_search_processor.tools.arguments import parse_arguments
+
+
+@dataclass(frozen=True)
+class OperationTool(Tool):
+    """A tool that takes null for a parameter which may be left out: a URL or a header has no null.
+
+    In a body null is a value, so there it stays one.
+    """
+
+    left_out_if_null: frozenset[str] = field(default=frozenset(), hash=False)
+
+    def check_arguments(self, arguments: Mapping[str, Any] | str | None = None) -> Any:
+        """Return the arguments as `Tool.check_arguments` does, without parameters that are null.
+
+        Raises:
+            ToolArgumentsError: If they do not fit.
+        """
+        given = parse_arguments(arguments)
+        if isinstance(given, Mapping):
+            given = {k: v for k, v in given.items() if v is not None or k not in self.left_out_if_null}
+        return super().check_arguments(given)
+
+
+def operation_tool(tool: Tool, route: Route) -> OperationTool:
+    """Return a tool whose optional parameters may be null."""
+    required = items_of(tool.parameters.get("required"))
+    return OperationTool(
+        **{one.name: getattr(tool, one.name) for one in fields(Tool)},
+        left_out_if_null=frozenset(one.name for one in route.arguments if one.name not in required),
+    )

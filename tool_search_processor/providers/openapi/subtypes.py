@@ -1,0 +1,103 @@
+"""Kinds of an object that a discriminator tells apart, and that say by `allOf` what they are a kind of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tool_search_processor.plain import items_of, mapping_of
+from tool_search_processor.providers.openapi.documents import Document, Target
+
+
+class Subtypes:
+    """Finds the subtypes of schemas with a discriminator that don't list them in `oneOf` or `anyOf`."""
+
+    def __init__(self, document: Document) -> None:
+        """Take the document that the schemas stand in."""
+        self._document = document
+        self._found: dict[str, Mapping[str, Target]] = {}
+        self._children: dict[str, dict[str, Target]] | None = None
+
+    def of(self, parent: Target) -> Mapping[str, Target]:
+        """Return the subtypes of a schema by the value that its discriminator has for each."""
+        if not has_discriminator(parent.value):
+            return {}
+        if parent.key not in self._found:
+            self._found[parent.key] = {} if lists_kinds(parent.value) else dict(self._subtypes(parent))
+        return self._found[parent.key]
+
+    def is_below(self, child: Target, parent: Target) -> bool:
+        """Return whether a schema says by `allOf`, itself or through others, that it is a kind of another."""
+        return any(found.key == child.key for _, found in self._below(parent.key, set()))
+
+    def _subtypes(self, parent: Target) -> Iterator[tuple[str, Target]]:
+        seen = {parent.key}
+        mapping = mapping_of(mapping_of(parent.value["discriminator"]).get("mapping"))
+        for value, reference in mapping.items():
+            target = self._document.find(self._pointer(str(reference)), base=parent.base)
+            if target is not None and target.key not in seen and isinstance(target.value, dict):
+                seen.add(target.key)
+                yield str(value), target
+        for name, target in self._below(parent.key, set()):
+            if target.key not in seen:
+                seen.add(target.key)
+                yield str(target.value.get("x-ms-discriminator-value") or name), target
+
+    def _below(self, key: str, seen: set[str]) -> Iterator[tuple[str, Target]]:
+        if self._children is None:
+            self._children = self._read_children()
+        for name, child in self._children.get(key, {}).items():
+            if child.key not in seen:
+                seen.add(child.key)
+                yield name, child
+                yield from self._below(child.key, seen)
+
+    def _pointer(self, reference: str) -> str:
+        """Return the reference of a mapping; a mere name is that of a schema of the document."""
+        return self._place + _escaped(reference) if reference in self._schemas() else reference
+
+    @property
+    def _place(self) -> str:
+        return "#/definitions/" if self._document.is_swagger else "#/components/schemas/"
+
+    def _schemas(self) -> Mapping[str, Any]:
+        root = self._document.root
+        holder = root if self._document.is_swagger else mapping_of(root.get("components"))
+        return mapping_of(holder.get("definitions" if self._document.is_swagger else "schemas"))
+
+    def _read_children(self) -> dict[str, dict[str, Target]]:
+        found: dict[str, dict[str, Target]] = {}
+        base = self._document.base
+        for name, schema in self._schemas().items():
+            references = [mapping_of(part).get("$ref") for part in items_of(mapping_of(schema).get("allOf"))]
+            for reference in filter(None, references):
+                parent = self._document.find(reference, base=base)
+                child = self._document.find(self._place + _escaped(str(name)), base=base)
+                if parent is not None and child is not None:
+                    found.setdefault(parent.key, {})[str(name)] = child
+        return found
+
+
+def has_discriminator(schema: object) -> bool:
+    """Return whether a schema has a discriminator, in the form of Swagger 2.0 or of OpenAPI 3."""
+    return isinstance(mapping_of(schema).get("discriminator"), str | Mapping)
+
+
+def lists_kinds(schema: object) -> bool:
+    """Return whether a schema lists alternatives itself."""
+    return not {"oneOf", "anyOf"}.isdisjoint(mapping_of(schema))
+
+
+def with_values(schema: Mapping[str, Any], parent: object, values: Sequence[str]) -> Mapping[str, Any]:
+    """Return a converted parent whose discriminating property names the values that tell kinds apart."""
+    given = mapping_of(parent).get("discriminator")
+    name = given if isinstance(given, str) else mapping_of(given).get("propertyName")
+    properties = mapping_of(schema.get("properties"))
+    value = properties.get(name) if isinstance(name, str) else None
+    if not isinstance(value, dict) or not {"enum", "const", "examples", "$ref"}.isdisjoint(value):
+        return schema
+    return {**schema, "properties": {**properties, str(name): {**value, "examples": list(values)}}}
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1").replace("%", "%25")
