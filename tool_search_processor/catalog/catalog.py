@@ -17,10 +17,10 @@ from tool_search_processor.catalog.flights import run_without_waiting
 from tool_search_processor.catalog.gathering import Components
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.patience import Limits
-from tool_search_processor.catalog.sources import Source, are_same, labels_of
+from tool_search_processor.catalog.sources import Source, are_same, labels_of, read_stale
 from tool_search_processor.catalog.status import CatalogStatus
-from tool_search_processor.catalog.uniting import Seen, United, Uniting
-from tool_search_processor.catalog.views import CatalogView, Fetch
+from tool_search_processor.catalog.uniting import Seen, United, Uniting, fetch_from
+from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.providers.base import Context, Provider, close_provider
 from tool_search_processor.providers.given import ToolSource, as_providers
@@ -29,7 +29,7 @@ from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Transform, as_transforms
-from tool_search_processor.transforms.rows import get_agreed_tool, overrides_get_tool
+from tool_search_processor.transforms.rows import overrides_get_tool
 
 logger = logging.getLogger(__name__)
 
@@ -161,6 +161,22 @@ class Catalog(Provider):
         if not added:  # the names are the same: what one has seen, the other can tell of
             other._seen = self._seen  # noqa: SLF001
         return other
+
+    def add_transform(self, transform: Transform) -> None:
+        """Put the tools, resources and prompts through one more transform, after those that are there.
+
+        Raises:
+            ConfigurationError: What a construction raises; nothing is changed then.
+        """
+        other = copy.copy(self)
+        other._set_up(  # noqa: SLF001 - of the same class
+            (*self.transforms, *as_transforms([transform])),
+            search=self._search,
+            reserved_names=self.reserved_names,
+        )
+        self.transforms, self._shared = other.transforms, other._shared  # noqa: SLF001
+        self._components, self._uniting = other._components, other._uniting  # noqa: SLF001
+        self._drift.renew()  # what was united before, or is just now, is united again
 
     @property
     def fingerprint(self) -> str:
@@ -348,7 +364,7 @@ class Catalog(Provider):
 
     async def _read(self, context: Context, *, strict: bool = False) -> CatalogView:
         """Read what may have changed and unite it; `strict` raises for what is refused otherwise."""
-        fresh = await self._read_stale(context, strict=strict)
+        fresh = await read_stale(self._sources, context, strict=strict)
         shared = await self._share([s for s in self._sources if s.is_shared], strict=strict)
         requested = [(s, fresh[s]) for s in self._sources if not s.is_shared and fresh.get(s)]
         if not requested:
@@ -362,18 +378,6 @@ class Catalog(Provider):
         """Check the names of what is known without waiting, where the rest has to be waited for."""
         static = [source for source in self._sources if source.static]
         self._uniting.check([(source, await source.read({}, strict=True)) for source in static])
-
-    async def _read_stale(self, context: Context, *, strict: bool) -> dict[Source[Tool], tuple[Tool, ...]]:
-        stale = [s for s in self._sources if s.is_due() or (strict and not s.is_current())]
-        # Static lists are read one by one, without waiting, so that a construction needs no event loop.
-        fresh = {source: await source.read(context, strict=strict) for source in stale if source.static}
-        waiting = [source for source in stale if not source.static]
-        if len(waiting) == 1:
-            fresh[waiting[0]] = await waiting[0].read(context, strict=strict)
-        elif waiting:
-            reads = await asyncio.gather(*(source.read(context, strict=strict) for source in waiting))
-            fresh.update(zip(waiting, reads, strict=True))
-        return fresh
 
     async def _share(self, sources: Sequence[Source[Tool]], *, strict: bool) -> United:
         lists = tuple(source.listed for source in sources)
@@ -398,13 +402,6 @@ class Catalog(Provider):
             shared.tools,
             own.tools,
             indexes=self._indexes,
-            fetch=self._fetcher(shared, own) if shared.stages or own.stages else None,
+            fetch=fetch_from(shared, own),
             held=held,
         )
-
-    def _fetcher(self, shared: United, own: United) -> Fetch:
-        async def fetch(name: str) -> Tool | None:
-            stages = own.stages if name in own.tools.by_name else shared.stages
-            return await get_agreed_tool(self.transforms, stages, name) if stages else None
-
-        return fetch

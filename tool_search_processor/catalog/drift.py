@@ -63,7 +63,7 @@ class Drift:
         self._changes: dict[str, ToolChange] = {}
         self._lock = threading.Lock()
         self.epoch = 0
-        """Moves when something is accepted."""
+        """Moves when something is accepted, and when the transforms have changed."""
 
     def watch(self, tools: Iterable[Tool], *, provider: str, foreign: bool) -> list[Tool]:
         """Return a provider's tools, those that are to be blocked as held ones; report what changed.
@@ -104,6 +104,11 @@ class Drift:
                 raise ConfigurationError(f"the tool {name!r} has changed again: see status().changed")
             del self._changes[name]
             self._records[name].accepted = change.new_fingerprint
+            self.epoch += 1
+
+    def renew(self) -> None:
+        """Have every catalog that watches by this unite its lists again."""
+        with self._lock:
             self.epoch += 1
 
     def changes(self) -> Sequence[ToolChange]:

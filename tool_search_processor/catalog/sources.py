@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from operator import is_
@@ -72,6 +73,7 @@ class Source(Generic[ComponentT]):
         self._origin = Origin(self.name if label is None else label)
         self.static = bool(getattr(provider, "static", False))
         self.foreign = bool(getattr(provider, "foreign", False))
+        self.grows = bool(getattr(provider, "grows", False))
         self._make = FunctionTools()
         self._limits = limits or Limits()
         self._clock = self._limits.clock
@@ -307,6 +309,22 @@ def _text(exc: BaseException) -> str:
         return str(exc)
     except Exception:  # noqa: BLE001 - foreign code
         return "(its text can't be had)"
+
+
+async def read_stale(
+    sources: Iterable[Source[Tool]], context: Context, *, strict: bool
+) -> dict[Source[Tool], tuple[Tool, ...]]:
+    """Return the lists of the sources that are due to be read, or, where `strict`, not read for this mark."""
+    stale = [source for source in sources if source.is_due() or (strict and not source.is_current())]
+    # Static lists are read one by one, without waiting, so that a construction needs no event loop.
+    fresh = {source: await source.read(context, strict=strict) for source in stale if source.static}
+    waiting = [source for source in stale if not source.static]
+    if len(waiting) == 1:
+        fresh[waiting[0]] = await waiting[0].read(context, strict=strict)
+    elif waiting:
+        reads = await asyncio.gather(*(source.read(context, strict=strict) for source in waiting))
+        fresh.update(zip(waiting, reads, strict=True))
+    return fresh
 
 
 def are_same(some: Sequence[object], others: Sequence[object]) -> bool:

@@ -11,6 +11,7 @@ from tool_search_processor.catalog.clashes import NO_NAMES, Key, NameRegister, O
 from tool_search_processor.catalog.drift import Drift
 from tool_search_processor.catalog.sources import Source
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet
+from tool_search_processor.catalog.views import Fetch
 from tool_search_processor.once import Once
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.refusals import RefusedTool
@@ -19,6 +20,7 @@ from tool_search_processor.tools.origins import origin_of
 from tool_search_processor.transforms.base import Transform
 from tool_search_processor.transforms.rows import (
     check_transforms,
+    get_agreed_tool,
     index_components,
     overrides_get_tool,
     transform_stages,
@@ -40,10 +42,24 @@ class United:
     """What it was made of, for the tools that all requests share."""
     stages: Sequence[Mapping[str, Tool]] = ()
     """The tools by name after each transform, where one has a `get_tool` that has to be asked."""
+    transforms: tuple[Transform, ...] = ()
+    """What led from stage to stage."""
     refused: tuple[RefusedTool, ...] = ()
     held: tuple[HeldTool, ...] = ()
     epoch: int = 0
     """Which changes of foreign tools were accepted when it was made."""
+
+
+def fetch_from(shared: United, own: United) -> Fetch | None:
+    """Return what looks a tool up by the `get_tool` of transforms; None where none of them has its own."""
+    if not shared.stages and not own.stages:
+        return None
+
+    async def fetch(name: str) -> Tool | None:
+        united = own if name in own.tools.by_name else shared
+        return await get_agreed_tool(united.transforms, united.stages, name) if united.stages else None
+
+    return fetch
 
 
 @dataclass(slots=True)
@@ -102,17 +118,20 @@ class Uniting:
             for (source, _), listed in zip(listings, entered, strict=True)
             for tool in self._drift.watch(listed, provider=source.name, foreign=source.foreign)
         ]
+        # What isn't there at the start may still be added: only requests are warned of it.
+        is_early = strict and any(source.grows for source, _ in listings)
+        transforms = self._transforms if is_whole and not is_early else self._for_parts
         # What one request lacks another may have: only a list that is the whole can be judged.
         if strict and is_whole:
-            await check_transforms(self._transforms, tools)
+            await check_transforms(transforms, tools)
         self._before = register.given
         return await self._united(
             tools,
             places,
             taken={},
-            transforms=self._transforms if is_whole else self._for_parts,
+            transforms=transforms,
             refused=register.refused,
-            lists=tuple(listed for _, listed in listings),
+            lists=None if is_early else tuple(listed for _, listed in listings),
             epoch=epoch,
             strict=strict,
         )
@@ -176,6 +195,7 @@ class Uniting:
             tools=ToolSet((tool for tool in tools if not isinstance(tool, HeldTool)), places=places),
             lists=lists,
             stages=[index_components(stage) for stage in stages] if asked else (),
+            transforms=self._transforms,
             refused=tuple(refused),
             held=tuple(tool for tool in tools if isinstance(tool, HeldTool)),
             epoch=epoch,

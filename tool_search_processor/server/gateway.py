@@ -25,7 +25,7 @@ from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.front.modes import Mode
-from tool_search_processor.server.front.server import REGISTERED
+from tool_search_processor.server.front.registry import REGISTERED
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.rest.app import RestEndpoints

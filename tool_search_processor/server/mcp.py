@@ -7,10 +7,11 @@ try:
 except ImportError as exc:
     raise ImportError('ToolServer needs the MCP SDK: pip install "tool-search-processor[server]"') from exc
 
+from tool_search_processor.server.front.middleware import ToolCall
 from tool_search_processor.server.front.modes import Mode, on_demand
 from tool_search_processor.server.front.progress import forward_progress
 from tool_search_processor.server.front.results import TARGET_META
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.front.server import ToolServer
 
-__all__ = ["TARGET_META", "Mode", "SessionRules", "ToolServer", "forward_progress", "on_demand"]
+__all__ = ["TARGET_META", "Mode", "SessionRules", "ToolCall", "ToolServer", "forward_progress", "on_demand"]

@@ -171,7 +171,7 @@ class ToolTransform(Transform):
         Raises:
             ConfigurationError: Names every such fault.
         """
-        complaints = self._missing(tools)
+        complaints = [] if self._is_for_part else self._missing(tools)
         for tool in tools:
             config = self._configs.get(tool.name)
             if config is not None and config.enabled:

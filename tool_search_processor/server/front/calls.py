@@ -6,8 +6,9 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import mcp_types as types
@@ -19,6 +20,7 @@ from tool_search_processor.hooks import is_cancelled, is_no_failure
 from tool_search_processor.results import encode_result, error_text, read_result
 from tool_search_processor.server.front import definitions, searching
 from tool_search_processor.server.front.failures import failure_text
+from tool_search_processor.server.front.middleware import ToolCall, wrapped
 from tool_search_processor.server.front.paging import PAGE_SIZE
 from tool_search_processor.server.front.results import error_result, of_target, text_result, tool_result
 from tool_search_processor.server.front.views import ToolView
@@ -107,23 +109,37 @@ class FrontCalls:
             tool = await self.view.meant(name, admission)
             if tool is None:
                 return await self._missing(name, admission)
-        return of_target(await self._run(tool, given, context), tool)
+        return of_target(await self._run(tool, given, context, through_proxy=True), tool)
 
     async def _missing(self, name: str, admission: Admission) -> types.CallToolResult:
         """Return a result for a tool that isn't there: a model reads results, but not protocol errors."""
         return text_result(f"Error: {await self.view.missing_text(name, admission)}", is_error=True)
 
-    async def _run(self, tool: Tool, arguments: Any, context: ToolContext) -> types.CallToolResult:
-        result = await self._result(tool, arguments, context)
+    async def _run(
+        self, tool: Tool, arguments: Any, context: ToolContext, *, through_proxy: bool = False
+    ) -> types.CallToolResult:
+        call = ToolCall(tool=tool, arguments=arguments, context=context.context, through_proxy=through_proxy)
+        run = wrapped(partial(self._result, context), self.view.middleware, answered=self._answered)
+        result = await run(call)
         if self.view.metrics is not None:
             self.view.metrics.called(failed=bool(result.is_error))
         return result
 
-    async def _result(self, tool: Tool, arguments: Any, context: ToolContext) -> types.CallToolResult:
-        """Run a tool; what it raises is an answer, not a failure of the protocol."""
-        try:
+    async def _result(self, context: ToolContext, call: ToolCall) -> types.CallToolResult:
+        tool = call.tool
+
+        async def work() -> types.CallToolResult:
             with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
-                return tool_result(tool, await read_result(await tool.call(arguments, context)))
+                return tool_result(tool, await read_result(await tool.call(call.arguments, context)))
+
+        return await self._answered(work(), tool, what=f"the tool {tool.name!r}")
+
+    async def _answered(
+        self, work: Coroutine[Any, Any, types.CallToolResult], tool: Tool, /, *, what: str
+    ) -> types.CallToolResult:
+        """Return the result of some work; what it raises is an answer, not a failure of the protocol."""
+        try:
+            return await work
         except asyncio.CancelledError:
             if is_cancelled():
                 raise
@@ -135,6 +151,5 @@ class FrontCalls:
                 # A client that found it by search may have seen its parameters, or cut them away.
                 answer = meta_tools.invalid_arguments_answer(tool, problem=error_text(exc), loaded=False)
                 return text_result(encode_result(answer), is_error=True)
-            masks = self.view.options.mask_error_details
-            told = failure_text(exc, what=f"the tool {tool.name!r}", is_masked=masks)
+            told = failure_text(exc, what=what, is_masked=self.view.options.mask_error_details)
             return error_result(tool, exc, told)

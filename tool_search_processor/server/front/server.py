@@ -16,25 +16,23 @@ from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.drift import OnChange
 from tool_search_processor.catalog.views import CatalogView
-from tool_search_processor.errors import DuplicateToolError
 from tool_search_processor.filters import Filter
 from tool_search_processor.processor.options import as_names
-from tool_search_processor.providers.functions import to_tool
-from tool_search_processor.providers.given import ToolSource, as_providers
-from tool_search_processor.providers.static import StaticProvider
+from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, TokenCheck
 from tool_search_processor.server.front.handlers import ALL_CHANGES, FrontHandlers, ProtocolServer
 from tool_search_processor.server.front.hub import Hub
+from tool_search_processor.server.front.middleware import Middleware
 from tool_search_processor.server.front.modes import (
     Mode,
     ModeFor,
     is_on_demand,
     mode_by_code,
-    on_demand,
 )
 from tool_search_processor.server.front.options import FrontOptions, ResultFormat, meta_tool_names
 from tool_search_processor.server.front.providers import ProvidersFor, RequestProviders
+from tool_search_processor.server.front.registry import Registry, as_sources
 from tool_search_processor.server.front.requests import FrontRequest
 from tool_search_processor.server.front.rules import SessionRules, UserRules
 from tool_search_processor.server.front.sessions import (
@@ -49,6 +47,7 @@ from tool_search_processor.server.front.views import ListedNames, ToolView
 from tool_search_processor.server.hosts import LOOPBACK, names_for
 from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
 from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.base import Transform
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -58,11 +57,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-REGISTERED = "registered"
-"""What a catalog's status calls the tools that were registered one by one."""
 
-
-class ToolServer:
+class ToolServer(Registry):
     """Serves tools to MCP clients: listed, or found by search and run through a proxy.
 
     ```python
@@ -102,6 +98,8 @@ class ToolServer:
         filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
         filter_timeout_seconds: float | None = None,
         mask_error_details: bool = False,
+        transforms: Iterable[Transform] = (),
+        middleware: Iterable[Middleware] = (),
         providers_for: ProvidersFor | None = None,
         provider_timeout_seconds: float | None = 30.0,
         on_change: OnChange = "warn",
@@ -142,6 +140,12 @@ class ToolServer:
             mask_error_details: Whether clients are told that a tool, a resource or a prompt failed, but not
                 what it raised. What is meant for them they read all the same: `ToolCallError` and its like,
                 `MCPError`, wrong arguments, and what a server upstream answers.
+            transforms: What everything that is served goes through, what is registered later, too, the first
+                one innermost; see `Catalog`.
+            middleware: What stands around each call of a tool, for audit and limits, say, the first one
+                outermost: `async (call, next)` returns what `await next(call)` returned, or something in its
+                place; what it raises is answered as a tool's failure. `call` has `name`, `tool`, `arguments`
+                and the request's `context`. A call through the proxy is one call, the target's.
             providers_for: `(context) -> providers` of one request, beside the tools that all have.
             provider_timeout_seconds: How long a provider may take to list its tools; see `Catalog`.
             on_change: What becomes of a foreign tool whose definition changes; see `Catalog`.
@@ -186,8 +190,8 @@ class ToolServer:
         )
         Access(authenticate)  # complains of what can't check a token
         self._token = authenticate
-        self._registered = StaticProvider(name=REGISTERED)
-        sources: list[Any] = [*_as_list(tools), self._registered]
+        super().__init__(middleware)
+        sources: list[Any] = [*as_sources(tools), self._registered]
         # Under a filter whatever there is, or else the text would tell that something is hidden.
         is_searched = (
             mode == "discovery"
@@ -200,14 +204,14 @@ class ToolServer:
             sources.append(RequestProviders(providers_for, timeout_seconds=provider_timeout_seconds))
         self.catalog = Catalog(
             sources,
+            transforms=transforms,
             search=search,
             reserved_names=self.options.names.present,
             provider_timeout_seconds=provider_timeout_seconds,
             on_change=on_change,
             name=name,
         )
-        # As it is now: what is registered later is checked by `_registered`, which knows what was taken out.
-        self._given_names = self.catalog.known_names or frozenset()
+        self._note_given()
         self._listed_names = ListedNames(self.options.always_visible)
         self._hubs: set[Hub] = set()
         self.metrics: ServerMetrics | None = None
@@ -230,40 +234,6 @@ class ToolServer:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    def register_tool(self, tool: Any) -> None:
-        """Add a tool, or a function, that mode `normal` lists; at run time, too.
-
-        Raises:
-            DuplicateToolError: When its name is taken.
-            ReservedToolNameError: When it bears a meta-tool's name.
-        """
-        made = to_tool(tool, origin="register_tool")
-        self.options.check_free(made)
-        if made.name in self._given_names:
-            raise DuplicateToolError(made.name, (self.catalog.name, "register_tool"))
-        self._registered.add(made)
-        if self.lowlevel.instructions is None and is_on_demand(made):
-            self.lowlevel.instructions = meta_tools.instruction_text(self.options.names)
-        self.notify_changed()
-
-    def register_on_demand_tool(self, tool: Any, *keywords: str) -> None:
-        """Add a tool, or a function, that is found by search only; at run time, too.
-
-        Args:
-            tool: What is hidden, searchable and callable.
-            keywords: More words to find it by.
-
-        Raises:
-            DuplicateToolError: When its name is taken.
-            ReservedToolNameError: When it bears a meta-tool's name.
-        """
-        self.register_tool(on_demand(tool, *keywords))
-
-    def unregister_tools(self, *names: str) -> None:
-        """Take registered tools out; names that aren't there are passed over."""
-        self._registered.remove(*names)
-        self.notify_changed()
-
     def notify_changed(self) -> None:
         """Have each client's list looked at, and tell those whose list has changed; from any thread.
 
@@ -285,6 +255,7 @@ class ToolServer:
             options=self.options,
             listed_names=self._listed_names,
             metrics=self.metrics,
+            middleware=self._middleware,
         )
 
     def warn_of_missing(self, view: CatalogView) -> None:
@@ -424,8 +395,3 @@ class ToolServer:
                 yield hub
             finally:
                 self._hubs.discard(hub)
-
-
-def _as_list(tools: ToolSource) -> list[Any]:
-    """Return what was given as items of a list of sources."""
-    return list(tools) if isinstance(tools, list | tuple) else [*as_providers(tools)]

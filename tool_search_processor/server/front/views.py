@@ -11,6 +11,7 @@ from tool_search_processor import meta_tools
 from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.filters import Admission, Filter, FilterRequest
 from tool_search_processor.processor.discovery import find_by_name, suggest
+from tool_search_processor.server.front.middleware import Middleware
 from tool_search_processor.server.front.modes import Mode, is_on_demand
 from tool_search_processor.server.front.options import FrontOptions
 from tool_search_processor.server.front.requests import FrontRequest
@@ -67,6 +68,7 @@ class ToolView:
     options: FrontOptions
     listed_names: ListedNames
     metrics: ServerMetrics | None = None
+    middleware: Sequence[Middleware] = ()
 
     @cached_property
     def unsearched(self) -> frozenset[str]:
