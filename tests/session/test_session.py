@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from types import SimpleNamespace
 
+import litellm
 import pytest
 
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ResumeError
@@ -185,6 +187,67 @@ async def test_a_whole_reply_is_refused_rather_than_read_as_one_without_calls(wr
             ConfigurationError, match=r"found (dict|list|int): pass reply\.choices\[0\]\.message"
         ):
             await session.execute(wrong)
+
+
+LANGCHAIN = {"name": "erase", "args": {"path": "/a"}, "id": "c1", "type": "tool_call"}
+READABLE = openai_call("erase", {"path": "/a"})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "found"),
+    [
+        (LANGCHAIN, "LangChain's form"),
+        ([LANGCHAIN], "LangChain's form"),
+        ([{key: LANGCHAIN[key] for key in ("name", "args", "id")}], "LangChain's form"),
+        ({"role": "assistant", "content": "", "tool_calls": [LANGCHAIN]}, "LangChain's form"),
+        (SimpleNamespace(type="ai", content="", tool_calls=[LANGCHAIN]), "LangChain's form"),
+        ([READABLE, LANGCHAIN], "LangChain's form"),
+        ("I'll erase it.", 'found the text "I\'ll erase it."'),
+        ('[{"id": "c1"}]', "found the text"),
+        ({"role": "assistant", "tool_calls": "[]"}, r"tool_calls is a list, found '\[\]'"),
+        ({"role": "assistant", "tool_calls": READABLE}, "tool_calls is a list"),
+        (
+            {"role": "assistant", "tool_calls": [READABLE, 3]},
+            r"tool_calls\[1\] is not a tool call .* found 3",
+        ),
+        ({"role": "assistant", "tool_calls": [None]}, r"tool_calls\[0\] is not a tool call"),
+        ({"role": "assistant", "tool_calls": [{"id": "c1"}]}, r"tool_calls\[0\] is not a tool call"),
+        ({"role": "assistant", "tool_calls": [{"type": "text", "text": "a"}]}, r"tool_calls\[0\]"),
+        ({"role": "assistant", "function_call": "erase"}, "function_call is not a tool call"),
+        ({"role": "assistant", "content": 5}, "content is not a tool call"),
+        ([{"id": "c1", "function": "erase"}], r"calls\[0\] is not a tool call"),
+        ([{"toolUse": {"name": "erase"}}], r"calls\[0\] is not a tool call"),
+        ([{"type": "custom", "id": "c1", "custom": {"name": "erase", "input": "/a"}}], r"calls\[0\]"),
+        ({"role": "user", "content": "erase it"}, "found one of the role 'user'"),
+        ([{"role": "assistant", "content": None, "tool_calls": [READABLE]}], "found list"),
+    ],
+)
+async def test_what_can_not_be_read_is_refused_and_nothing_runs(wrong, found):
+    processor = Unlocking()
+    async with ToolSession(processor) as session:
+        for ask in (session.execute, session.approvals_needed):
+            with pytest.raises(ConfigurationError, match=found):
+                await ask(wrong)
+    assert processor.steps == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "done"}, {"type": "thinking", "thinking": "hm"}],
+        },
+        {"role": "assistant", "content": "done", "tool_calls": None, "function_call": None},
+        [{"type": "text", "text": "done"}],
+        SimpleNamespace(role="assistant", content="done", tool_calls=[]),
+        SimpleNamespace(type="ai", content="done", tool_calls=[]),
+        litellm.Message(role="assistant", content="done"),
+    ],
+)
+async def test_a_reply_without_calls_has_no_results(reply):
+    async with ToolSession(Unlocking()) as session:
+        assert await session.execute(reply) == []
 
 
 async def test_a_processor_that_fails_at_the_end_hides_nothing(caplog):

@@ -6,16 +6,11 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tool_search_processor.call_requests import read_call
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
-from tool_search_processor.plain import field_of, is_number, items_of
+from tool_search_processor.plain import is_number
 from tool_search_processor.providers.functions import refuse_awaitable, to_tool
 from tool_search_processor.steps import InputProcessor, ToolResolver
 from tool_search_processor.tools import Tool
-
-_MESSAGE_FIELDS = ("role", "tool_calls", "content")
-"""Any of these makes an assistant message, of whichever SDK."""
-_RESPONSES_CALL = "function_call"
 
 
 def checked_tools(tools: Iterable[Tool | Callable[..., Any]], *, owner: str) -> tuple[Tool, ...]:
@@ -104,29 +99,6 @@ def check_approvals(approvals: object) -> None:
         )
 
 
-def check_reply(value: object) -> None:
-    """Raise where what should hold a model's tool calls is a client's whole reply, or can hold none.
-
-    An answer without calls reads the same as a wrong argument would, and ends the loop of whoever asks.
-
-    Raises:
-        ConfigurationError: Says what to pass.
-    """
-    first = value[0] if isinstance(value, list | tuple) and value else value
-    if any(field_of(item, "type") == _RESPONSES_CALL for item in items_of(value) or (value,)):
-        raise ConfigurationError(
-            "this is a call of OpenAI's Responses API, and calls are read in its chat shape: ask with "
-            "chat.completions.create(...) or litellm.acompletion(...), and pass reply.choices[0].message"
-        )
-    is_wrapped = field_of(first, "choices") is not None or field_of(first, "message") is not None
-    is_readable = value is None or isinstance(value, str | list | tuple) or read_call(value) is not None
-    if is_wrapped or not (is_readable or any(_has(value, name) for name in _MESSAGE_FIELDS)):
-        raise ConfigurationError(
-            f"tool calls stand in an assistant message, found {type(value).__name__}: pass "
-            "reply.choices[0].message of OpenAI's chat shape, or a reply of Anthropic's"
-        )
-
-
 def reserved_names(processor: InputProcessor) -> frozenset[str]:
     """Return the tool names a processor keeps for itself; none where it has no such names."""
     return frozenset(getattr(processor, "reserved_names", ()))
@@ -135,10 +107,6 @@ def reserved_names(processor: InputProcessor) -> frozenset[str]:
 def resolvers(processors: Iterable[InputProcessor]) -> list[ToolResolver]:
     """Return the processors that also answer calls, in list order."""
     return [processor for processor in processors if isinstance(processor, ToolResolver)]
-
-
-def _has(value: object, name: str) -> bool:
-    return name in value if isinstance(value, Mapping) else hasattr(value, name)
 
 
 def _check_pair(one: InputProcessor, other: InputProcessor) -> None:

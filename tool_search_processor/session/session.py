@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
-from tool_search_processor.call_requests import tool_calls_of
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.messages import to_openai_messages
 from tool_search_processor.results import RESULT_CHARACTERS
@@ -19,12 +18,12 @@ from tool_search_processor.session.calls import (
 from tool_search_processor.session.checks import (
     check_approvals,
     check_limits,
-    check_reply,
     checked_processors,
     checked_tools,
 )
 from tool_search_processor.session.claims import claim_calls, claimers, content_name
 from tool_search_processor.session.histories import repaired_history
+from tool_search_processor.session.replies import read_reply
 from tool_search_processor.session.runner import CallRunner, RunningCall, finish
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool
@@ -164,7 +163,8 @@ class ToolSession:
             content of one user message.
 
         Raises:
-            ConfigurationError: It is a whole reply of a client, or nothing that could hold calls.
+            ConfigurationError: Something in it can't be read, so that calls might be passed over, such as a
+                whole reply of a client or a call in another form.
             CancelledError: Its `run_results` are what `execute` would have returned: results of the calls
                 that had run, and sentences for the others.
             ResumeError: An approved call has been run before, as far as a processor's store can tell over
@@ -189,8 +189,8 @@ class ToolSession:
         return _results(prepared, refused, started)
 
     async def _prepare(self, tool_calls: Any) -> list[PreparedCall]:
-        check_reply(tool_calls)
-        return await self._runner.prepare(await self._listed(), tool_calls_of(tool_calls))
+        requests = read_reply(tool_calls)
+        return await self._runner.prepare(await self._listed(), requests)
 
     def _claim_name(self, call: PreparedCall) -> str:
         content = content_name(self._messages, call.pending())

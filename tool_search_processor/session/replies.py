@@ -1,0 +1,108 @@
+"""What a loop of one's own passes as a model's calls: read, or refused in words that say what to pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Never
+
+from tool_search_processor.call_requests import CallRequest, read_call, tool_calls_of
+from tool_search_processor.content_blocks import kind_of
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.plain import field_of
+from tool_search_processor.results import safe_repr
+
+_MESSAGE_FIELDS = ("role", "tool_calls", "content", "function_call")
+"""Any of these makes an assistant message, of whichever SDK."""
+_REPLY_FIELDS = ("choices", "message")
+_CALL_KINDS = frozenset({"function", "function_call", "tool_call", "custom", "tool_use"})
+_REMEDY = "pass reply.choices[0].message of OpenAI's chat shape, or a reply of Anthropic's"
+_SHAPES = (
+    'a call looks like {"id": "...", "function": {"name": "...", "arguments": "{...}"}}, or is a `tool_use` '
+    "block of Anthropic's"
+)
+
+
+def read_reply(value: Any) -> list[CallRequest]:
+    """Return the calls in an assistant message, or in its calls or content blocks; None has none.
+
+    Raises:
+        ConfigurationError: Something in it can't be read, so that calls might be passed over: an answer
+            without calls would end the loop of whoever asks. Says what was found and what to pass.
+    """
+    if isinstance(value, list | tuple):
+        _check_items(value, "calls")
+    elif read_call(value) is not None:
+        _check_items([value], "calls")
+    elif value is not None:
+        _check_message(value)
+    return tool_calls_of(value)
+
+
+def _check_message(value: Any) -> None:
+    _refuse_foreign(value)
+    if isinstance(value, str | bytes):
+        raise ConfigurationError(
+            f"tool calls stand in an assistant message, found the text {value!r:.60}: {_REMEDY}"
+        )
+    is_wrapped = any(field_of(value, name) is not None for name in _REPLY_FIELDS)
+    if is_wrapped or not any(_has(value, name) for name in _MESSAGE_FIELDS):
+        raise ConfigurationError(
+            f"tool calls stand in an assistant message, found {type(value).__name__}: {_REMEDY}"
+        )
+    role = field_of(value, "role")
+    if role not in (None, "assistant"):
+        raise ConfigurationError(
+            f"tool calls stand in an assistant message, found one of the role {role!r:.40}: {_REMEDY}"
+        )
+    calls, content, old = (field_of(value, name) for name in ("tool_calls", "content", "function_call"))
+    if old is not None and not field_of(old, "name"):
+        _refuse(old, "function_call")
+    if not isinstance(calls, list | tuple | None):
+        raise ConfigurationError(
+            f"tool_calls is a list, found {safe_repr(calls):.80}: pass the message as the client gave it"
+        )
+    _check_items(calls or (), "tool_calls")
+    if isinstance(content, list | tuple):
+        _check_items(content, "content")
+    elif not isinstance(content, str | None):
+        _refuse(content, "content")
+
+
+def _check_items(items: Any, place: str) -> None:
+    """Refuse a list in which something is neither a call nor, outside `tool_calls`, a block of content."""
+    for number, item in enumerate(items):
+        _refuse_foreign(item)
+        if any(field_of(item, name) is not None for name in ("role", *_REPLY_FIELDS)):
+            raise ConfigurationError(f"tool calls stand in an assistant message, found list: {_REMEDY}")
+        if read_call(item) is not None:
+            is_readable = not isinstance(field_of(item, "function"), str | int | float | list)
+        else:
+            is_block = isinstance(item, str) or kind_of(item) not in ("", *_CALL_KINDS)
+            is_readable = place != "tool_calls" and is_block
+        if not is_readable:
+            _refuse(item, f"{place}[{number}]")
+
+
+def _refuse_foreign(item: Any) -> None:
+    """Refuse a call in a form that other APIs and frameworks have, with the way to convert it."""
+    if kind_of(item) == "function_call":
+        raise ConfigurationError(
+            "this is a call of OpenAI's Responses API, and calls are read in its chat shape: ask with "
+            "chat.completions.create(...) or litellm.acompletion(...), and pass reply.choices[0].message"
+        )
+    if _has(item, "name") and _has(item, "args"):
+        raise ConfigurationError(
+            f"this is a call in LangChain's form, found {safe_repr(item):.80}: pass "
+            "langchain_core.messages.convert_to_openai_messages(message), or for each call "
+            '{"id": call["id"], "function": {"name": call["name"], "arguments": call["args"]}}'
+        )
+
+
+def _refuse(found: Any, place: str) -> Never:
+    raise ConfigurationError(
+        f"{place} is not a tool call that can be read, found {safe_repr(found):.80}: {_SHAPES}"
+    )
+
+
+def _has(value: Any, name: str) -> bool:
+    return name in value if isinstance(value, Mapping) else hasattr(value, name)
