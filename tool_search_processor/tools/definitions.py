@@ -162,7 +162,9 @@ def _get(definition: object, *names: str) -> Any:
     """Return the first of several keys or attributes that is there and not None."""
     if isinstance(definition, Mapping):
         return next((definition[name] for name in names if definition.get(name) is not None), None)
-    values = (getattr(definition, name, None) for name in names)
+    # FastMCP warns of every name that a model of the SDK had once, so only those that it has are asked for.
+    fields = getattr(type(definition), "model_fields", names)
+    values = (getattr(definition, name, None) for name in names if name in fields)
     return next((value for value in values if value is not None), None)
 
 

@@ -1,11 +1,13 @@
 import asyncio
 import threading
+from contextlib import asynccontextmanager
 
 import pytest
 from mcp.server import MCPServer, Server
 from mcp.types import CallToolResult, ListToolsResult, TextContent
 from mcp.types import Tool as Definition
 
+from tool_search_processor import Tool
 from tool_search_processor.errors import ConfigurationError, ProviderError, ToolCallError
 from tool_search_processor.providers import MCPProvider
 
@@ -107,5 +109,39 @@ def test_it_serves_any_loop_and_any_thread():
 
 @pytest.mark.parametrize("found", ["server", MCPServer])
 def test_what_is_no_server(found):
-    with pytest.raises(ConfigurationError, match="server is an MCPServer or a Server of the mcp SDK, found"):
+    with pytest.raises(
+        ConfigurationError, match="server is an MCPServer or a Server of the mcp SDK 2, .* found"
+    ):
         MCPProvider.in_memory(found)
+
+
+async def test_a_server_that_holds_one_of_the_sdk_and_has_a_lifespan_runs_with_both():
+    """As FastMCP's do; the package itself is tried where it is installed (`.ci/clients`)."""
+    told = []
+
+    class Held:
+        name = "held"
+        _mcp_server = Server("inner")
+
+        @asynccontextmanager
+        async def _lifespan_manager(self):
+            told.append("begin")
+            yield
+            told.append("end")
+
+    async with MCPProvider.in_memory(Held()) as provider:
+        assert provider.name == "held"
+        assert await provider.list_tools({}) == ()
+    assert told == ["begin", "end"]
+
+
+def test_only_the_fields_that_a_model_has_are_read():
+    """FastMCP gives the SDK's models attributes that warn."""
+
+    class Model(Definition):
+        @property
+        def inputSchema(self):
+            raise AssertionError("deprecated")
+
+    tool = Tool.from_mcp(Model(name="a", input_schema={"type": "object", "title": "A"}))
+    assert tool.parameters["title"] == "A"

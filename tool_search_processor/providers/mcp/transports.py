@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -165,22 +165,32 @@ class InMemoryTransport:
     server: Any = field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what is no server.
+        """Refuse what isn't a server.
 
         Raises:
             ConfigurationError: Says what was found.
         """
         sdk = sys.modules.get("mcp.server")  # who has a server has imported it
         kinds = tuple(getattr(sdk, kind) for kind in ("MCPServer", "Server")) if sdk else ()
-        if not isinstance(self.server, kinds):
+        if not isinstance(_sdk_server(self.server), kinds):
             raise ConfigurationError(
-                f"server is an MCPServer or a Server of the mcp SDK, found {self.server!r:.80}"
+                "server is an MCPServer or a Server of the mcp SDK 2, or a FastMCP of fastmcp 4, found "
+                f"{self.server!r:.80}"
             )
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Opened]:
         """Give the server itself; it runs in the background loop."""
-        yield Opened(target=self.server, last_words=_silence, started=_nothing)
+        lifespan = getattr(
+            self.server, "_lifespan_manager", nullcontext
+        )  # FastMCP's, as its own transport does
+        async with lifespan():
+            yield Opened(target=_sdk_server(self.server), last_words=_silence, started=_nothing)
+
+
+def _sdk_server(server: Any) -> Any:
+    """Return the SDK's server inside one of FastMCP, and any other as it is."""
+    return server if isinstance(server, type) else getattr(server, "_mcp_server", server)
 
 
 async def _silence() -> str:
