@@ -236,8 +236,8 @@ class MCPProvider(Provider):
         """Make a provider of a server that is an object in this process.
 
         Args:
-            server: An `MCPServer` or a `Server` of the SDK, or a `FastMCP`. It runs in the background loop, so
-                what it shares with the program must be fit for another thread.
+            server: An `MCPServer` or a `Server` of the SDK, or a `FastMCP`. It runs in the background loop,
+                so what it shares with the program must be fit for another thread.
             name: What it is called, and the `namespace` of its tools, as in `stdio`; the server's own name if
                 None.
             options: See `__init__`.
