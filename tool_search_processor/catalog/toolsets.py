@@ -22,6 +22,8 @@ _GENERATIONS = count(1)
 _MAX_SELECTIONS = 64
 _LONGEST_NAME = 200
 _SHORTEST_TAIL = 4
+_MARK = 8
+"""Hexadecimal digits: 32 bits, for tools of one name."""
 _NO_PLACES: Mapping[str, str] = MappingProxyType({})
 
 SUGGESTION_CUTOFF = 0.6
@@ -35,6 +37,7 @@ class ToolSet:
         """Take tools whose names are unique, and from where each is, by name."""
         self.tools: tuple[Tool, ...] = tuple(tools)
         self.places = places
+        self._marks: dict[str, str] = {}
         self.by_name: Mapping[str, Tool] = {tool.name: tool for tool in self.tools}
         self.generation = next(_GENERATIONS)
         self._selections: dict[tuple[frozenset[str], frozenset[str]], frozenset[str] | None] = {}
@@ -44,6 +47,15 @@ class ToolSet:
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self.tools)
+
+    def mark(self, name: str) -> str:
+        """Return what tells a tool from another that had its name, or gets it; the same in every process.
+
+        Empty for a tool that was given directly.
+        """
+        with suppress(KeyError):
+            return self._marks[name]
+        return self._marks.setdefault(name, mark_of(self.by_name[name], self.places.get(name, "")))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -183,6 +195,13 @@ def labels_of(tool: Tool) -> Sequence[str]:
 def has_any_label(tool: Tool, tags: Collection[str]) -> bool:
     """Return True if a tool has any of the tags, or one of them is its namespace; no tags ask nothing."""
     return not tags or not tool.tags.isdisjoint(tags) or tool.namespace in tags
+
+
+def mark_of(tool: Tool, place: str) -> str:
+    """Return a hash of a tool's place and original name; empty where both go without saying."""
+    if not place and tool.original_name == tool.name:
+        return ""
+    return hashlib.sha256(f"{place}\n{tool.original_name}".encode(errors="surrogatepass")).hexdigest()[:_MARK]
 
 
 def _normalized(name: str) -> str:

@@ -6,8 +6,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
+from tool_search_processor.catalog.clashes import GIVEN_DIRECTLY
 from tool_search_processor.catalog.indexes import IndexPool
-from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of
+from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of, mark_of
 from tool_search_processor.search.base import Hit
 from tool_search_processor.tools import Tool
 
@@ -80,6 +81,13 @@ class CatalogView:
         meant = self.own.aliases.get(name) or self.shared.aliases.get(name)
         return None if meant is None else self.get(meant)
 
+    def mark(self, name: str) -> str | None:
+        """Return what tells the listed tool of this name from others, as `ToolSet.mark`; None for no tool."""
+        if name in self._added:
+            return mark_of(self.own.by_name[name], GIVEN_DIRECTLY)
+        tools = self.own if name in self.own.by_name else self.shared
+        return tools.mark(name) if name in tools.by_name else None
+
     async def fetch(self, name: str) -> Tool | None:
         """Return what `get` does, if every transform with its own `get_tool` agrees."""
         listed = self.get(name)
@@ -107,7 +115,8 @@ class CatalogView:
         more = {tool.name: tool for tool in tools}
         if not more:
             return self
-        own = ToolSet([*(tool for tool in self.own if tool.name not in more), *more.values()])
+        kept = (tool for tool in self.own if tool.name not in more)
+        own = ToolSet([*kept, *more.values()], places=self.own.places)
         view = CatalogView(self.shared, own, indexes=self._indexes, fetch=self._fetch)
         view._added = self._added | more.keys()
         return view

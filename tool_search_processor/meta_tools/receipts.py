@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 ReceiptKind = Literal["loaded", "unloaded"]
@@ -22,15 +23,21 @@ class Receipt:
     """In the order in which they were asked for, those that were loaded already included."""
     evicted: tuple[str, ...] = ()
     """What made room for them."""
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """By name, what tells a tool from others of that name; tools that were given directly have none."""
 
 
 def receipt(
-    names: Iterable[str], *, kind: ReceiptKind = "loaded", evicted: Iterable[str] = ()
+    names: Iterable[str],
+    *,
+    kind: ReceiptKind = "loaded",
+    evicted: Iterable[str] = (),
+    marks: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return a receipt as the JSON data that goes into an answer, under the key `receipt`."""
-    gone = list(evicted)
-    note = {"type": f"{_FAMILY}{kind}", "v": _VERSION, "names": list(names)}
-    return {**note, "evicted": gone} if gone else note
+    note: dict[str, Any] = {"type": f"{_FAMILY}{kind}", "v": _VERSION, "names": list(names)}
+    optional = {"evicted": list(evicted), "marks": dict(marks)}
+    return note | {key: value for key, value in optional.items() if value}
 
 
 def read_receipt(answer: str) -> Receipt | None:
@@ -41,11 +48,19 @@ def read_receipt(answer: str) -> Receipt | None:
         note = json.loads(answer)["receipt"]
         kind = {f"{_FAMILY}loaded": "loaded", f"{_FAMILY}unloaded": "unloaded"}[note["type"]]
         version, names, evicted = note["v"], note["names"], note.get("evicted", [])
+        marks = note.get("marks", {})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     if type(version) is not int or version != _VERSION or not (_is_names(names) and _is_names(evicted)):
         return None
-    return Receipt(kind=kind, names=tuple(names), evicted=tuple(evicted))  # type: ignore[arg-type]  # of the dict above
+    if not isinstance(marks, dict) or not _is_names(list(marks.values())):
+        return None
+    return Receipt(
+        kind=kind,  # type: ignore[arg-type]  # of the dict above
+        names=tuple(names),
+        evicted=tuple(evicted),
+        marks=marks,
+    )
 
 
 def _is_names(value: object) -> bool:

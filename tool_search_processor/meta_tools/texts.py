@@ -286,6 +286,14 @@ def missing_tool_text(
     return f"{told} Find tools with {names.search}."
 
 
+def changed_tool_text(name: str, *, names: MetaToolNames) -> str:
+    """Return the sentence for a call of a loaded tool that is gone, while another one has got its name."""
+    return (
+        f"The tool {name} that you loaded is gone, and another tool has its name. Search with {names.search} "
+        "to see what it does before you use it."
+    )
+
+
 def meta_tool_refused_text(name: str, *, names: MetaToolNames) -> str:
     """Return the sentence for a meta-tool that is called through the proxy."""
     return f"{name} can't be run through {names.call}: call it directly."

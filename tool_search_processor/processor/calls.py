@@ -84,7 +84,7 @@ class StepCalls(StepFrame):
     async def unlisted(self, name: str) -> GuardedTool | None:
         """Return a tool that the step does not list, if phases `load` and `active` admit it."""
         tool = await self.view.fetch(name)
-        if tool is None:
+        if tool is None or self.run.is_another(name):
             return None
         with self.admission() as admission:
             admitted = await admission.admits(tool, "load", "active")

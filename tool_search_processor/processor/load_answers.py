@@ -59,7 +59,7 @@ async def load_names(frame: StepFrame, names: Sequence[str], *, admission: Admis
             evicted=evicted,
             unavailable=outcome.unavailable,
         ),
-        receipt=frame.loads.receipt(outcome, found.wanted, evicted=evicted),
+        receipt=frame.loads.receipt(frame.step, outcome, found.wanted, evicted=evicted),
     )
 
 

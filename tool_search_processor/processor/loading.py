@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
 
+from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.messages import calls_made
 from tool_search_processor.meta_tools import MetaToolNames, as_object, read_names, receipt
+from tool_search_processor.processor.entries import entry_of, mark_in, name_of, names_of
 from tool_search_processor.processor.loop_guard import LoopGuard
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.base import (
@@ -37,8 +39,12 @@ class _Forgotten(set[str]):
 class RunMemory:
     """What one run has seen; it lives in `step.state` and dies with the run."""
 
-    seen: dict[str, None] = field(default_factory=dict)
-    """Loaded tools in load order: they stay until the run ends, whatever expires meanwhile."""
+    entries: dict[str, None] = field(default_factory=dict)
+    """What was loaded, in load order: it stays until the run ends, whatever expires meanwhile."""
+    seen: dict[str, str] = field(default_factory=dict)
+    """Those of the entries that are loaded tools, by name: not those whose name another tool has now."""
+    view: CatalogView | None = None
+    """What the run saw of the catalog last."""
     in_use: dict[str, None] = field(default_factory=dict)
     """Loaded or called in this run, the least recently first: never evicted by it."""
     left: set[str] = field(default_factory=set)
@@ -52,6 +58,8 @@ class RunMemory:
     """The user turn that tools were preloaded for."""
     forgotten: _Forgotten = field(default_factory=_Forgotten)
     """Unloaded from the thread while this run goes on, by it or by a program."""
+    unsettled: dict[str, str] = field(default_factory=dict)
+    """Tools that were called unlisted, and why the filter gave no verdict on them."""
 
     def use(self, names: Iterable[str]) -> None:
         """Take note that tools were loaded or called just now."""
@@ -60,13 +68,34 @@ class RunMemory:
             self.in_use[name] = None
 
     def used(self) -> list[str]:
-        """Return what was loaded or called and not unloaded since, the least recently first."""
+        """Return the entries loaded or called and not unloaded since, the least recently first."""
         if self.forgotten.everything:
             return []
-        return [name for name in self.in_use if name in self.seen and name not in self.forgotten]
+        used = (name for name in self.in_use if name not in self.forgotten)
+        return [self.seen[name] for name in used if name in self.seen]
 
-    unsettled: dict[str, str] = field(default_factory=dict)
-    """Tools that were called unlisted, and why the filter gave no verdict on them."""
+    def mark(self, name: str) -> str | None:
+        """Return the mark of the tool that has a name; None where there is none at the moment."""
+        return None if self.view is None else self.view.mark(name)
+
+    def see(self, entries: Iterable[str]) -> None:
+        """Take note of what a store holds; a tool that isn't there at the moment is loaded all the same."""
+        self.entries.update(dict.fromkeys(entries))
+        known = ((entry, name_of(entry)) for entry in self.entries)
+        self.seen = {name: entry for entry, name in known if self.mark(name) in (None, mark_in(entry))}
+
+    def is_another(self, name: str) -> bool:
+        """Return True if the tool of a loaded name is gone, and another has the name now."""
+        mark = self.mark(name)
+        is_known = mark is not None and name in names_of(self.entries)
+        return is_known and entry_of(name, mark) not in self.entries
+
+    def forget(self, name: str) -> None:
+        """Take a tool out, with all that had its name."""
+        self.seen.pop(name, None)
+        self.in_use.pop(name, None)
+        for entry in [entry for entry in self.entries if name_of(entry) == name]:
+            del self.entries[entry]
 
     def note(self, name: str, problem: str | None) -> None:
         """Remember whether the filter gave a verdict on a tool that was called."""
@@ -88,15 +117,9 @@ class LoadOutcome:
     evicted: tuple[str, ...] = ()
     """Made room."""
 
-    def receipt(self, names: Sequence[str], *, evicted: Sequence[str]) -> dict[str, Any] | None:
-        """Return a receipt for those of the names asked for that are loaded now; None where none is.
-
-        Args:
-            names: What was asked for.
-            evicted: What made room and may be told of.
-        """
-        there = [name for name in names if name in self.loaded or name in self.already_loaded]
-        return receipt(there, evicted=evicted) if there else None
+    def there(self, names: Sequence[str]) -> list[str]:
+        """Return those of the names asked for that are loaded now."""
+        return [name for name in names if name in self.loaded or name in self.already_loaded]
 
 
 class LoadedTools:
@@ -142,17 +165,29 @@ class LoadedTools:
         return state
 
     async def names(self, step: InputStep) -> tuple[str, ...]:
-        """Return the loaded names in load order, and renew the thread's life."""
+        """Return the names of the loaded tools in load order, and renew the thread's life."""
         store, scope = self._locate(step)
-        seen = self.run(step).seen
-        seen.update(dict.fromkeys(await _renewed(store, scope)))
-        return tuple(seen)
+        run = self.run(step)
+        run.see(await _renewed(store, scope))
+        return tuple(run.seen)
 
     def receipt(
-        self, outcome: LoadOutcome, names: Sequence[str], *, evicted: Sequence[str]
+        self, step: InputStep, outcome: LoadOutcome, names: Sequence[str], *, evicted: Sequence[str]
     ) -> dict[str, Any] | None:
-        """Return the receipt of a load where answers need one; see `LoadOutcome.receipt`."""
-        return outcome.receipt(names, evicted=evicted) if self.writes_receipts else None
+        """Return the receipt of a load; None where answers need none, or nothing is loaded.
+
+        Args:
+            step: Whose load it was.
+            outcome: What came of it.
+            names: What was asked for.
+            evicted: What made room and may be told of.
+        """
+        there = outcome.there(names) if self.writes_receipts else []
+        if not there:
+            return None
+        seen = self.run(step).seen
+        marks = {name: mark for name in there if (mark := mark_in(seen.get(name, "")))}
+        return receipt(there, evicted=evicted, marks=marks)
 
     @property
     def writes_receipts(self) -> bool:
@@ -184,12 +219,16 @@ class LoadedTools:
         if not unread.names:
             return
         store, scope = self._locate(step)
-        by_use = unread.by_use
+        run = self.run(step)
+        entries = {name: entry_of(name, unread.marks.get(name)) for name in unread.names}
+        changed = [entry for name, entry in entries.items() if entry != entry_of(name, run.mark(name))]
+        run.entries.update(dict.fromkeys(changed))
+        by_use = [name for name in unread.by_use if entries[name] not in changed]
         if self._max_loaded is not None:
-            room = max(self._max_loaded - len(self.run(step).seen), 0)
+            room = max(self._max_loaded - len(run.seen), 0)
             by_use = by_use[len(by_use) - min(room, len(by_use)) :]
-        await store.add(scope, [name for name in unread.names if name in by_use])
-        await store.touch(scope, by_use)
+        await store.add(scope, [entry for name, entry in entries.items() if name in by_use])
+        await store.touch(scope, [entries[name] for name in by_use])
 
     def had_before(self, step: InputStep, names: Sequence[str]) -> list[str]:
         """Return those of the names that were loaded or called in the conversation, and aren't any more."""
@@ -205,7 +244,10 @@ class LoadedTools:
             return LoadOutcome()
         store, scope = self._locate(step)
         run = self.run(step)
-        result = await store.add(scope, names, max_loaded=self._max_loaded, keep=run.in_use)
+        entries = {name: entry_of(name, run.mark(name)) for name in names}
+        await self._drop_others(step, [name for name in names if run.is_another(name)])
+        keep = [entry for name, entry in run.seen.items() if name in run.in_use]
+        result = await store.add(scope, list(entries.values()), max_loaded=self._max_loaded, keep=keep)
         if not isinstance(result, AddResult):
             raise ConfigurationError(
                 f"{type(store).__name__}.add must return an AddResult, found {result!r:.80}"
@@ -215,23 +257,24 @@ class LoadedTools:
                 already_loaded=tuple(name for name in names if name in run.seen),
                 unavailable=tuple(name for name in names if name not in run.seen),
             )
-        for name in result.evicted:
-            run.seen.pop(name, None)
-        run.left.update(result.evicted)
-        there = {*run.seen, *result.added}
-        if not there.issuperset(names):
+        evicted = tuple(name_of(entry) for entry in result.evicted)
+        for name in evicted:
+            run.forget(name)
+        run.left.update(evicted)
+        there = {*run.seen.values(), *result.added}
+        if not there.issuperset(entries.values()):
             # Neither new nor known to this run: loaded by another run of the thread, or refused.
             there.update(await store.loaded(scope))
         outcome = LoadOutcome(
-            loaded=tuple(name for name in names if name in there and name not in run.seen),
+            loaded=tuple(name for name in names if entries[name] in there and name not in run.seen),
             already_loaded=tuple(name for name in names if name in run.seen),
-            refused=tuple(name for name in names if name not in there),
-            evicted=result.evicted,
+            refused=tuple(name for name in names if entries[name] not in there),
+            evicted=evicted,
         )
-        run.seen.update(dict.fromkeys(outcome.loaded))
+        run.see([entries[name] for name in outcome.loaded])
         run.left.difference_update(outcome.loaded)
         run.forgotten.difference_update(outcome.loaded)
-        run.use(name for name in names if name in there)
+        run.use(name for name in names if entries[name] in there)
         return outcome
 
     async def called(self, step: InputStep, name: str) -> None:
@@ -241,19 +284,30 @@ class LoadedTools:
         run.guard.used()
         if name in run.seen:
             store, scope = self._locate(step)
-            await store.touch(scope, (name,))
+            await store.touch(scope, (run.seen[name],))
 
     async def remove(self, step: InputStep, names: Sequence[str]) -> tuple[str, ...]:
         """Unload tools, and return those that were loaded."""
-        store, scope = self._locate(step)
         run = self.run(step)
-        removed = {*await store.remove(scope, names), *(name for name in names if name in run.seen)}
+        removed = {*await self._removed(step, names), *(name for name in names if name in run.seen)}
         for name in removed:
-            run.seen.pop(name, None)
-            run.in_use.pop(name, None)
+            run.forget(name)
         run.left |= removed
         run.forgotten |= removed
         return tuple(name for name in names if name in removed)
+
+    async def _drop_others(self, step: InputStep, names: Sequence[str]) -> None:
+        """Forget the tools that had some names: whoever loads one of them means the tool of now."""
+        if names:
+            await self._removed(step, names)
+            for name in names:
+                self.run(step).forget(name)
+
+    async def _removed(self, step: InputStep, names: Sequence[str]) -> list[str]:
+        """Take all that is loaded under some names out of the store, and return those that were there."""
+        store, scope = self._locate(step)
+        loaded = [entry for entry in await store.loaded(scope) if name_of(entry) in names]
+        return [name_of(entry) for entry in await store.remove(scope, loaded)] if loaded else []
 
     async def end_run(self, step: InputStep) -> None:
         """Drop what was kept for this run alone, and count what it has used of its thread as used just now.
@@ -266,10 +320,10 @@ class LoadedTools:
             await self._runs.clear(scope)
             return
         there = await _renewed(store, scope)
-        lost = [name for name in run.used() if name not in there] if isinstance(run, RunMemory) else []
+        lost = [entry for entry in run.used() if entry not in there] if isinstance(run, RunMemory) else []
         if lost:
             # in load order, in which a next turn lists them; what others loaded meanwhile makes no room
-            in_order = sorted(lost, key=list(run.seen).index)
+            in_order = sorted(lost, key=list(run.entries).index)
             await store.add(scope, in_order, max_loaded=self._max_loaded, keep=there)
             await store.touch(scope, lost)
 
@@ -317,7 +371,7 @@ class LoadedTools:
 
 
 async def _renewed(store: LoadedToolStore, scope: LoadScope) -> Sequence[str]:
-    """Return the names in load order, and renew the thread's life."""
+    """Return the entries in load order, and renew the thread's life."""
     if isinstance(store, RenewingStore):
         return await store.renew(scope)
     names = await store.loaded(scope)

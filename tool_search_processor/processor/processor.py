@@ -22,6 +22,7 @@ from tool_search_processor.meta_tools import (
 )
 from tool_search_processor.processor.calls import StepCalls
 from tool_search_processor.processor.discovery import rank
+from tool_search_processor.processor.entries import mark_in, names_of
 from tool_search_processor.processor.listing import (
     instructions,
     inventory,
@@ -334,7 +335,10 @@ class ToolSearchProcessor:
         """
         self._loads.check_kept()
         step = thread_step(thread_id, None)
-        return list(await self._store.loaded(self._loads.scope(step.thread_id)))
+        entries = await self._store.loaded(self._loads.scope(step.thread_id))
+        view = await self.catalog.view()
+        known = names_of(entries).items()
+        return [name for name, entry in known if view.mark(name) in (None, mark_in(entry))]
 
     async def clear(self, thread_id: str | None = None) -> None:
         """Forget the loaded tools of a thread, or of all threads of this processor.
@@ -372,7 +376,8 @@ class ToolSearchProcessor:
             own: The step's own tools that it lists.
         """
         catalog = await self.catalog.view(step.context)
-        view = catalog.with_own(self._loads.run(step).withheld)
+        run = self._loads.run(step)
+        view = run.view = catalog.with_own(run.withheld)
         return StepCalls(
             step=step,
             catalog=catalog,

@@ -54,7 +54,7 @@ async def answer_search(frame: StepFrame, arguments: Mapping[str, Any], _: ToolC
         results,
         total=_total(frame, await _count(frame, call, rankings=rankings)),
         message=f"{left_out}{message}",
-        receipt=frame.loads.receipt(outcome, tried, evicted=evicted),
+        receipt=frame.loads.receipt(frame.step, outcome, tried, evicted=evicted),
     )
 
 

@@ -57,18 +57,24 @@ class Replay:
     """Loaded now, in load order."""
     by_use: tuple[str, ...] = ()
     """The same names, the least recently called or loaded first."""
+    marks: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """By name, what tells a loaded tool from others of its name, as its receipt says."""
 
     def less(self, names: Collection[str]) -> Replay:
         """Return the same without some names."""
         return Replay(
             names=tuple(name for name in self.names if name not in names),
             by_use=tuple(name for name in self.by_use if name not in names),
+            marks=self.marks,
         )
 
 
 @runtime_checkable
 class LoadedToolStore(Protocol):
     """Keeps the names of loaded tools, by processor and thread.
+
+    A tool that a provider brings has `@` and eight hexadecimal digits behind its name here, which tell it
+    from another that gets the name later; a store takes such a text as any name.
 
     ```python
     class LoggedStore(MemoryStore):

@@ -100,7 +100,7 @@ class _Conversation:
 
     def __init__(self, scope: LoadScope) -> None:
         self._unload = scope.unload_tool_name
-        self._loaded: dict[str, None] = {}
+        self._loaded: dict[str, str] = {}
         self._by_use: dict[str, None] = {}
         self._fresh: set[str] = set()
 
@@ -125,14 +125,14 @@ class _Conversation:
         # loads, no other evicts.
         self._drop(name for name in found.evicted if name not in self._fresh)
         for name in found.names:
-            self._loaded.setdefault(name)
+            self._loaded[name] = found.marks.get(name, "")
             self._by_use.pop(name, None)
             self._by_use[name] = None
         self._fresh.update(found.names)
 
     def replay(self) -> Replay:
         """Return where the conversation stands."""
-        return Replay(names=tuple(self._loaded), by_use=tuple(self._by_use))
+        return Replay(names=tuple(self._loaded), by_use=tuple(self._by_use), marks=self._loaded)
 
     def _drop(self, names: Iterable[str]) -> None:
         for name in names:
