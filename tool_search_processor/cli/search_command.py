@@ -72,7 +72,7 @@ def _result(tool: Tool, hit: Hit) -> dict[str, Any]:
         "original_name": tool.metadata.get("original_name"),
         "namespace": tool.namespace,
         "score": hit.score,
-        "description": tool.description,
+        "description": tool.shown_description,
         "matched": list(hit.matched),
         "tokens": DefinitionCounter().count([tool]),
     }

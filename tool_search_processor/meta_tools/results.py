@@ -18,7 +18,7 @@ def search_result(tool: Tool, *, score: float, loaded: bool, detail: ResultDetai
     """Return one tool of a search's answer."""
     result: dict[str, Any] = {
         "name": tool.name,
-        "description": cut(tool.description),
+        "description": cut(tool.shown_description),
         "score": round(score, 3) or score,
         "loaded": loaded,
     }

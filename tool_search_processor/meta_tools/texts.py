@@ -49,7 +49,7 @@ def catalog_text(lines: Sequence[str], names: MetaToolNames) -> str:
 def catalog_line(tool: Tool) -> str:
     """Return a tool's line in the list."""
     # A description may be a megabyte, of which one line is shown.
-    description = cut(one_line(tool.description[: _LOOKED_AT * DESCRIPTION_CHARACTERS]))
+    description = cut(one_line(tool.shown_description[: _LOOKED_AT * DESCRIPTION_CHARACTERS]))
     return f"- {tool.name}: {description}" if description else f"- {tool.name}"
 
 

@@ -28,11 +28,11 @@ def document_of(tool: Tool) -> Document:
     return Document(
         name=tool.name,
         namespace=tool.namespace,
-        description=tool.description,
+        description=tool.shown_description,
         tags=tuple(sorted(tool.tags)),
         keywords=keywords,
         parameter_names=tuple(reader.names),
-        parameter_texts=tuple(text for text in reader.texts if text != tool.description),
+        parameter_texts=tuple(text for text in reader.texts if text != tool.shown_description),
     )
 
 

@@ -40,6 +40,14 @@ def make_tool_name(original: str) -> str:
     return name if len(name) <= MAX_NAME_LENGTH else hashed_tool_name(name, original)
 
 
+def loses_letters(original: str) -> bool:
+    """Return True if a name made from a text lacks some of its letters: those of no Latin alphabet."""
+    return not original.isascii() and any(
+        character.isalnum() and not character.isascii()
+        for character in unicodedata.normalize("NFKD", original)
+    )
+
+
 def is_property_name(name: str) -> bool:
     """Tell whether every model provider accepts the name for a parameter: `[A-Za-z0-9_.-]{1,64}`."""
     return _PROPERTY_NAME.fullmatch(name) is not None

@@ -29,8 +29,9 @@ from tool_search_processor.tools.arguments import (
 from tool_search_processor.tools.definitions import ToolFields
 from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
 from tool_search_processor.tools.fields import NOTHING, frozen_field, words_of, wrong_field, wrong_name
+from tool_search_processor.tools.foreign import foreign_line
 from tool_search_processor.tools.frozen import FrozenDict, thaw
-from tool_search_processor.tools.names import is_tool_name
+from tool_search_processor.tools.names import is_tool_name, loses_letters
 from tool_search_processor.tools.origins import keep_origin
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS, WireSchema, wire_schema
 from tool_search_processor.tools.signatures import ToolFunction, inspect_function
@@ -241,6 +242,21 @@ class Tool:
         return tuple(map(str, given)) if isinstance(given, list | tuple) else ()
 
     @functools.cached_property
+    def shown_description(self) -> str:
+        """The description as models and searches get it.
+
+        It begins with the original name where the name that was made of it lacks letters: nothing else says
+        what `tool_3f2a9c1b` is called.
+        """
+        original = self.metadata.get("original_name")
+        if not isinstance(original, str) or not loses_letters(original):
+            return self.description
+        seen = foreign_line(original)
+        if seen in self.description:
+            return self.description
+        return f"{seen}: {self.description}" if self.description else seen
+
+    @functools.cached_property
     def fingerprint(self) -> str:
         """SHA-256 of everything but `execute`, in hexadecimal; equal for equal content, in any process."""
         content = {
@@ -274,7 +290,11 @@ class Tool:
 
     def to_anthropic(self) -> dict[str, Any]:
         """Return the definition in the shape of Anthropic's Messages API."""
-        return {"name": self.name, "description": self.description, "input_schema": self.wire_schema()}
+        return {
+            "name": self.name,
+            "description": self.shown_description,
+            "input_schema": self.wire_schema(),
+        }
 
     def to_mcp(self) -> dict[str, Any]:
         """Return the definition as an entry of an MCP `tools/list` result."""
@@ -287,12 +307,12 @@ class Tool:
             **{key: self.metadata.get(key) for key in (*definitions.MCP_PASSED_ON, "_meta")},
         }
         given = {key: thaw(value) for key, value in optional.items() if value}
-        return {"name": self.name, "description": self.description, "inputSchema": schema, **given}
+        return {"name": self.name, "description": self.shown_description, "inputSchema": schema, **given}
 
     def _openai(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         function: dict[str, Any] = {
             "name": self.name,
-            "description": self.description,
+            "description": self.shown_description,
             "parameters": parameters,
         }
         if isinstance(self.metadata.get("strict"), bool):

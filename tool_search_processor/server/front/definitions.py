@@ -100,7 +100,7 @@ def search_result(tool: Tool, hit: Hit | None) -> dict[str, Any]:
     return {
         "name": tool.name,
         "title": _title(tool),
-        "description": meta_tools.cut(tool.description, _DESCRIPTION_CHARACTERS),
+        "description": meta_tools.cut(tool.shown_description, _DESCRIPTION_CHARACTERS),
         "namespace": tool.namespace,
         "score": found["score"],
         "parameters": found["parameters"],

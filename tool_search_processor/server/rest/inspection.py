@@ -74,7 +74,7 @@ class Inspector:
         shown = {
             "name": tool.name,
             "namespace": tool.namespace,
-            "description": tool.description,
+            "description": tool.shown_description,
             "tags": sorted(tool.tags),
             "score": round(found.score, _DECIMALS),
             "fts_rank": found.fts_rank,

@@ -83,7 +83,7 @@ def tool_out(tool: Tool) -> ToolOut:
     fields = {
         "id": tool_id(tool.name),
         "name": tool.name,
-        "description": tool.description,
+        "description": tool.shown_description,
         "tool_type": tool.tool_type,
         "tags": sorted(tool.tags),
         "json_schema": definition,
@@ -104,4 +104,4 @@ def embedded_text(tool: Tool) -> str:
     """Return what of a tool a vector index embeds."""
     from tool_search_processor.search.vector import document_text
 
-    return document_text(Document(name=tool.name, description=tool.description))
+    return document_text(Document(name=tool.name, description=tool.shown_description))
