@@ -6,9 +6,10 @@ import logging
 import pytest
 
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.patience import Limits
 from tool_search_processor.catalog.sources import Source
 from tool_search_processor.errors import ConfigurationError, ProviderError
-from tool_search_processor.providers import CallableProvider
+from tool_search_processor.providers import CallableProvider, TransformedProvider
 from tool_search_processor.tools import Tool
 
 
@@ -105,6 +106,28 @@ async def test_a_list_of_something_else_is_reported_and_raised_where_asked(given
     assert "the provider 'flaky' must list Tools, found" in source.status().error
     with pytest.raises(ConfigurationError, match="return a list of Tool objects"):
         await source.read({}, strict=True)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_warming_up_counts_against_no_limit_and_happens_once(fails):
+    class Slow(Flaky):
+        warmed = 0
+
+        async def warm_up(self):
+            self.warmed += 1
+            end = asyncio.get_running_loop().time() + 0.05
+            while asyncio.get_running_loop().time() < end:  # noqa: ASYNC110 - it takes its time
+                await asyncio.sleep(0)
+            if fails:
+                raise ImportError("no SDK")
+
+    provider = Slow(Tool("a"))
+    transformed = TransformedProvider(provider, ())
+    source = Source(transformed, kind=Tool, limits=Limits(timeout_seconds=0.02))
+    assert [tool.name for tool in await source.read({})] == ["a"]
+    source.expire()
+    await source.read({})
+    assert (provider.warmed, source.status().up) == (1, True)
 
 
 async def test_status_before_and_after_reading():

@@ -26,6 +26,7 @@ from tool_search_processor.providers.base import (
     provider_failure,
     provider_name,
     provider_version,
+    warm_up_provider,
 )
 from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.tools import Tool
@@ -85,6 +86,7 @@ class Source(Generic[ComponentT]):
         self._hold_off = HoldOff(self._clock)
         self._flight: Flight | None = None
         self._lock = threading.RLock()  # an eager task factory reads before it returns the task
+        self._is_warm = False
         self._is_expired = False
         self._holds = False
         self._held_at: float | None = None
@@ -163,6 +165,8 @@ class Source(Generic[ComponentT]):
             strict: Raise what shows a mistake of the program instead of reporting it; waits for a reading
                 of its own.
         """
+        if not self._is_warm:
+            await self._warm_up()
         if strict or self._bounded or self.version() is None:
             return await self._read(context, strict=strict)
         # Twice, since the one that was under way may have begun before the last change.
@@ -189,6 +193,16 @@ class Source(Generic[ComponentT]):
         """End the reading that is under way."""
         if self._flight is not None:
             self._flight.cancel()
+
+    async def _warm_up(self) -> None:
+        """Let the provider import what it needs, say: that is no time in which it doesn't answer."""
+        try:
+            await warm_up_provider(self.provider)
+        except BaseException as exc:  # foreign code; where it matters, the list fails as well and is reported
+            if is_no_failure(exc):
+                raise
+            logger.debug("warming %r up failed", self.name, exc_info=exc)
+        self._is_warm = True
 
     async def _join(self, context: Context) -> bool:
         """Wait for the reading that is under way, or for a new one; tell whether it has ended."""

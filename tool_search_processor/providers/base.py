@@ -60,6 +60,8 @@ class ToolProvider(Protocol):
       gateway passes on beside the tools.
     - `async get_unlisted_resource(uri, context)`: a resource that it can read but doesn't list, as a link in
       an answer may lead to one; None for a URI that is none of its own, and for what it lists.
+    - `async warm_up()`: does what takes long once a process, such as an import, before the first list is
+      asked for; it counts against no time limit.
     - `async aclose()`: lets go of connections.
     """
 
@@ -186,6 +188,10 @@ class TransformedProvider(Provider):
         """Return what the wrapped provider left out, where it tells."""
         return tools_refused_by(self.provider)
 
+    async def warm_up(self) -> None:
+        """Warm the wrapped provider up."""
+        await warm_up_provider(self.provider)
+
     async def check_tools(self, context: Context) -> None:
         """Raise where a transform can't do its work on what the wrapped provider lists now.
 
@@ -299,6 +305,13 @@ async def check_provider(provider: object, context: Context) -> None:
     check = getattr(provider, "check_tools", None)
     if check is not None:
         await check(context)
+
+
+async def warm_up_provider(provider: object) -> None:
+    """Let a provider do what it does once a process, if there is anything."""
+    warm_up = getattr(provider, "warm_up", None)
+    if warm_up is not None:
+        await warm_up()
 
 
 async def close_provider(provider: object) -> None:

@@ -99,3 +99,24 @@ def test_without_the_sdk_an_error_names_the_extra(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "tool-search-processor\[mcp\]"'):
         MCPProvider.stdio("server")
+
+
+_WARM = """
+import asyncio, sys
+from tool_search_processor import MCPProvider
+
+async def main():
+    provider = MCPProvider.stdio(sys.executable, sys.argv[1:], name="small")
+    await provider.warm_up()
+    known = set(sys.modules)
+    await provider.list_tools({})
+    await provider.aclose()
+    print([name for name in set(sys.modules) - known if name.startswith(("mcp", "httpx", "pydantic"))])
+
+asyncio.run(main())
+"""
+
+
+def test_nothing_of_the_sdk_is_imported_once_the_time_of_a_server_runs():
+    ended = subprocess.run([sys.executable, "-c", _WARM, SMALL], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"

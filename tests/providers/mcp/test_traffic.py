@@ -6,11 +6,12 @@ import json
 
 import pytest
 from mcp.shared.message import SessionMessage
+from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from tool_search_processor.providers.mcp import traffic
-from tool_search_processor.providers.mcp.failures import UNREACHED, UNREADABLE
+from tool_search_processor.providers.mcp import failures, traffic
+from tool_search_processor.providers.mcp.failures import UNREADABLE
 from tool_search_processor.providers.mcp.left_out import LeftOut
 from tool_search_processor.providers.mcp.screening import Screen
 from tool_search_processor.providers.mcp.traffic import Traffic
@@ -108,16 +109,23 @@ def test_an_answer_that_is_none_without_its_deep_entries_either_fails(method, li
 
 
 @pytest.mark.parametrize(
-    ("message", "code"),
+    ("given", "message", "kind"),
     [
-        ("Failed to parse JSON response: 1 validation error", UNREADABLE),
-        ("Redirect to http://x not followed", UNREACHED),
-        ("No.", -1),
+        (PARSE_ERROR, "Failed to parse JSON response: 1 validation error", "UNREADABLE"),
+        (INVALID_REQUEST, "Redirect to http://x not followed", "UNREACHED"),
+        (CONNECTION_CLOSED, "SSE stream ended without a response", "CUT_OFF"),
+        (CONNECTION_CLOSED, "monthly quota spent", "SERVERS_OWN"),
     ],
 )
-def test_failures_that_the_sdk_found_get_their_kind(message, code):
+def test_failures_that_the_sdk_found_get_their_kind(given, message, kind):
+    error = received(traffic_of("tools/call"), id=1, error={"code": given, "message": message}).error
+    assert error.code == getattr(failures, kind)
+
+
+@pytest.mark.parametrize("message", ["No.", "Failed to parse the date", "Redirect to billing"])
+def test_other_errors_are_the_server_s_own(message):
     error = received(traffic_of("tools/call"), id=1, error={"code": -1, "message": message}).error
-    assert error.code == code
+    assert (error.code, error.message) == (-1, message)
 
 
 def test_other_failures_pass():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
@@ -50,13 +50,36 @@ class _Connection:
     owner: asyncio.Task[None] | None = None
     client: Client | None = None
     """Set once the server has answered."""
+    requests: int = 0
+    """How many are under way."""
+    is_retired: bool = False
+    """Whether it takes no more requests, and ends with the last of those that are under way."""
+
+    def retire(self) -> None:
+        """Take no more requests: its server has forgotten the session."""
+        self.is_retired = True
+        if self.requests == 0:
+            self.over.set()
+
+    @contextlib.contextmanager
+    def request(self) -> Iterator[None]:
+        """Count a request for as long as the block lasts."""
+        self.requests += 1
+        try:
+            yield
+        finally:
+            self.requests -= 1
+            if self.is_retired:
+                self.retire()
 
     @property
     def is_usable(self) -> bool:
         """Whether it stands or is being made, in the running loop: a forked child has another."""
         if self.loop is not asyncio.get_running_loop():
             return False
-        return not self.ready.done() or (self.client is not None and not self.over.is_set())
+        return not self.ready.done() or (
+            self.client is not None and not self.over.is_set() and not self.is_retired
+        )
 
 
 class Connector:
@@ -89,7 +112,8 @@ class Connector:
         self._backoff = backoff or Backoff()
         self._screen = screen
         self._connection: _Connection | None = None
-        self._owners: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.Task[None], _Connection] = {}
+        """Those that have not ended yet, by the task that holds them."""
         self._closings: set[asyncio.Task[None]] = set()
         self._last_error = ""
         # Some old servers end when they are asked which protocol they speak: they are next met as old ones.
@@ -97,7 +121,9 @@ class Connector:
         self._is_closed = False
 
     async def request(self, ask: Callable[[Client], Awaitable[_T]]) -> _T:
-        """Ask the server something, once more where it had forgotten the session and so did nothing.
+        """Ask the server something, again where it had forgotten the session and so did nothing.
+
+        All that were under way at that moment go on over one new connection.
 
         Args:
             ask: What is asked; it may be called twice.
@@ -108,17 +134,27 @@ class Connector:
         """
         from mcp import MCPError
 
-        client = await self.client()
         try:
-            return await ask(client)
+            return await self._request(ask)
         except MCPError as exc:
             if not is_session_gone(exc):
                 raise
-            self._drop(client)
-        return await ask(await self.client())
+        return await self._request(ask)
 
-    async def client(self) -> Client:
-        """Return the connected client.
+    async def _request(self, ask: Callable[[Client], Awaitable[_T]]) -> _T:
+        from mcp import MCPError
+
+        connection = await self._connected()
+        with connection.request():
+            try:
+                return await ask(await connection.ready)
+            except MCPError as exc:
+                if is_session_gone(exc):
+                    connection.is_retired = True
+                raise
+
+    async def _connected(self) -> _Connection:
+        """Return the connection once it stands.
 
         Raises:
             ProviderError: The server can't be reached, or could not a moment ago.
@@ -127,18 +163,20 @@ class Connector:
             raise ProviderError(f"the MCP provider {self._settings.name!r} was closed: make another")
         if self._connection is None or not self._connection.is_usable:
             self._connection = self._connect()
+        connection = self._connection
         # shielded: others may wait for the same connection, and it is wanted in any case
-        return await asyncio.shield(self._connection.ready)
+        await asyncio.shield(connection.ready)
+        return connection
 
     async def aclose(self) -> None:
         """End the connection for good, with its process or its sockets; what is under way fails."""
         self._is_closed = True
         running = asyncio.get_running_loop()
-        owners = {owner for owner in self._owners if owner.get_loop() is running and not owner.done()}
-        if self._connection is not None and self._connection.owner in owners:
-            self._connection.over.set()
-            if not self._connection.ready.done():
-                self._connection.owner.cancel()
+        owners = {owner for owner in self._connections if owner.get_loop() is running and not owner.done()}
+        for owner in owners:
+            self._connections[owner].over.set()
+            if not self._connections[owner].ready.done():
+                owner.cancel()
         if owners:
             _, late = await asyncio.wait(owners, timeout=_CLOSE_SECONDS)
             for owner in late:
@@ -159,8 +197,8 @@ class Connector:
         connection = _Connection(loop=loop, ready=loop.create_future())
         connection.ready.add_done_callback(_retrieve)
         connection.owner = loop.create_task(self._own(connection))
-        self._owners.add(connection.owner)
-        connection.owner.add_done_callback(self._owners.discard)
+        self._connections[connection.owner] = connection
+        connection.owner.add_done_callback(lambda owner: self._connections.pop(owner, None))
         return connection
 
     async def _own(self, connection: _Connection) -> None:
@@ -204,7 +242,7 @@ class Connector:
                 connection.ready.set_result(client)
                 self._on_connected()
                 await connection.over.wait()
-        return traffic.fault or "it hung up"
+        return traffic.fault or ("it has forgotten the session" if connection.is_retired else "it hung up")
 
     def _new_client(self, target: object) -> Client:
         from mcp import Client
@@ -245,12 +283,6 @@ class Connector:
         closing = asyncio.get_running_loop().create_task(self.aclose())
         self._closings.add(closing)  # a task that nobody holds may vanish
         closing.add_done_callback(self._closings.discard)
-
-    def _drop(self, client: Client) -> None:
-        """End a connection whose session its server has forgotten."""
-        connection = self._connection
-        if connection is not None and connection.client is client:
-            connection.over.set()
 
     def _settle(self, connection: _Connection, ending: str, *, said: str = "", advice: str = "") -> None:
         """Tell of an end that nobody asked for: who waits for the connection, or the log."""

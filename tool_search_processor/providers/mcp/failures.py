@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
 
 from tool_search_processor.errors import ProviderError, ToolCallError
@@ -10,15 +11,21 @@ if TYPE_CHECKING:
     from mcp import MCPError
     from pydantic import ValidationError
 
-UNREACHED = -32_098
-"""The JSON-RPC error code, of those free for implementations, of a request that was never sent."""
-CUT_OFF = -32_097
-"""The same of a request that was sent and got no answer: it may have been carried out."""
-SESSION_GONE = -32_096
-"""The same of a request that was not carried out, because its server has forgotten the session."""
-UNREADABLE = -32_095
-"""The same of a request whose answer came, and can't be read."""
+_OWN_CODES = -(2**40) - secrets.randbelow(2**40)
+"""Where the error codes begin that are made here: a server may use any code, and can't guess these."""
+UNREACHED = _OWN_CODES
+"""The code of a request that was never sent."""
+CUT_OFF = _OWN_CODES - 1
+"""The code of a request that was sent and got no answer: it may have been carried out."""
+SESSION_GONE = _OWN_CODES - 2
+"""The code of a request that was not carried out, because its server has forgotten the session."""
+UNREADABLE = _OWN_CODES - 3
+"""The code of a request whose answer came, and can't be read."""
+SERVERS_OWN = _OWN_CODES - 4
+"""The code that an error of the server's gets in the place of one that the SDK uses for lost connections."""
 
+_SDK_CLOSED = "Connection closed"
+"""What the SDK says where the connection ends under a request."""
 _LONGEST_WORDS = 1_000
 
 
@@ -40,10 +47,11 @@ def is_unreached(error: BaseException) -> bool:
 
 
 def is_cut_off(error: MCPError) -> bool:
-    """Tell whether a request was sent, and its answer was lost."""
+    """Return True if a request was sent, and its answer was lost."""
     from mcp_types import CONNECTION_CLOSED
 
-    return error.code in (CUT_OFF, CONNECTION_CLOSED)
+    # A server may use the SDK's code for errors of its own.
+    return error.code == CUT_OFF or (error.code == CONNECTION_CLOSED and error.message == _SDK_CLOSED)
 
 
 def short(text: object) -> str:
@@ -105,6 +113,8 @@ def _refusal(error: MCPError, *, server: str, tool: str) -> str:
             f"the connection to the server {server!r} ended during the call of {tool}, which may have been "
             "carried out or not: look before you repeat it. The next call connects again."
         )
+    if is_session_gone(error):
+        return f"the server {server!r} has forgotten the session, twice; {tool} was not run. Try again later."
     if error.code == UNREADABLE:
         return (
             f"{tool} was run, but what the server {server!r} answered can't be read: {short(error.message)}."

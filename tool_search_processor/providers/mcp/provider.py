@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import importlib.util
 import weakref
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
@@ -141,6 +142,7 @@ class MCPProvider(Provider):
         self.transport = transport
         self._resources_as_tools = resources_as_tools
         self._prompts_as_tools = prompts_as_tools
+        self._is_warm = False
         self._marks = Marks()
         self._left_out = LeftOut(name)
         self._connector = Connector(
@@ -341,6 +343,12 @@ class MCPProvider(Provider):
         """
         return await self._listed(self._offers.prompts)
 
+    async def warm_up(self) -> None:
+        """Import the SDK, which takes seconds on a busy machine, outside of every event loop."""
+        if not self._is_warm:
+            await asyncio.to_thread(importlib.import_module, "mcp")
+            self._is_warm = True
+
     async def aclose(self) -> None:
         """End the connection for good: the process is ended, the sockets are closed, calls fail."""
         await in_background(self._connector.aclose)
@@ -355,6 +363,7 @@ class MCPProvider(Provider):
 
         has_failed = True
         try:
+            await self.warm_up()
             listed = await in_background(lambda: self._connector.request(read_in_time))
             has_failed = False
             return listed

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.providers.mcp.failures import UNREACHED, UNREADABLE
+from tool_search_processor.providers.mcp.failures import CUT_OFF, SERVERS_OWN, UNREACHED, UNREADABLE
 from tool_search_processor.providers.mcp.lines import ENDLESS
 from tool_search_processor.providers.mcp.parts import MOST_PARTS, has_more_parts
 from tool_search_processor.providers.mcp.screening import Screen
@@ -152,11 +152,15 @@ def _failed(number: Any) -> JSONRPCError:
 
 
 def _retold(error: ErrorData) -> None:
-    """Give a failure that the SDK found over HTTP its kind, which nothing but its words tells."""
-    if error.message.startswith("Failed to parse"):
+    """Tell failures that the SDK found over HTTP from the server's own errors, by their code and words."""
+    from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR
+
+    if error.code == PARSE_ERROR and error.message.startswith("Failed to parse JSON response"):
         error.code, error.message = UNREADABLE, _UNREADABLE
-    elif error.message.startswith("Redirect to"):
+    elif error.code == INVALID_REQUEST and error.message.startswith("Redirect to "):
         error.code = UNREACHED
+    elif error.code == CONNECTION_CLOSED:
+        error.code = CUT_OFF if error.message.startswith("SSE stream ") else SERVERS_OWN
 
 
 def _number_in(line: object) -> str | None:

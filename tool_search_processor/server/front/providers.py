@@ -20,6 +20,7 @@ from tool_search_processor.providers.base import (
     components_of,
     provider_name,
     unlisted_resource_of,
+    warm_up_provider,
 )
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools
@@ -99,8 +100,9 @@ class RequestProviders(Provider):
         return as_providers(await named if inspect.isawaitable(named) else named)
 
     async def _list(self, provider: ToolProvider, context: Context, kind: Kind) -> Sequence[Any]:
-        work = components_of(provider, context, kind=kind, make=self._make)
         try:
+            await warm_up_provider(provider)
+            work = components_of(provider, context, kind=kind, make=self._make)
             return tuple(await within(work, self._timeout_seconds))
         except BaseException as exc:  # foreign code: one that fails doesn't take the others down
             if is_no_failure(exc):
