@@ -744,3 +744,49 @@ async def test_a_broken_litellm_speaks_for_itself(monkeypatch, tmp_path):
     monkeypatch.delitem(sys.modules, "litellm", raising=False)
     with pytest.raises(ImportError, match="a_part_that_is_missing"):
         await Agent(name="a", model="openai/x").run("q")
+
+
+LOST = {"role": "assistant", "content": None, "tool_calls": []}
+
+
+def answering(*replies):
+    """Return a completion that gives messages with their finish reasons, in order, and what it was sent."""
+    left, sent = list(replies), []
+
+    async def completion(**request):
+        sent.append(request["messages"])
+        message, reason = left.pop(0)
+        return {"choices": [{"index": 0, "finish_reason": reason, "message": message}]}
+
+    return completion, sent
+
+
+@pytest.mark.parametrize("reason", ["tool_calls", "function_call", "malformed_function_call"])
+async def test_a_call_that_a_server_lost_is_asked_for_once_more(reason, caplog):
+    completion, sent = answering((LOST, reason), ({"role": "assistant", "content": "done"}, "stop"))
+    agent, _ = agent_of(completion)
+    result = await agent.run("q")
+    assert (result.output, result.finish_reason, result.steps) == ("done", "stop", 2)
+    assert "no call arrived" in sent[1][0]["content"]
+    assert sent[1][1:] == result.messages[:1]
+    assert "held no call that can be read" in caplog.text
+
+
+async def test_a_server_that_loses_calls_again_and_again_ends_the_run_in_words():
+    agent, _ = agent_of(answering((LOST, "tool_calls"), (LOST, "tool_calls"))[0])
+    result = await agent.run("q")
+    assert result.finish_reason == "aborted"
+    assert "held no call and no text" in result.output
+    assert result.messages == [USER | {"content": "q"}]
+
+
+async def test_the_old_form_of_a_call_runs():
+    call = {"name": "add", "arguments": '{"a": 1, "b": 1}'}
+    completion, sent = answering(
+        ({"role": "assistant", "content": None, "function_call": call}, "function_call"),
+        ({"role": "assistant", "content": "2"}, "stop"),
+    )
+    agent, _ = agent_of(completion)
+    result = await agent.run("q")
+    assert (result.output, result.steps) == ("2", 2)
+    assert [message["role"] for message in sent[1]] == ["user", "assistant", "tool"]

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tool_search_processor.agent.completions import ChunkAssembler, Reply, complete, parse_reply
+from tool_search_processor.agent.chunks import ChunkAssembler
+from tool_search_processor.agent.completions import complete
+from tool_search_processor.agent.replies import Reply, parse_reply
 from tool_search_processor.errors import ToolSearchError
 
 
@@ -166,6 +168,56 @@ def test_streamed_calls_of_index_0_with_an_id_only_where_there_are_arguments(ord
     calls = assembled(*(pieces[place] for place in order))
     given = [("add", '{"a":1}'), ("sub", "{}"), ("sub", "{}")]
     assert [(name, arguments) for _, name, arguments in calls] == [given[place] for place in order]
+
+
+WHOLE = piece("add", '{"a": 1}', index=0)
+
+
+@pytest.mark.parametrize(
+    ("deltas", "names"),
+    [
+        ([{**WHOLE, "id": "c1"}, WHOLE], ["add"]),
+        ([{**WHOLE, "id": "c1"}, {**WHOLE, "id": "c1"}], ["add"]),
+        ([WHOLE, {**WHOLE, "id": "c1"}], ["add"]),
+        ([WHOLE, WHOLE, WHOLE], ["add"]),
+        ([{**WHOLE, "id": "c1"}, piece("add", {"a": 1}, index=0)], ["add"]),
+        ([{**WHOLE, "id": "c1"}, piece("add", '{"a"', index=0), piece(None, ":1}", index=0)], ["add"]),
+        ([piece("add", '{"a": ', index=0, id="c1"), piece(None, "1}", index=0), WHOLE], ["add"]),
+        (
+            [WHOLE, piece("sub", '{"a": 1}', index=0), WHOLE, piece("sub", '{"a": 1}', index=0)],
+            ["add", "sub"],
+        ),
+        ([piece("add", '{"a": 1}'), piece("add", '{"a": 1}')], ["add"]),
+        ([{**WHOLE, "id": "c1"}, {**WHOLE, "id": "c2"}], ["add", "add"]),
+        ([WHOLE, {**WHOLE, "index": 1}], ["add", "add"]),
+        ([{**WHOLE, "id": "c1"}, piece("add", '{"a": 2}', index=0, id="c1")], ["add", "add"]),
+    ],
+)
+def test_a_call_that_a_stream_says_twice_is_one_call(deltas, names):
+    calls = assembled(*deltas)
+    assert [name for _, name, _ in calls] == names
+    assert all(json.loads(arguments) for _, _, arguments in calls)
+    assert calls[0][0] in ("", "c1")
+
+
+def test_the_old_form_of_a_call_is_read():
+    call = {"name": "add", "arguments": '{"a": 1}'}
+    whole = parse_reply(response({"content": None, "function_call": call}, "function_call"))
+    assert [(one.name, one.arguments) for one in whole.calls] == [("add", '{"a": 1}')]
+    assembler = ChunkAssembler()
+    for delta in ({"name": "add", "arguments": ""}, {"arguments": '{"a":'}, {"arguments": " 1}"}, None):
+        assembler.add(chunk(function_call=delta))
+    assert [(one.name, one.arguments) for one in assembler.reply().calls] == [("add", '{"a": 1}')]
+
+
+def test_a_server_that_sends_both_forms_of_a_call_calls_once():
+    old = {"name": "add", "arguments": '{"a": 1}'}
+    new = {"id": "c1", "function": old}
+    both = parse_reply(response({"content": None, "function_call": old, "tool_calls": [new]}))
+    assert [one.id for one in both.calls] == ["c1"]
+    assembler = ChunkAssembler()
+    assembler.add(chunk(function_call=old, tool_calls=[{**new, "index": 0}]))
+    assert [one.id for one in assembler.reply().calls] == ["c1"]
 
 
 def test_streamed_calls_without_index_and_id():

@@ -7,7 +7,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from types import MappingProxyType
 
-from tool_search_processor.agent.completions import Completion, Reply, complete
+from tool_search_processor.agent.completions import Completion, complete
+from tool_search_processor.agent.replies import Reply
 from tool_search_processor.agent.resumption import PausedRun
 from tool_search_processor.agent.runs import (
     Done,

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from tool_search_processor.agent.completions import Reply
+from tool_search_processor.agent.replies import Reply
 from tool_search_processor.agent.runs import FinishReason, RunResult, Usage
 from tool_search_processor.call_requests import CallRequest, unique_ids
 from tool_search_processor.messages import call_ids, merge_system, to_openai_messages
@@ -20,6 +20,10 @@ logger = logging.getLogger(__name__)
 
 _CUT: Final = "length"
 _FILTERED: Final = "content_filter"
+_CALLING: Final = frozenset({"tool_calls", "function_call", "tool_use", "malformed_function_call"})
+_CALL_LOST: Final = (
+    "Your last answer said that it calls a tool, and no call arrived. Make it again, or answer in words."
+)
 
 
 class RunState:
@@ -42,12 +46,14 @@ class RunState:
         self.decided = False
         """Whether answers to pending calls have taken effect."""
         self._output = ""
+        self._has_lost_call = False
         self._pending: list[PendingCall] = []
 
     def step(self, number: int, *, instructions: str) -> InputStep:
         """Return the input of a step, with copies of the history under the agent's instructions."""
         messages = merge_system([plain(message) for message in self.history], before=[instructions])
-        return self.base.replace(messages=messages, step_number=number)
+        told = [_CALL_LOST] if self._has_lost_call else []
+        return self.base.replace(messages=messages, step_number=number, instructions=told)
 
     def count(self, reply: Reply, *, sent: int, full: int) -> Usage:
         """Count a model call; returns the usage of that call alone."""
@@ -72,8 +78,12 @@ class RunState:
         if calls or reply.text:
             self.history.append(message)
         if calls:
+            self._has_lost_call = False
             self._output = reply.text or self._output
             return calls
+        if reply.finish_reason in _CALLING and not reply.text:
+            self._lose_call(reply)
+            return []
         reason: FinishReason = "stop"
         if reply.finish_reason == _CUT:
             reason = _CUT
@@ -118,6 +128,21 @@ class RunState:
             run_id=self.base.run_id,
             thread_id=self.base.thread_id,
         )
+
+    def _lose_call(self, reply: Reply) -> None:
+        """Ask the model once more where its server lost the calls; the second time in a row ends the run."""
+        logger.warning(
+            "the model's answer of step %s ended with finish_reason %r and held no call that can be read",
+            self.steps - 1,
+            reply.finish_reason,
+        )
+        if self._has_lost_call:
+            self.finish(
+                "aborted",
+                output=f"Two answers of the model in a row ended with finish_reason {reply.finish_reason!r} "
+                "and held no call and no text: its server may not read this model's calls.",
+            )
+        self._has_lost_call = True
 
     def _runnable(self, reply: Reply) -> list[CallRequest]:
         if reply.finish_reason == _FILTERED:

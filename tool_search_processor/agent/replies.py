@@ -1,0 +1,67 @@
+"""A model's answer as plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tool_search_processor.call_requests import CallRequest, read_calls
+from tool_search_processor.errors import ToolSearchError
+from tool_search_processor.plain import clean_text, field_of, items_of, sendable, text_of
+
+# what a provider wants back with the assistant message that it came in
+_RETURNED = ("reasoning_content", "thinking_blocks", "reasoning_items", "provider_specific_fields")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One answer of the model."""
+
+    text: str = ""
+    calls: tuple[CallRequest, ...] = ()
+    """With the ids that the model's server gave; see `unique_ids`."""
+    finish_reason: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+    cached_tokens: int = 0
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the assistant message that its provider wants back, such as thinking blocks."""
+
+
+def parse_reply(response: Any) -> Reply:
+    """Read a whole response, given as objects or as dicts.
+
+    Raises:
+        ToolSearchError: It has no choices.
+    """
+    choices = items_of(field_of(response, "choices"))
+    if not choices:
+        raise ToolSearchError(f"the model's response has no choices: found {response!r:.200}")
+    message = field_of(choices[0], "message")
+    extra = {name: sendable(field_of(message, name)) for name in _RETURNED}
+    return Reply(
+        text=clean_text(text_of(field_of(message, "content")) or text_of(field_of(message, "refusal"))),
+        calls=tuple(read_calls(message)),
+        finish_reason=field_of(choices[0], "finish_reason"),
+        extra={name: value for name, value in extra.items() if value},
+        **usage_of(field_of(response, "usage")),
+    )
+
+
+def usage_of(usage: Any) -> dict[str, int]:
+    """Return the figures of a usage, given as an object or as a dict."""
+
+    def number(value: Any, name: str) -> int:
+        found = field_of(value, name)
+        return int(found) if isinstance(found, int | float) and math.isfinite(found) else 0
+
+    prompt, completion = number(usage, "prompt_tokens"), number(usage, "completion_tokens")
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": number(usage, "total_tokens") or prompt + completion,
+        "cached_tokens": number(field_of(usage, "prompt_tokens_details"), "cached_tokens"),
+    }
