@@ -11,9 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import standard_library
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tool_search_processor.catalog import Catalog
 from tool_search_processor.search import segments
 from tool_search_processor.search.base import CountingIndex, Document, SearchIndex
 from tool_search_processor.search.bm25 import BM25Index
@@ -625,3 +627,39 @@ def test_eight_known_words_say_enough_in_a_long_request():
 def test_a_query_of_nothing_known_leaves_all_tools_alike():
     odds = index_of(*DESK).log_odds("qintar wumfle zorblax")
     assert (odds == odds[0]).all()
+
+
+def test_a_thing_of_another_finds_the_compound():
+    index = BM25Index()
+    index.update([Document("weekday", "Names it."), Document("add", "Adds numbers.")])
+    assert [(hit.name, hit.matched) for hit in index.search("Which day of the week was it?")] == [
+        ("weekday", ("weekday",))
+    ]
+    assert index.search("Which day was in the week?") == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which day of the week was 1969-07-20?",
+        "what day of the week is 29 February 2024",
+        "day of the week of a date",
+    ],
+)
+async def test_the_day_of_the_week_is_found_among_days_and_weeks(query):
+    hits = await Catalog(standard_library.tools()).search(query, limit=3)
+    assert hits[0].name == "weekday_of_date"
+
+
+def test_a_compound_that_no_tool_holds_changes_nothing():
+    index = BM25Index()
+    index.update([Document("rename_file", "Changes the name of a file."), Document("other", "Does more.")])
+    found = [(hit.name, hit.score) for hit in index.search("name of the file")]
+    assert found == [(hit.name, hit.score) for hit in index.search("name, the file")]
+
+
+def test_a_compound_that_the_query_says_itself_counts_once():
+    index = BM25Index()
+    index.update([Document("weekday", "Day of the week."), Document("other", "Does more.")])
+    both = index.search("weekdays: day of the week")[0]
+    assert both.matched == ("weekdays", "day", "week")

@@ -105,3 +105,19 @@ def test_neighbours_may_be_one_term():
 def test_only_latin_words_are_joined_and_only_as_a_whole(words, place, term):
     held = {"github": 1, "open": 1, "web": 1, "天气": 1}
     assert joined(words, place, lambda key: held.get(key, 0)) == term
+
+
+@pytest.mark.parametrize(
+    ("query", "compounds"),
+    [
+        ("Which day of the week was it?", ("weekday",)),
+        ("the Name of a File and the zone of time", ("filename", "timezone")),
+        ("day of the week", ("weekday",)),
+        ("out of it, 3 of 5, of the week", ()),
+        ("day  off the week", ()),
+        ("a " * 50 + "part of whole " * 50, ("wholepart",)),
+        ("Get the day of the week in Oslo. Translate this text to Norwegian now", ()),
+    ],
+)
+def test_a_thing_of_another_may_be_written_as_one_word(query, compounds):
+    assert parse(query).compounds == compounds

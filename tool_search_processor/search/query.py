@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from tool_search_processor.search import text
 from tool_search_processor.search.thesaurus import CONCEPT_SHARE, concepts_of
@@ -18,6 +19,9 @@ _CLAUSE_END = re.compile(
     r"[.?!;\u3002\uff1f\uff01\uff1b\n]+(?=\s|$|[^\x00-\x7f])|,? \b(?:and|then) ", re.IGNORECASE
 )
 
+_MOST_COMPOUNDS = 12
+_OF = re.compile(r"\b([A-Za-z]{3,}) of (?:the |an? )?([A-Za-z]{3,})\b")
+
 _MAY_END = re.compile("[.?!;\u3002\uff1f\uff01\uff1b\n]| and | then ", re.IGNORECASE)
 
 
@@ -27,6 +31,8 @@ class Query:
 
     words: tuple[str, ...]
     """Distinct by what they are indexed under, in order; folded but in their own case."""
+    compounds: tuple[str, ...] = ()
+    """What "day of the week" may be written as: "weekday". None if the request asks for several things."""
     clauses: tuple[tuple[str, ...], ...] = ()
     """The words of each part of a request that asks for several things; none if it asks for one."""
 
@@ -52,7 +58,15 @@ def parse(query: str) -> Query:
     words = tuple(canonical.values()) or tuple(dict.fromkeys(text.words(query)))
     several = 1 < len(clauses) <= _MOST_CLAUSES
     kept = words[: text.QUERY_WORDS]
-    return Query(words=kept, clauses=tuple(map(tuple, clauses)) if several else ())
+    compounds = () if several else _compounds(query)
+    return Query(words=kept, compounds=compounds, clauses=tuple(map(tuple, clauses)) if several else ())
+
+
+def _compounds(query: str) -> tuple[str, ...]:
+    if " of " not in query:
+        return ()
+    pairs = islice(_OF.finditer(query), _MOST_COMPOUNDS)
+    return tuple(dict.fromkeys(f"{pair[2]}{pair[1]}".lower() for pair in pairs))
 
 
 def idf(frequency: int, size: int) -> float:

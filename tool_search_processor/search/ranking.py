@@ -17,6 +17,7 @@ from tool_search_processor.search.pruning import PrunedSearch, kth_greatest
 from tool_search_processor.search.query import Query, idf, joined, parse
 from tool_search_processor.search.request_documents import RequestDocuments
 from tool_search_processor.search.segments import Snapshot
+from tool_search_processor.search.text import terms_of
 from tool_search_processor.search.word_evidence import WordEvidence, add_up
 
 _ENOUGH = 8
@@ -120,7 +121,8 @@ class Ranking:
 def _found(asked: Query, source: Snapshot | RequestDocuments) -> Mapping[str, WordEvidence]:
     """Return what each word of a query finds.
 
-    A word with a capital inside a sentence that no tool holds is a name, not a misspelling.
+    A word with a capital inside a sentence that no tool holds is a name, not a misspelling. A compound that
+    no tool holds is not a word: it isn't missing.
     """
     found: dict[str, WordEvidence] = {}
     for place, word in enumerate(asked.words):
@@ -128,6 +130,11 @@ def _found(asked: Query, source: Snapshot | RequestDocuments) -> Mapping[str, Wo
         if evidence.missing and (term := joined(asked.words, place, source.frequency)):
             evidence = source.evidence(term, guess=False)
         found[word] = evidence
+    said = {term for word in found for term in terms_of(word)} if asked.compounds else ()
+    for word in asked.compounds:
+        term = terms_of(word)[0]
+        if term not in said and source.frequency(term) > 0:
+            found[word] = source.evidence(word, guess=False)
     return found
 
 
