@@ -631,11 +631,9 @@ def test_a_query_of_nothing_known_leaves_all_tools_alike():
 
 def test_a_thing_of_another_finds_the_compound():
     index = BM25Index()
-    index.update([Document("weekday", "Names it."), Document("add", "Adds numbers.")])
-    assert [(hit.name, hit.matched) for hit in index.search("Which day of the week was it?")] == [
-        ("weekday", ("weekday",))
-    ]
-    assert index.search("Which day was in the week?") == []
+    index.update([Document("week_part", "Says which part of the week it is."), Document("filename")])
+    (first, *_) = index.search("Name of the file")
+    assert (first.name, "filename" in first.matched) == ("filename", True)
 
 
 @pytest.mark.parametrize(
