@@ -1,10 +1,14 @@
 """Foreign types, and the form in which a schema goes to a model."""
 
+import json
+
 import jsonschema
 import pytest
 
+from tool_search_processor.tools import Tool
 from tool_search_processor.tools.frozen import freeze
-from tool_search_processor.tools.schemas import map_types, resolve_pointer, wire_schema
+from tool_search_processor.tools.schema_walk import resolve_pointer
+from tool_search_processor.tools.schemas import map_types, mend_schema, wire_schema
 
 
 @pytest.mark.parametrize(
@@ -26,6 +30,9 @@ from tool_search_processor.tools.schemas import map_types, resolve_pointer, wire
         (["str", "None"], ["string", "null"]),
         (["int", "integer"], ["integer"]),
         (["string", "null"], ["string", "null"]),
+        (["str", "Widget"], ["string"]),
+        (["Widget", "int", 3, {"type": "object"}], ["integer"]),
+        (["string", None], ["string", "null"]),
     ],
 )
 def test_foreign_type_words_are_mapped(word, mapped):
@@ -132,7 +139,7 @@ def test_a_schema_that_providers_take_goes_out_as_it_came(schema):
         ({"$ref": "#/$defs/Gone", "$defs": {}}, {"type": "object", "properties": {}, "$defs": {}}),
         (
             {"type": "object", "properties": {"a": "string", "b": None, "type": "object", "c": True}},
-            {"type": "object", "properties": {"a": {}, "b": {}, "type": {}, "c": True}},
+            {"type": "object", "properties": {"a": {}, "b": {}, "type": {}, "c": {}}},
         ),
     ],
 )
@@ -152,9 +159,13 @@ def test_what_providers_would_refuse_is_mended(schema, sent):
         ({"enum": None, "description": 3, "title": None, "pattern": 1, "const": None}, {"const": None}),
         ({"anyOf": [{"type": "string"}, "integer", None]}, {"anyOf": [{"type": "string"}]}),
         ({"anyOf": [], "allOf": {}, "not": []}, {}),
-        ({"required": ["a", "b", "a", 1]}, {"required": ["a", "b"]}),
+        (
+            {"properties": {"a": {}, "b": {}}, "required": ["a", "b", "a", 1]},
+            {"properties": {"a": {}, "b": {}}, "required": ["a", "b"]},
+        ),
         ({"$ref": "#/$defs/Gone", "description": "D"}, {"description": "D"}),
-        ({"$defs": [], "definitions": {"A": "string"}}, {"definitions": {"A": {}}}),
+        ({"$defs": [], "definitions": {"A": "string"}}, {}),
+        ({"dependencies": {"a": "b"}}, {}),
         ({"type": "string", "nullable": True}, {"type": ["string", "null"], "nullable": True}),
         ({"type": "null", "nullable": True}, {"type": "null", "nullable": True}),
         # what it and the Responses API refuse: "regex lookaround is not supported"
@@ -207,19 +218,20 @@ def test_parameters_have_names_that_providers_take():
     assert shown(()) == ()
 
 
-def test_a_reference_root_is_inlined_and_its_definitions_stay():
+def test_a_reference_root_is_inlined_and_the_definitions_it_uses_stay():
     definitions = {
         "Alias": {"$ref": "#/$defs/Node"},
         "Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}, "title": "Node"},
     }
     wire = wire_schema({"$ref": "#/$defs/Alias", "$defs": definitions, "description": "A list."})
+    del definitions["Alias"]
     assert wire.schema == {**definitions["Node"], "$defs": definitions, "description": "A list."}
 
 
 def test_references_in_a_circle_lead_nowhere():
     definitions = {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}
     wire = wire_schema({"$ref": "#/$defs/A", "$defs": definitions})
-    assert wire.schema == {"type": "object", "properties": {}, "$defs": definitions}
+    assert wire.schema == {"type": "object", "properties": {}}
 
 
 @pytest.mark.parametrize(
@@ -312,3 +324,155 @@ def test_arguments_are_unwrapped_or_taken_as_they_are():
 )
 def test_pointers(pointer, target):
     assert resolve_pointer({"a/b": {"c~d": [10, 20]}, "e f": 1}, pointer) == target
+
+
+BOOLEAN_PLACES = {
+    "properties": lambda s: {"properties": {"x": s}},
+    "patternProperties": lambda s: {"patternProperties": {"^x": s}},
+    "items": lambda s: {"items": s},
+    "old items": lambda s: {"items": [s, {}]},
+    "prefixItems": lambda s: {"prefixItems": [s]},
+    "additionalItems": lambda s: {"additionalItems": s},
+    "anyOf": lambda s: {"anyOf": [{"type": "string"}, s]},
+    "oneOf": lambda s: {"oneOf": [{"type": "string"}, s]},
+    "allOf": lambda s: {"allOf": [s]},
+    "not": lambda s: {"not": s},
+    "if": lambda s: {"if": s, "then": s, "else": s},
+    "contains": lambda s: {"contains": s},
+    "propertyNames": lambda s: {"propertyNames": s},
+    "dependentSchemas": lambda s: {"dependentSchemas": {"x": s}},
+    "dependencies": lambda s: {"dependencies": {"x": s}},
+    "unevaluatedItems": lambda s: {"unevaluatedItems": s},
+    "unevaluatedProperties": lambda s: {"unevaluatedProperties": s},
+    "contentSchema": lambda s: {"contentSchema": s},
+    "$defs": lambda s: {"$ref": "#/properties/a/$defs/X", "$defs": {"X": s}},
+    "deep": lambda s: {"items": {"properties": {"y": {"anyOf": [s, {"type": "null"}]}}}},
+}
+
+
+@pytest.mark.parametrize("value", [True, False])
+@pytest.mark.parametrize("place", BOOLEAN_PLACES)
+def test_no_schema_that_is_sent_is_a_boolean_and_each_means_the_same(place, value):
+    given = {"type": "object", "properties": {"a": BOOLEAN_PLACES[place](value)}}
+    sent = wire_schema(given).schema
+    text = json.dumps(sent)
+    assert "true" not in text
+    assert "false" not in text
+    before, after = (jsonschema.Draft202012Validator(schema) for schema in (mend_schema(given), sent))
+    for instance in ({}, {"x": 1}, {"y": 1}, [], [1], [1, 2, 3], "x", 1, None, [{"y": 1}]):
+        assert before.is_valid({"a": instance}) == after.is_valid({"a": instance}), instance
+
+
+def test_additional_properties_may_be_a_boolean():
+    given = {"type": "object", "properties": {"a": {"additionalProperties": True}}}
+    for schema in (given, {**given, "additionalProperties": False}):
+        assert wire_schema(schema).schema == schema
+
+
+def at_root(schema):
+    return {"type": "object", **schema}
+
+
+@pytest.mark.parametrize("place", [at_root, lambda s: at_root({"properties": {"l": {"items": s}}})])
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"required": ["q"]}, {}),
+        ({"properties": {"a": {}}, "required": ["a", "q"]}, {"properties": {"a": {}}, "required": ["a"]}),
+        ({"properties": {"a": {}}, "if": {"required": ["a"]}, "then": {"required": ["q"]}},
+         {"properties": {"a": {}}, "if": {"required": ["a"]}, "then": {}}),
+        ({"properties": {"a": {}}, "if": {"required": ["q"]}, "then": {"required": ["a"]}},
+         {"properties": {"a": {}}}),
+        ({"properties": {"a": {}, "b": {}}, "dependentRequired": {"a": ["b", "q"], "q": ["a"], "b": ["q"]}},
+         {"properties": {"a": {}, "b": {}}, "dependentRequired": {"a": ["b"]}}),
+        ({"properties": {"a": {}}, "dependencies": {"a": ["q"], "q": {"required": ["a"]}}},
+         {"properties": {"a": {}}, "dependencies": {"q": {"required": ["a"]}}}),
+        ({"properties": {"a": {}}, "dependentSchemas": {"a": {"required": ["q", "a"]}}},
+         {"properties": {"a": {}}, "dependentSchemas": {"a": {"required": ["a"]}}}),
+    ],
+)  # fmt: skip
+def test_names_that_no_property_has_are_not_demanded(place, given, sent):
+    assert wire_schema(place(given)).schema == {"properties": {}, **place(sent)}
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"anyOf": [{"required": ["a"]}, {"required": ["q"]}]}, {"anyOf": [{"required": ["a"]}, {}]}),
+        ({"oneOf": [{"required": ["a"]}, {"required": ["q"]}]}, {"anyOf": [{"required": ["a"]}, {}]}),
+        (
+            {"oneOf": [{"required": ["q"]}, {}], "anyOf": [{}]},
+            {"anyOf": [{}], "allOf": [{"anyOf": [{}, {}]}]},
+        ),
+        ({"allOf": [{"required": ["a", "q"]}]}, {"allOf": [{"required": ["a"]}]}),
+        ({"allOf": [{"properties": {"q": {}}}, {"required": ["q"]}]}, None),
+        ({"not": {"required": ["a", "b"]}}, None),
+        ({"not": {"required": ["a", "q"]}}, {}),
+        ({"not": {"properties": {"a": {"required": ["q"]}}}}, {}),
+        ({"allOf": [{"$ref": "#/$defs/D"}], "required": ["d", "q"]},
+         {"allOf": [{"$ref": "#/$defs/D"}], "required": ["d"]}),
+        ({"allOf": [{"$ref": "#/$defs/Needs"}]}, None),
+    ],
+)  # fmt: skip
+def test_a_branch_may_demand_what_is_declared_elsewhere_for_the_same_value(given, sent):
+    definitions = {"D": {"properties": {"d": {}}}, "Needs": {"required": ["a", "ghost"]}}
+    shared = {"type": "object", "properties": {"a": {}, "b": {}}}
+
+    def nested(inner):
+        used = {name: one for name, one in definitions.items() if f"#/$defs/{name}" in json.dumps(inner)}
+        cleared = {**used, "Needs": {"required": ["a"]}} if "Needs" in used else used
+        return {
+            "type": "object",
+            "properties": {"o": {**shared, **inner}},
+            **({"$defs": cleared} if cleared else {}),
+        }
+
+    wire = wire_schema({"type": "object", "properties": {"o": {**shared, **given}}, "$defs": definitions})
+    assert wire.schema == nested(given if sent is None else sent)
+
+
+def test_what_needs_a_definition_keeps_it_and_others_go():
+    def definitions(*names):
+        every = {
+            "A": {"properties": {"b": {"$ref": "#/$defs/B"}}},
+            "B": {"items": {"$ref": "#/$defs/A"}},
+            "Deep": {"properties": {"in": {"$defs": {"X": {"type": "string"}, "Y": {}}}}},
+            "Unused": {"$ref": "#/$defs/Only"},
+            "Only": {"$ref": "#/$defs/Unused"},
+            "a/b c": {"type": "integer"},
+            "Anchored": {"$anchor": "here", "type": "string"},
+        }
+        return {name: every[name] for name in names}
+
+    def sent(properties, *names):
+        given = {"type": "object", "properties": properties, "$defs": definitions(*definitions_all)}
+        return wire_schema(given).schema, {
+            "type": "object",
+            "properties": properties,
+            **({"$defs": definitions(*names)} if names else {}),
+        }
+
+    definitions_all = ("A", "B", "Deep", "Unused", "Only", "a/b c", "Anchored")
+    for properties, names in (
+        ({"x": {"type": "string"}}, ()),
+        ({"x": {"$ref": "#/$defs/A"}}, ("A", "B")),
+        ({"x": {"anyOf": [{"$ref": "#/$defs/B"}, {"type": "null"}]}}, ("A", "B")),
+        ({"x": {"$ref": "#/$defs/a~1b%20c"}}, ("a/b c",)),
+        ({"x": {"$ref": "#here"}}, ("Anchored",)),
+    ):
+        found, expected = sent(properties, *names)
+        assert found == expected
+    deep, _ = sent({"x": {"$ref": "#/$defs/Deep/properties/in/$defs/X"}})
+    assert deep["$defs"] == {"Deep": {"properties": {"in": {"$defs": {"X": {"type": "string"}}}}}}
+
+
+def test_definitions_stay_for_mcp_and_are_nowhere_in_what_a_model_gets():
+    given = {
+        "type": "object",
+        "properties": {"a": True, "n": {"type": "object", "definitions": {"X": {}}}},
+        "required": ["ghost"],
+        "$defs": {"Unused": {"type": "string"}},
+    }
+    tool = Tool.from_mcp({"name": "t", "inputSchema": given})
+    assert tool.to_mcp()["inputSchema"] == given
+    assert tool.wire_schema() == {"type": "object", "properties": {"a": {}, "n": {"type": "object"}}}

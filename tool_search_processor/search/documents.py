@@ -8,7 +8,12 @@ from typing import Any
 from tool_search_processor.plain import is_number
 from tool_search_processor.search.base import Document
 from tool_search_processor.tools import Tool
-from tool_search_processor.tools.schemas import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS, resolve_pointer
+from tool_search_processor.tools.schema_walk import (
+    LIST_KEYWORDS,
+    MAP_KEYWORDS,
+    SINGLE_KEYWORDS,
+    resolve_pointer,
+)
 
 _TEXTS = frozenset({"description", "title"})
 

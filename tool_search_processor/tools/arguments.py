@@ -10,15 +10,10 @@ from itertools import islice
 from typing import Any, Protocol
 
 from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.tools.dialects import NOTHING_FITS, without_booleans
 from tool_search_processor.tools.frozen import MAX_DEPTH, refuse_deep
-from tool_search_processor.tools.schemas import (
-    LIST_KEYWORDS,
-    MAP_KEYWORDS,
-    Path,
-    Schema,
-    edit_schemas,
-    mend_schema,
-)
+from tool_search_processor.tools.schema_walk import Schema, edit_schemas
+from tool_search_processor.tools.schemas import Path, mend_schema
 from tool_search_processor.tools.validators import (
     Failure,
     bounded_references,
@@ -39,8 +34,6 @@ _MAX_FAILURES = 1_000
 """Failures that are looked at: a sentence each for a hundred thousand wrong items would take seconds."""
 _MAX_WORDED = 20
 _MAX_DECODE_ROUNDS = 4
-
-_NOTHING_FITS: Schema = {"not": {}}
 
 _LIMITS: dict[str, str] = {
     "minimum": "at least {}",
@@ -187,7 +180,7 @@ def schema_check(schema: Schema) -> ArgumentsCheck:
     What is broken in a schema checks nothing: a tool with an odd schema stays callable. Formats are not
     enforced, and nothing is fetched from the network.
     """
-    schema = edit_schemas(mend_schema(schema), _without_false)
+    schema = edit_schemas(mend_schema(schema), without_booleans)
     try:
         validator = compiled_validator(schema)
     except Exception:  # noqa: BLE001  # a foreign schema may be broken in any way
@@ -216,19 +209,6 @@ def both_checks(first: ArgumentsCheck, second: ArgumentsCheck) -> ArgumentsCheck
         return checked if checked.problems else second(checked.value)
 
     return check
-
-
-def _without_false(schema: Schema) -> Schema:
-    """Write the schema `false` as `{"not": {}}`: jsonschema tells no place for its errors otherwise."""
-    changes: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in MAP_KEYWORDS and isinstance(value, dict) and False in value.values():
-            changes[key] = {name: _NOTHING_FITS if v is False else v for name, v in value.items()}
-        elif key in LIST_KEYWORDS and isinstance(value, list) and False in value:
-            changes[key] = [_NOTHING_FITS if v is False else v for v in value]
-        elif key == "items" and value is False:
-            changes[key] = _NOTHING_FITS
-    return {**schema, **changes} if changes else schema
 
 
 def _problems(errors: Iterable[Failure], root: Schema) -> Iterator[Problem]:
@@ -270,7 +250,7 @@ def _branch_problems(error: Failure, path: Path, root: Schema) -> Iterator[Probl
         found = found_text(tags[0].instance)
         yield Problem(tuple(tags[0].absolute_path), f"must be one of {wanted}, found {found}")
     else:
-        values = [branch for branch in error.validator_value if branch != _NOTHING_FITS]
+        values = [branch for branch in error.validator_value if branch != NOTHING_FITS]
         wanted = expected_text({error.validator: values}, root)
         yield Problem(path, f"must be {wanted}, found {found_text(error.instance)}")
 

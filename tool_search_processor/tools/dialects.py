@@ -9,13 +9,20 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS
+
 Converted = dict[str, Any]
 
 ANNOTATIONS = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly")
 """Keywords that say something of a value, and check nothing."""
 
-_SCHEMA_MAPS = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
-_SCHEMA_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+NOTHING_FITS: Mapping[str, Any] = {"not": {}}
+"""The schema `false` as an object."""
+
+_UNNAMED_KEYWORDS = frozenset({"additionalProperties", "unevaluatedItems", "unevaluatedProperties"})
+"""Keywords of what no other keyword names: their `false` closes an object or array, and is read as that."""
+
+_SCHEMA_MAPS = MAP_KEYWORDS - {"dependencies"}
 _LIMITS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 
 
@@ -31,12 +38,36 @@ def modern(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     for key, value in ({**schema, **changes} if changes else schema).items():
         if key in _SCHEMA_MAPS and isinstance(value, dict) and not _is_schema_map(value):
             changes[key] = {name: one if _is_schema(one) else {} for name, one in value.items()}
-        elif key in _SCHEMA_LISTS and _is_list(value) and not all(map(_is_schema, value)):
+        elif key in LIST_KEYWORDS and _is_list(value) and not all(map(_is_schema, value)):
             changes[key] = [one for one in value if _is_schema(one)]
     required = schema.get("required")
     if isinstance(required, list) and not _is_names(required):
         changes["required"] = list(dict.fromkeys(name for name in required if isinstance(name, str)))
     return {**schema, **changes} if changes else schema
+
+
+def without_booleans(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema whose inner schemas are objects, but for `additionalProperties` and its like.
+
+    Many who read schemas, validators' error messages among them, don't reckon with `true` and `false`.
+    """
+    changes: Converted = {}
+    for key, value in schema.items():
+        if key in MAP_KEYWORDS and isinstance(value, dict):
+            if any(isinstance(one, bool) for one in value.values()):
+                changes[key] = {name: _as_object(one) for name, one in value.items()}
+        elif key in LIST_KEYWORDS and isinstance(value, list):
+            if any(isinstance(one, bool) for one in value):
+                changes[key] = [_as_object(one) for one in value]
+        elif key in SINGLE_KEYWORDS and isinstance(value, bool) and key not in _UNNAMED_KEYWORDS:
+            changes[key] = _as_object(value)
+    return {**schema, **changes} if changes else schema
+
+
+def _as_object(schema: Any) -> Any:
+    if not isinstance(schema, bool):
+        return schema
+    return {} if schema else {**NOTHING_FITS}
 
 
 def with_exclusive_limits(part: Mapping[str, Any], kept: Converted) -> Converted:
@@ -115,6 +146,10 @@ def _is_names_map(value: Any) -> bool:
     return isinstance(value, dict) and all(map(_is_names, value.values()))
 
 
+def _is_dependency_map(value: Any) -> bool:
+    return isinstance(value, dict) and all(_is_names(one) or _is_schema(one) for one in value.values())
+
+
 def _is_kind(value: Any) -> bool:
     return _is_text(value) or (_is_names(value) and bool(value))
 
@@ -148,5 +183,8 @@ WELL_FORMED: Mapping[str, Callable[[Any], bool]] = {
 """Keywords whose value must have a form, and whether it has: half of the OpenAPI documents have something in
 a form that is none."""
 
-DEFINITIONS: Mapping[str, Callable[[Any], bool]] = _each(("$defs", "definitions"), _is_schema_map)
-"""The same of where definitions stand."""
+OTHER_FORMS: Mapping[str, Callable[[Any], bool]] = {
+    **_each(("$defs", "definitions"), _is_schema_map),
+    "dependencies": _is_dependency_map,
+}
+"""The same of keywords that schemas of an OpenAPI document don't have."""

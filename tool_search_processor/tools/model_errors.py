@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.tools.schemas import Path, resolve_pointer
+from tool_search_processor.tools.schema_walk import resolve_pointer
+from tool_search_processor.tools.schemas import Path
 from tool_search_processor.tools.wording import Problem, expected_text, found_text, unknown_text
 
 if TYPE_CHECKING:

@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote
 
 from tool_search_processor.tools.dialects import (
-    DEFINITIONS,
+    NOTHING_FITS,
+    OTHER_FORMS,
     WELL_FORMED,
     modern,
     nullable,
     with_exclusive_limits,
+    without_booleans,
 )
 from tool_search_processor.tools.frozen import FrozenDict, freeze
+from tool_search_processor.tools.misread import without_misread
 from tool_search_processor.tools.names import is_property_name, make_property_name
 from tool_search_processor.tools.patterns import is_readable
+from tool_search_processor.tools.schema_walk import (
+    References,
+    Schema,
+    edit_schemas,
+    resolve_pointer,
+    schemas_in,
+)
+from tool_search_processor.tools.unsent import without_ghosts, without_unused_definitions
 
-Schema = Mapping[str, Any]
 Path = tuple[str | int, ...]
 
 EMPTY_PARAMETERS: FrozenDict = freeze({"type": "object", "properties": {}})
@@ -36,21 +45,7 @@ _TYPE_WORDS = {word: word for word in _JSON_TYPES} | {
     **dict.fromkeys(("none", "nonetype", "nil"), "null"),
 }
 
-SINGLE_KEYWORDS = frozenset(
-    {
-        "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
-        "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
-    }
-)  # fmt: skip
-"""Keywords whose value is one schema (`items` may also be a list of them)."""
-
-LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-"""Keywords whose value is a list of schemas."""
-
-MAP_KEYWORDS = frozenset(
-    {"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"}
-)
-"""Keywords whose value maps names to schemas."""
+_ANY_WORDS = frozenset({"any", "anything", "mixed", "unknown", "type_unspecified", "*"})
 
 # What OpenAI and Anthropic refuse at the root of a tool's parameters.
 _ROOT_COMBINATORS = frozenset(
@@ -60,6 +55,7 @@ _HOISTED = ("$schema", "$id", "$defs", "definitions")
 _BESIDE_REF = frozenset(
     {"$ref", "$comment", "title", "description", "default", "deprecated", "examples", *_HOISTED}
 )
+_UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 _WRAPPER_NAMES = ("input", "arguments", "value", "payload")
 
 
@@ -95,39 +91,11 @@ def _same(path: Path) -> Path:
     return path
 
 
-def edit_schemas(schema: Any, edit: Callable[[Schema], Schema]) -> Any:
-    """Return the schema with `edit` applied to it and to every schema in it, innermost first.
-
-    Only places where a schema stands are visited: never the data in `enum`, `const`, `default` or
-    `examples`, and never a property for its mere name. Where nothing changes the same object is returned.
-    """
-    if not isinstance(schema, dict):
-        return schema
-    changes: dict[str, Any] = {}
-    for key, value in schema.items():
-        edited = value
-        if isinstance(value, dict):
-            if key in MAP_KEYWORDS:
-                edited = _edit_values(value, edit)
-            elif key in SINGLE_KEYWORDS:
-                edited = edit_schemas(value, edit)
-        elif isinstance(value, list) and (key in LIST_KEYWORDS or key == "items"):
-            items = [edit_schemas(item, edit) for item in value]
-            edited = value if all(a is b for a, b in zip(items, value, strict=True)) else items
-        if edited is not value:
-            changes[key] = edited
-    return edit({**schema, **changes} if changes else schema)
-
-
-def _edit_values(schemas: dict[str, Any], edit: Callable[[Schema], Schema]) -> dict[str, Any]:
-    edited = {name: edit_schemas(value, edit) for name, value in schemas.items()}
-    return schemas if all(edited[name] is value for name, value in schemas.items()) else edited
-
-
 def map_types(schema: Any) -> Any:
     """Return the schema with foreign type words (`dict`, `float`, `STRING`, `list[str]` …) in JSON Schema's.
 
-    `any`, and words that name no JSON type, drop the `type` keyword: whatever comes is accepted.
+    `any`, and a word that names no JSON type, drop the `type` keyword: whatever comes is accepted. Of a list
+    of types those that are known are kept.
     """
     return edit_schemas(schema, with_json_types)
 
@@ -137,25 +105,27 @@ def with_json_types(schema: Schema) -> Schema:
     if "type" not in schema:
         return schema
     given = schema["type"]
-    if isinstance(given, str):
-        if given in _JSON_TYPES:
-            return schema
-        mapped: Any = _json_type(given)
-    elif isinstance(given, list) and given and all(isinstance(word, str) for word in given):
-        words = dict.fromkeys(_json_type(word) for word in given)
-        mapped = None if None in words else list(words)
-        if mapped == given:
-            return schema
-    else:
-        mapped = None
-    if mapped is None:
+    mapped = _json_types(given) if isinstance(given, list) else _json_type(given)
+    if not mapped:
         return {key: value for key, value in schema.items() if key != "type"}
-    return {**schema, "type": mapped}
+    return schema if mapped == given else {**schema, "type": mapped}
 
 
-def _json_type(word: str) -> str | None:
-    base = word.strip().lower().removeprefix("typing.").partition("[")[0].partition("<")[0]
-    return _TYPE_WORDS.get(base)
+def _json_types(words: list[Any]) -> list[str]:
+    """Return the types that words name, each once; none where one of the words takes any value."""
+    if any(isinstance(word, str) and _base_word(word) in _ANY_WORDS for word in words):
+        return []
+    # YAML reads `[string, null]` as a word and a null.
+    mapped = ("null" if word is None else _json_type(word) for word in words)
+    return list(dict.fromkeys(word for word in mapped if word is not None))
+
+
+def _json_type(word: object) -> str | None:
+    return _TYPE_WORDS.get(_base_word(word)) if isinstance(word, str) else None
+
+
+def _base_word(word: str) -> str:
+    return word.strip().lower().removeprefix("typing.").partition("[")[0].partition("<")[0]
 
 
 def wire_schema(parameters: Schema) -> WireSchema:
@@ -163,17 +133,31 @@ def wire_schema(parameters: Schema) -> WireSchema:
 
     The root is always `{"type": "object", "properties": {...}}`: a `$ref` root to an object is inlined,
     and a root that is no object, or a combinator, becomes the one property of a wrapper, with its `$defs`
-    at the new root. Parameters have names that providers take, arrays have `items`, and patterns that engines
-    of linear time can't read are left out. The rest is as it was, but for `mend_schema`.
+    at the new root. Parameters have names that providers take, arrays have `items`, schemas are objects, and
+    left out is what would fail on the way: patterns that engines of linear time can't read, names in
+    `required` that no property has, definitions that nothing refers to, and what `misread` tells of. The
+    rest is as it was, but for `mend_schema`.
     """
-    schema = edit_schemas(mend_schema(parameters), lambda part: _without_patterns(_with_items(part)))
+    schema = edit_schemas(mend_schema(parameters), _sendable)
     inlined = _inline_root(schema)
     if not _is_object_root(inlined):
-        return _wrapped(schema)
+        name = _wrapper_name(schema)
+        return WireSchema(schema=_trimmed(_wrapped(schema, name)), wrapper=name)
     if inlined.get("type") != "object" or "properties" not in inlined:
         inlined = {"type": "object", "properties": {}, **inlined} | {"type": "object"}
     names = _names_sent(inlined["properties"])
-    return WireSchema(schema=freeze(_with_names(inlined, names)), names={v: k for k, v in names.items()})
+    sent = _trimmed(_with_names(inlined, names))
+    return WireSchema(schema=sent, names={name: real for real, name in names.items()})
+
+
+def _trimmed(schema: Schema) -> FrozenDict:
+    readable = edit_schemas(schema, without_misread)
+    frozen: FrozenDict = freeze(without_unused_definitions(without_ghosts(readable)))
+    return frozen
+
+
+def _sendable(part: Schema) -> Schema:
+    return without_booleans(_without_unevaluated_booleans(_without_patterns(_with_items(part))))
 
 
 def mend_schema(schema: Any) -> Any:
@@ -183,11 +167,12 @@ def mend_schema(schema: Any) -> Any:
     dropped whose value has no form that they may have, or that refer to other documents or to nothing. Where
     nothing changes the same object is returned.
     """
+    references = References(schema)
 
     def mended(part: Schema) -> Schema:
         part = modern(with_json_types(part))
         wrong = [key for key, value in part.items() if key in _FORMS and not _FORMS[key](value)]
-        if "$ref" in part and not _is_reference(part["$ref"], schema):
+        if "$ref" in part and not isinstance(references.target(part["$ref"]), dict | bool):
             wrong.append("$ref")
         if wrong:
             part = with_exclusive_limits(part, {k: v for k, v in part.items() if k not in wrong})
@@ -196,11 +181,7 @@ def mend_schema(schema: Any) -> Any:
     return edit_schemas(schema, mended)
 
 
-_FORMS = {**WELL_FORMED, **DEFINITIONS}
-
-
-def _is_reference(pointer: object, root: Schema) -> bool:
-    return isinstance(resolve_pointer(root, pointer), dict | bool)
+_FORMS = {**WELL_FORMED, **OTHER_FORMS}
 
 
 def _with_items(schema: Schema) -> Schema:
@@ -212,6 +193,15 @@ def _with_items(schema: Schema) -> Schema:
         return {**schema, "items": {}}
     longest = len(schema.get("prefixItems", ()))
     return {**schema, "items": {}, "maxItems": min(longest, schema.get("maxItems", longest))}
+
+
+def _without_unevaluated_booleans(schema: Schema) -> Schema:
+    """Return a schema whose `unevaluated…` keywords hold schemas that are objects; true is their default."""
+    given = [key for key in _UNEVALUATED if isinstance(schema.get(key), bool)]
+    if not given:
+        return schema
+    rest = {key: value for key, value in schema.items() if key not in given}
+    return {**rest, **{key: {**NOTHING_FITS} for key in given if schema[key] is False}}
 
 
 def _without_patterns(schema: Schema) -> Schema:
@@ -272,9 +262,7 @@ def _inline_root(schema: Schema) -> Schema:
     return schema
 
 
-def _wrapped(schema: Schema) -> WireSchema:
-    name = _wrapper_name(schema)
-
+def _wrapped(schema: Schema, name: str) -> Schema:
     def rebased(part: Schema) -> Schema:
         pointer = part.get("$ref")
         if not isinstance(pointer, str) or not (pointer == "#" or pointer.startswith("#/")):
@@ -286,33 +274,10 @@ def _wrapped(schema: Schema) -> WireSchema:
     schema = edit_schemas(schema, rebased)
     hoisted = {key: schema[key] for key in _HOISTED if key in schema}
     inner = {key: value for key, value in schema.items() if key not in hoisted}
-    root = {"type": "object", "properties": {name: inner}, "required": [name], **hoisted}
-    return WireSchema(schema=freeze(root), wrapper=name)
+    return {"type": "object", "properties": {name: inner}, "required": [name], **hoisted}
 
 
 def _wrapper_name(schema: Schema) -> str:
-    taken: set[str] = set()
-
-    def note(part: Schema) -> Schema:
-        taken.update(part.get("properties", ()))
-        return part
-
-    edit_schemas(schema, note)
+    taken = {name for part in schemas_in(schema) for name in part.get("properties", ())}
     free = (name for name in _WRAPPER_NAMES if name not in taken)
     return next(free, None) or "_".join(("input", *sorted(taken)))
-
-
-def resolve_pointer(root: Any, pointer: object) -> Any:
-    """Return what a local reference such as `#/$defs/Item` points to, or None."""
-    if not isinstance(pointer, str) or not pointer.startswith("#"):
-        return None
-    target = root
-    for part in pointer[1:].split("/")[1:]:
-        key = unquote(part).replace("~1", "/").replace("~0", "~")
-        if isinstance(target, Mapping):
-            target = target.get(key)
-        elif isinstance(target, list) and key.isdecimal() and int(key) < len(target):
-            target = target[int(key)]
-        else:
-            return None
-    return target

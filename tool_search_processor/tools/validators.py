@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.tools.patterns import matches
-from tool_search_processor.tools.schemas import Schema, edit_schemas
+from tool_search_processor.tools.schema_walk import Schema, edit_schemas, schemas_in
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -63,17 +63,11 @@ def unknown_fields(instance: Mapping[str, Any], schema: Mapping[str, Any]) -> li
 
 def _without_uncounted(schema: Schema) -> Schema:
     """Drop `unevaluated…` where jsonschema would run patterns, or follow references, that nobody counts."""
-    references, has_patterns, has_unevaluated = 0, False, False
-
-    def look(part: Schema) -> Schema:
-        nonlocal references, has_patterns, has_unevaluated
-        references += not {"$ref", "$dynamicRef"}.isdisjoint(part)
-        has_patterns = has_patterns or "patternProperties" in part
-        has_unevaluated = has_unevaluated or not _UNEVALUATED.isdisjoint(part)
-        return part
-
-    edit_schemas(schema, look)
-    if not has_unevaluated or not (has_patterns or references > _MAX_FOLLOWED_UNCOUNTED):
+    parts = tuple(schemas_in(schema))
+    if all(_UNEVALUATED.isdisjoint(part) for part in parts):
+        return schema
+    references = sum(not {"$ref", "$dynamicRef"}.isdisjoint(part) for part in parts)
+    if references <= _MAX_FOLLOWED_UNCOUNTED and not any("patternProperties" in part for part in parts):
         return schema
     dropped: Schema = edit_schemas(
         schema, lambda part: {key: value for key, value in part.items() if key not in _UNEVALUATED}

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tool_search_processor.tools.schemas import Path, resolve_pointer
+from tool_search_processor.tools.schema_walk import resolve_pointer
+from tool_search_processor.tools.schemas import Path
 
 _PLAIN_KEY = re.compile(r"[\w$-]+")
 _FORMAT = re.compile(r"[\w./+-]{1,40}")

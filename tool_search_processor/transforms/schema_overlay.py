@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tool_search_processor.plain import items_of, mapping_of
-from tool_search_processor.tools.schemas import Schema, resolve_pointer
+from tool_search_processor.tools.schema_walk import Schema, resolve_pointer
 from tool_search_processor.transforms.schema_refs import is_pointer, relocate_refs
 from tool_search_processor.transforms.schema_scope import (
     DEPENDENCIES,

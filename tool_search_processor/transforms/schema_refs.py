@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 from urllib.parse import quote, unquote
 
-from tool_search_processor.tools.schemas import Schema, edit_schemas, resolve_pointer
+from tool_search_processor.tools.schema_walk import Schema, edit_schemas, resolve_pointer, schemas_in
 
 _DEFINITIONS = ("$defs", "definitions")
 _SCOPE = frozenset(
@@ -98,16 +98,13 @@ def _used_definitions(schema: Schema) -> set[tuple[str, str]]:
     used: set[tuple[str, str]] = set()
     waiting: list[Any] = [{key: value for key, value in schema.items() if key not in _DEFINITIONS}]
 
-    def note(part: Schema) -> Schema:
-        reference = part.get("$ref")
-        tokens = _tokens(reference) if is_pointer(reference) else []
-        if len(tokens) > 1 and tokens[0] in _DEFINITIONS and (tokens[0], tokens[1]) not in used:
-            used.add((tokens[0], tokens[1]))
-            waiting.append(resolve_pointer(schema, f"#/{tokens[0]}/{_escaped(tokens[1])}"))
-        return part
-
     while waiting:
-        edit_schemas(waiting.pop(), note)
+        for part in schemas_in(waiting.pop()):
+            reference = part.get("$ref")
+            tokens = _tokens(reference) if is_pointer(reference) else []
+            if len(tokens) > 1 and tokens[0] in _DEFINITIONS and (tokens[0], tokens[1]) not in used:
+                used.add((tokens[0], tokens[1]))
+                waiting.append(resolve_pointer(schema, f"#/{tokens[0]}/{_escaped(tokens[1])}"))
     return used
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tool_search_processor.plain import items_of, mapping_of
-from tool_search_processor.tools.schemas import Schema, resolve_pointer
+from tool_search_processor.tools.schema_walk import Schema, resolve_pointer
 from tool_search_processor.transforms.schema_refs import is_pointer
 
 Rewritten = dict[str, Any] | bool

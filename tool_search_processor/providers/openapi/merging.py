@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.tools.dialects import ANNOTATIONS, Converted
-from tool_search_processor.tools.schemas import Schema
+from tool_search_processor.tools.schema_walk import Schema
 
 Fields = tuple[dict[str, Any], list[str]]
 """The properties of an object, and the names of those that are required."""

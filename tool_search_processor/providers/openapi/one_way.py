@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from tool_search_processor.plain import items_of, mapping_of
-from tool_search_processor.tools.schemas import Schema, edit_schemas
+from tool_search_processor.tools.schema_walk import Schema, edit_schemas
 
 Direction = Literal["request", "response"]
 """What a schema describes: properties that the other direction has alone are left out."""

@@ -35,7 +35,8 @@ from tool_search_processor.tools.dialects import (
     with_exclusive_limits,
 )
 from tool_search_processor.tools.frozen import FrozenDict, freeze
-from tool_search_processor.tools.schemas import Schema, edit_schemas, with_json_types
+from tool_search_processor.tools.schema_walk import Schema, edit_schemas
+from tool_search_processor.tools.schemas import with_json_types
 
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _DEFINITIONS = "#/$defs/"

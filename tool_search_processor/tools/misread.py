@@ -1,0 +1,58 @@
+"""What LiteLLM's conversions for Gemini, Anthropic and Bedrock fail at, and a whole request with them.
+
+They take a key `$ref` for a reference wherever it stands, in data and among the names of properties too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tool_search_processor.tools.frozen import parts_of
+from tool_search_processor.tools.schema_walk import (
+    DEFINITION_KEYWORDS,
+    LIST_KEYWORDS,
+    MAP_KEYWORDS,
+    SINGLE_KEYWORDS,
+    Schema,
+)
+
+_NAMED = MAP_KEYWORDS | {"dependentRequired"}
+_SCHEMA_KEYWORDS = _NAMED | LIST_KEYWORDS | SINGLE_KEYWORDS
+
+
+def without_misread(part: Schema) -> Schema:
+    """Return a schema in which `$ref` is the keyword alone.
+
+    A property of that name is described by a pattern, which means the same. Data (`default`, `enum` …) is
+    left out where such a key, or one of definitions, holds something else.
+    """
+    changes: dict[str, Any] = {}
+    for key, value in part.items():
+        if key in _NAMED and "$ref" in value:
+            changes[key] = {name: inner for name, inner in value.items() if name != "$ref"}
+        elif key not in _SCHEMA_KEYWORDS and isinstance(value, dict | list) and _is_misread(value):
+            changes[key] = None
+    if not changes:
+        return part
+    if "$ref" in part.get("properties", {}):
+        patterns: Schema = {**part, **changes}.get("patternProperties", {})
+        changes["patternProperties"] = {**patterns, f"^{re.escape('$ref')}$": part["properties"]["$ref"]}
+    return {key: value for key, value in {**part, **changes}.items() if changes.get(key, value) is not None}
+
+
+def _is_misread(data: Any) -> bool:
+    waiting = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict) and _has_odd_reference(value):
+            return True
+        waiting.extend(inner for inner in parts_of(value) if isinstance(inner, dict | list))
+    return False
+
+
+def _has_odd_reference(data: dict[str, Any]) -> bool:
+    definitions = [data[key] for key in DEFINITION_KEYWORDS & data.keys()]
+    return not isinstance(data.get("$ref", ""), str) or not all(
+        isinstance(held, dict) and all(isinstance(one, dict) for one in held.values()) for held in definitions
+    )

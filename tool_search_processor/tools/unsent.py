@@ -1,0 +1,208 @@
+"""What of a schema tells a model nothing: names of properties that aren't there, definitions not used.
+
+Providers refuse some of it (Gemini a name in `required` without a property), and tokens are paid for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from tool_search_processor.tools.schema_walk import (
+    DEFINITION_KEYWORDS,
+    LIST_KEYWORDS,
+    MAP_KEYWORDS,
+    SAME_VALUE_KEYWORDS,
+    SINGLE_KEYWORDS,
+    References,
+    Schema,
+    edit_schemas,
+    schemas_in,
+    subschemas,
+)
+
+_BY_NAME = ("required", "dependentRequired", "dependencies")
+_CONDITION = frozenset({"if", "then", "else"})
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_Names = list[frozenset[str]]
+_Known = dict[int, _Names]
+_MAX_VISITS = 50_000
+"""Of schemas, to see which properties there are; a few references in each other make millions of them."""
+_APPLYING = (SINGLE_KEYWORDS | LIST_KEYWORDS | MAP_KEYWORDS) - DEFINITION_KEYWORDS
+
+
+def without_unused_definitions(schema: Schema) -> Schema:
+    """Return the schema without the definitions, at any depth, that nothing outside of them leads to."""
+    if not any(keyword in part for part in schemas_in(schema) for keyword in DEFINITION_KEYWORDS):
+        return schema
+    references = References(schema)
+    used = {
+        id(part)
+        for part in _reachable(schema, by=_APPLYING, led_to=lambda ref: _definitions_on(references.way(ref)))
+    }
+
+    def trimmed(part: Schema) -> Schema:
+        result = part
+        for keyword in DEFINITION_KEYWORDS & part.keys():
+            kept = {name: one for name, one in part[keyword].items() if id(one) in used}
+            if len(kept) < len(part[keyword]):
+                result = {key: value for key, value in result.items() if key != keyword}
+                result = {**result, keyword: kept} if kept else result
+        return result
+
+    edited: Schema = edit_schemas(schema, _same, first=trimmed)
+    return edited
+
+
+def _definitions_on(way: list[Any]) -> Iterator[Any]:
+    """Yield the definitions that a reference leads through, and its target."""
+    yield from way[-1:]
+    for part, inner, definition in zip(way, way[1:], way[2:], strict=False):
+        if isinstance(part, dict) and any(part.get(keyword) is inner for keyword in DEFINITION_KEYWORDS):
+            yield definition
+
+
+def without_ghosts(schema: Schema) -> Schema:
+    """Return the schema without names in `required` and its like that no property has.
+
+    A name counts as a property's wherever the same value is described: beside, in the schema around a branch,
+    in another branch, behind a reference. Where to leave a name out would accept less (in `not`, `if` and
+    `oneOf`), the keyword itself is loosened. A schema whose references multiply stays as it is.
+    """
+    if not any(key in part for part in schemas_in(schema) for key in _BY_NAME):
+        return schema
+    references = References(schema)
+    known = _known_names(schema, references)
+    ghosts = [part for part in schemas_in(schema) if known and not _all_known(part, known)]
+    if not ghosts:
+        return schema
+    haunted = _ids_around(ghosts, schema, references)
+
+    def cleared(part: Schema) -> Schema:
+        loosened = _loosened(part, haunted)
+        return loosened if _all_known(part, known) else _with_known(loosened, known.get(id(part), []))
+
+    # once more: with a `not` that went, a property may have gone that only it had
+    return without_ghosts(edit_schemas(schema, _same, first=cleared))
+
+
+def _same(part: Schema) -> Schema:
+    return part
+
+
+def _known_names(root: Schema, references: References) -> _Known:
+    """Return by the id of each schema the properties of the values that it applies to; none for too many."""
+    known: _Known = {}
+    waiting: list[Schema] = [root]
+    done: set[int] = set()
+    visits = 0
+    while waiting:
+        start = waiting.pop()
+        if id(start) in done:
+            continue
+        done.add(id(start))
+        same = list(_reachable(start, by=SAME_VALUE_KEYWORDS, led_to=lambda ref: [references.target(ref)]))
+        visits += len(same)
+        if visits > _MAX_VISITS:
+            return {}
+        names = frozenset(name for part in same for name in _properties(part))
+        for part in same:
+            known.setdefault(id(part), []).append(names)
+            waiting.extend(inner for key, inner in subschemas(part) if key not in SAME_VALUE_KEYWORDS)
+    return known
+
+
+def _ids_around(parts: Iterable[Schema], root: Schema, references: References) -> set[int]:
+    """Return the ids of schemas that are among these, or that one of these stands in or is referred to by."""
+    outer: dict[int, list[int]] = {}
+    for part in schemas_in(root):
+        targets = [references.target(part[keyword]) for keyword in _REFERENCES & part.keys()]
+        inner = [inner for key, inner in subschemas(part) if key not in DEFINITION_KEYWORDS]
+        for one in (*inner, *targets):
+            outer.setdefault(id(one), []).append(id(part))
+    found: set[int] = set()
+    waiting = [id(part) for part in parts]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(outer.get(one, ()))
+    return found
+
+
+def _reachable(
+    start: Schema, *, by: frozenset[str], led_to: Callable[[object], Iterable[Any]]
+) -> Iterator[Schema]:
+    """Yield a schema and those that it leads to, each once: by these keywords, and by references."""
+    waiting: list[Any] = [start]
+    seen: set[int] = set()
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, dict) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        yield part
+        waiting.extend(inner for key, inner in subschemas(part) if key in by)
+        for keyword in _REFERENCES & part.keys():
+            waiting.extend(led_to(part[keyword]))
+
+
+def _properties(part: Schema) -> Iterable[str]:
+    properties = part.get("properties")
+    return properties if isinstance(properties, Mapping) else ()
+
+
+def _named(part: Schema) -> Iterator[str]:
+    """Yield the names of properties that a schema demands."""
+    yield from part.get("required", ())
+    for keyword in ("dependentRequired", "dependencies"):
+        for name, needed in part.get(keyword, {}).items():
+            if isinstance(needed, list):
+                yield from (name, *needed)
+
+
+def _all_known(part: Schema, known: _Known) -> bool:
+    return all(_is_known(name, known.get(id(part), [])) for name in _named(part))
+
+
+def _is_known(name: str, known: _Names) -> bool:
+    return any(name in names for names in known)
+
+
+def _with_known(part: Schema, known: _Names) -> Schema:
+    """Return a schema that demands known properties alone, without keywords that this empties."""
+    result = dict(part)
+    if "required" in part:
+        result["required"] = [name for name in part["required"] if _is_known(name, known)]
+    for keyword in ("dependentRequired", "dependencies"):
+        if keyword in part:
+            result[keyword] = dict(_dependencies(part[keyword], known))
+    emptied = [keyword for keyword in _BY_NAME if part.get(keyword) and not result[keyword]]
+    return {key: value for key, value in result.items() if key not in emptied}
+
+
+def _dependencies(given: Mapping[str, Any], known: _Names) -> Iterator[tuple[str, Any]]:
+    for name, needed in given.items():
+        if not isinstance(needed, list):
+            yield name, needed
+        elif _is_known(name, known) and (kept := [one for one in needed if _is_known(one, known)]):
+            yield name, kept
+
+
+def _loosened(part: Schema, haunted: set[int]) -> Schema:
+    """Return a schema without `not` and `if`, and with `anyOf` for `oneOf`, where names in them will go."""
+    gone: set[str] = set()
+    if id(part.get("not")) in haunted:
+        gone.add("not")
+    if id(part.get("if")) in haunted:
+        gone |= _CONDITION
+    if any(id(branch) in haunted for branch in part.get("oneOf", ())):
+        gone.add("oneOf")
+    if not gone:
+        return part
+    rest = {key: value for key, value in part.items() if key not in gone}
+    if "oneOf" not in gone:
+        return rest
+    if "anyOf" not in rest:
+        return {**rest, "anyOf": part["oneOf"]}
+    return {**rest, "allOf": [*rest.get("allOf", ()), {"anyOf": part["oneOf"]}]}
