@@ -46,6 +46,7 @@ class ApiEntry(BaseModel):
     credentials: dict[str, str] = Field(default={}, repr=False)
     server_variables: dict[str, str] = {}
     disabled: bool = False
+    enabled: bool = True
 
 
 class BrokenUpstream(Provider):
@@ -91,7 +92,8 @@ def read_upstreams(
         config: `{"mcpServers": {name: {…}}, "openapi": {name: {…}}}`, or the path of a file that holds it;
             either key may be absent. For servers see `MCPProvider.from_config`. An API has `document` (a
             path, from the file's folder, or a URL), and may have `base_url`, `include`, `exclude`,
-            `headers`, `credentials` and `server_variables` as `OpenAPIProvider` has them, and `disabled`.
+            `headers`, `credentials` and `server_variables` as `OpenAPIProvider` has them, and `disabled`
+            or `enabled`.
             In all texts `${NAME}` stands for this process's variable.
         openapi: More documents, paths or URLs, each perhaps as `name=document`; without a name, that of its
             file is taken.
@@ -113,7 +115,7 @@ def read_upstreams(
     for name, given in apis.items():
         at = f"{where}: API {name!r}"
         entry = _entry(given, at)
-        if not entry.disabled:
+        if entry.enabled and not entry.disabled:
             providers.append(_api_or_why(name, entry, folder=folder, at=at, seconds=call_timeout_seconds))
     for name, document in map(_named, openapi):
         entry = ApiEntry(document=document)
@@ -191,7 +193,7 @@ def _api_or_why(name: str, entry: ApiEntry, *, folder: Path, at: str, seconds: f
     from tool_search_processor.providers.openapi import OpenAPIProvider
 
     try:
-        options = expanded(entry.model_dump(exclude={"disabled"}), at)
+        options = expanded(entry.model_dump(exclude={"disabled", "enabled"}), at)
     except VariableError as exc:
         return BrokenUpstream(name, exc)
     document = options.pop("document")

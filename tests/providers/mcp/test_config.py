@@ -25,8 +25,11 @@ def test_entries_become_providers_with_their_transports(monkeypatch):
                 "env": {"KEY": "a${TOKEN}b"},
                 "cwd": "/",
                 "autoApprove": ["what other clients know"],
+                "enabled": True,
             },
             off={"command": "x", "disabled": True},
+            off_too={"command": "${input:x}", "enabled": False},
+            off_both={"command": "x", "enabled": True, "disabled": True},
             remote={
                 "type": "streamable-http",
                 "url": "https://example.com/mcp",
@@ -72,6 +75,19 @@ async def test_a_file_gives_namespaced_tools(tmp_path):
         (servers(a={"comand": "x", "args": []}), "found neither: the keys 'comand', 'args'"),
         (servers(a={"command": "x", "url": "http://x"}), "found both"),
         (servers(a={"command": "x", "disabled": "no"}), "'a': key 'disabled' is true or false, found 'no'"),
+        (servers(a={"command": "x", "enabled": None}), "'a': key 'enabled' is true or false, found None"),
+        (
+            servers(a={"command": "x", "env": {"TOKEN": "${input:token}"}}),
+            r"'a': key 'env', 'TOKEN': \$\{input:token\} is filled in by other clients, not here",
+        ),
+        (
+            servers(a={"url": "https://${input:host:-x}/mcp"}),
+            r"'a': key 'url': \$\{input:host:-x\} is filled in",
+        ),
+        (
+            servers(a={"command": "x", "args": ["${PATH}", "${workspaceFolder:main}/a"]}),
+            r"'a': key 'args': \$\{workspaceFolder:main\} is filled in",
+        ),
         (servers(a={"url": "http://x", "type": "sse"}), "'a': key 'type' is .*, found 'sse'"),
         (servers(a={"command": "x", "type": "http"}), "'a': key 'type' is .*, found 'http'"),
         (servers(a={"command": ["x"]}), "'a': command is a text that isn't blank, found a list$"),

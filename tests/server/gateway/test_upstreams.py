@@ -37,7 +37,11 @@ async def test_servers_and_apis_stand_in_one_file(write, monkeypatch):
     api = {**API, "credentials": {"key": "${PETS_KEY}"}, "exclude": ["DELETE *"]}
     content = {
         **config(git=small(), off={**small(), "disabled": True}),
-        "openapi": {"pet shop": api, "off": {"document": "nowhere", "disabled": True}},
+        "openapi": {
+            "pet shop": api,
+            "off": {"document": "nowhere", "disabled": True},
+            "off too": {"document": "${input:nowhere}", "enabled": False},
+        },
         "other": "a client's own settings",
     }
     git, shop = read_upstreams(write(content))

@@ -20,7 +20,8 @@ logger = logging.getLogger(__name__)
 
 CLIENTS_KEYS = frozenset(
     {
-        *("$schema", "type", "transport", "transportType", "disabled", "alwaysAllow", "autoApprove"),
+        *("$schema", "type", "transport", "transportType", "alwaysAllow", "autoApprove"),
+        *("disabled", "enabled"),
         *("timeout", "name", "title", "label", "description", "icon", "icons", "version", "tags"),
     }
 )
@@ -28,10 +29,13 @@ CLIENTS_KEYS = frozenset(
 
 _ROOT = "mcpServers"
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_CLIENTS_VARIABLE = re.compile(r"\$\{[A-Za-z][A-Za-z0-9_]*:[^}]*\}")
+"""What a client fills in: `${input:token}` is asked of a person, `${workspaceFolder:name}` read elsewhere."""
 _HTTP_TYPES = frozenset({"http", "streamable-http", "streamable_http", "streamableHttp"})
 _KEYS = {"stdio": ("command", "args", "env", "cwd"), "http": ("url", "headers")}
 _MOST_TOLD = 5
 _LONGEST_PREFIX = 32
+_LONGEST_VARIABLE = 80
 
 MakeProvider = Callable[[str, str, Mapping[str, Any]], Provider]
 """Takes a name, "stdio" or "http", and the arguments of that constructor."""
@@ -101,9 +105,10 @@ def expanded(value: Any, at: str) -> Any:
     """Return a value with the variables in its texts replaced.
 
     Raises:
-        VariableError: A variable isn't set; `at` is where.
+        VariableError: A variable isn't set, or only a client can fill it in; `at` is where.
     """
     if isinstance(value, str):
+        _refuse_clients_variable(value, at)
         return _VARIABLE.sub(lambda match: _variable(match, at), value)
     if isinstance(value, list):
         return [expanded(item, at) for item in value]
@@ -159,10 +164,10 @@ def _load(config: str | Path | Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def _is_disabled(entry: Mapping[str, Any], at: str) -> bool:
-    disabled = entry.get("disabled", False)
-    if not isinstance(disabled, bool):
-        raise ConfigurationError(f"{at}: key 'disabled' is true or false, found {disabled!r:.80}")
-    return disabled
+    for key in ("disabled", "enabled"):
+        if not isinstance(entry.get(key, False), bool):
+            raise ConfigurationError(f"{at}: key {key!r} is true or false, found {entry[key]!r:.80}")
+    return entry.get("disabled", False) or not entry.get("enabled", True)
 
 
 def _provider(name: str, entry: Mapping[str, Any], make: MakeProvider, *, at: str) -> Provider:
@@ -189,6 +194,15 @@ def _kind(entry: Mapping[str, Any], at: str) -> str:
         f"{at}: key 'type' is 'stdio' beside 'command' and 'http' (streamable HTTP) beside 'url', "
         f"found {given!r:.40}"
     )
+
+
+def _refuse_clients_variable(text: str, at: str) -> None:
+    for match in _CLIENTS_VARIABLE.finditer(text):
+        if not _VARIABLE.fullmatch(match[0]):
+            raise VariableError(
+                f"{at}: {match[0][:_LONGEST_VARIABLE]} is filled in by other clients, not here: put the "
+                "value into an environment variable and write ${NAME}"
+            )
 
 
 def _variable(match: re.Match[str], at: str) -> str:

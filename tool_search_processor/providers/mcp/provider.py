@@ -267,9 +267,10 @@ class MCPProvider(Provider):
         """Make the providers that a file of the usual shape names: `{"mcpServers": {name: {…}}}`.
 
         An entry has `command`, `args`, `env` and `cwd`, or `url`, `headers` and perhaps `type`; one with
-        `"disabled": true` is left out; other keys are passed over, with a warning unless clients commonly
-        have them. In its texts `${NAME}` stands for this process's variable, `${NAME:-text}` for that or the
-        text.
+        `"disabled": true` or `"enabled": false` is left out; other keys are passed over, with a warning
+        unless clients commonly have them. In its texts `${NAME}` stands for this process's variable,
+        `${NAME:-text}` for that or the text; what only a client can fill in, such as `${input:token}`, is an
+        error.
 
         Args:
             config: The file's path, or what it holds.
