@@ -191,11 +191,11 @@ async def test_a_server_that_dies_while_nobody_asks_is_noticed(provide):
         (["uvx mcp-server-git"], r"could not be started: .*: give its arguments apart .*, args=\[…\]"),
         (
             [sys.executable, ["-c", "raise SystemExit('no license found')"]],
-            "ended before it answered; the last it said: 'no license found': run its command by hand",
+            "ended before it answered; it said: 'no license found': run its command by hand",
         ),
         (
             [sys.executable, ["-c", "raise ExceptionGroup('many', [ValueError('no license found')])"]],
-            "ended before it answered; the last it said: 'ValueError: no license found': run",
+            "ended before it answered; it said: 'ValueError: no license found': run",
         ),
     ],
 )
@@ -214,9 +214,7 @@ async def test_a_dead_server_never_takes_the_others_down(provide):
     assert len(await catalog.list_tools()) == 16
     status = {each.name: each for each in catalog.status().providers}
     assert (status["dead"].up, status["small"].up) == (False, True)
-    assert (
-        "the MCP server 'dead' ended before it answered; the last it said: 'no disk'" in status["dead"].error
-    )
+    assert "the MCP server 'dead' ended before it answered; it said: 'no disk'" in status["dead"].error
 
 
 async def test_the_mark_moves_when_a_server_answers_that_did_not(tmp_path):
@@ -236,7 +234,7 @@ async def test_the_mark_moves_when_a_server_answers_that_did_not(tmp_path):
 
 async def test_an_old_server_that_ends_at_an_unknown_method_is_asked_otherwise(provide):
     provider = provide("--strict")
-    with pytest.raises(ProviderError, match="ended before it answered; the last it said: 'unknown method'"):
+    with pytest.raises(ProviderError, match="ended before it answered; it said: 'unknown method'"):
         await provider.list_tools({})
     provider._connector._backoff.succeed()
     assert await call(provider, "echo", text="hello") == "hello"

@@ -212,7 +212,8 @@ class Connector:
                     if ending == _HUNG_UP:
                         self._mode = "auto" if self._mode == "legacy" else "legacy"
                 if not self._is_closed:
-                    self._settle(connection, ending, said=await opened.last_words(), advice=opened.advice)
+                    advice = opened.advice + (opened.advice_at_end if ending == _HUNG_UP else "")
+                    self._settle(connection, ending, said=await opened.last_words(), advice=advice)
         except Exception as exc:  # noqa: BLE001 - the way itself could not be opened, or closed
             self._settle(connection, self._reason(exc))
         finally:
@@ -286,7 +287,7 @@ class Connector:
 
     def _settle(self, connection: _Connection, ending: str, *, said: str = "", advice: str = "") -> None:
         """Tell of an end that nobody asked for: who waits for the connection, or the log."""
-        said = f"; the last it said: {said!r}" if said and said not in ending else ""
+        said = f"; it said: {said!r}" if said and said not in ending else ""
         name = self._settings.name
         if connection.client is not None:
             logger.warning("the connection to the MCP server %r ended: %s%s", name, ending, said)

@@ -10,13 +10,14 @@ import threading
 from collections import deque
 from typing import IO
 
+from tool_search_processor.providers.mcp.last_words import first_telling, last_telling
+
 logger = logging.getLogger(__name__)
 
-_KEPT_LINES = 20
+_KEPT_LINES = 200
 _LONGEST_LINE = 500
 _LONGEST_READ = 65_536  # bytes; a server may never end its line
 _WAIT_SECONDS = 1.0
-_FRAME = " \t|+-"
 
 
 class StderrReader:
@@ -33,6 +34,7 @@ class StderrReader:
             name: What the log calls the server.
         """
         self._name = name
+        self._has_started = False
         self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
         reading, writing = os.pipe()
         self.writing_end: IO[str] = os.fdopen(writing, "w")
@@ -47,15 +49,16 @@ class StderrReader:
         with contextlib.suppress(OSError):
             self.writing_end.close()
 
-    async def last_line(self) -> str:
-        """Return the last line that says something, once the process has ended or a second has passed.
+    def started(self) -> None:
+        """Note that the server has answered: what it wrote until then is no reason for its end."""
+        self._has_started = True
+        self.close()
 
-        That is no rule, as below an exception group, and stands without the frame.
-        """
+    async def last_words(self) -> str:
+        """Return the line that tells why, once the process has ended or a second has passed."""
         self.close()
         await asyncio.to_thread(self._thread.join, _WAIT_SECONDS)
-        lines = (line.strip(_FRAME) for line in reversed(self._lines))
-        return next((line for line in lines if any(map(str.isalnum, line))), "")
+        return (last_telling if self._has_started else first_telling)([*self._lines])
 
     def _read(self, pipe: IO[bytes]) -> None:
         with pipe:

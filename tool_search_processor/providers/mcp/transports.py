@@ -37,6 +37,8 @@ class Opened:
     """Called once the server has answered."""
     advice: str = ""
     """What to do where it did not."""
+    advice_at_end: str = ""
+    """What else may help where it ended before it answered."""
 
 
 class Transport(Protocol):
@@ -87,9 +89,10 @@ class StdioTransport:
         try:
             yield Opened(
                 target=stdio_client(parameters, errlog=stderr.writing_end),  # type: ignore[arg-type]  # IO[str]
-                last_words=stderr.last_line,
-                started=stderr.close,
+                last_words=stderr.last_words,
+                started=stderr.started,
                 advice=self._advice(),
+                advice_at_end=self._environment_advice(),
             )
         finally:
             stderr.close()
@@ -98,6 +101,16 @@ class StdioTransport:
         if len(self.command.split()) > 1 and shutil.which(self.command) is None:
             return ": give its arguments apart from the command, args=[…]"
         return ": run its command by hand to see why"
+
+    def _environment_advice(self) -> str:
+        """Return what to do where a program may miss a variable that this process has."""
+        from mcp.client.stdio import get_default_environment
+
+        if get_default_environment().keys() | self._environment().keys() >= os.environ.keys():
+            return ""
+        return (
+            ", or name what it needs of this process's environment, of which it gets little: inherit_env=[…]"
+        )
 
     def _environment(self) -> dict[str, str]:
         """Return what the process gets beside the SDK's few (PATH, HOME and their kind)."""
