@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tool_search_processor.plain import clean_text, field_of, items_of, sendable
+from tool_search_processor.results import safe_repr
 
 _TOO_DEEP = "(nested too deeply)"
 
@@ -119,6 +120,20 @@ def read_call(item: Any) -> CallRequest | None:
         name=_label(function, "name"),
         arguments=_arguments(field_of(function, "arguments")),
         extra={"provider_specific_fields": sendable(extra)} if extra else {},
+    )
+
+
+def is_langchain_call(item: Any) -> bool:
+    """Return True for a call as LangChain has them: its name and `args` side by side."""
+    return field_of(item, "name") is not None and field_of(item, "args") is not None
+
+
+def langchain_text(call: Any) -> str:
+    """Return what to say of a call in LangChain's form: what was found, and how it is converted."""
+    return (
+        f"a call in LangChain's form, found {safe_repr(call):.80}: pass "
+        "langchain_core.messages.convert_to_openai_messages(message), or for each call "
+        '{"id": call["id"], "function": {"name": call["name"], "arguments": call["args"]}}'
     )
 
 

@@ -38,10 +38,8 @@ _NOT_READ = frozenset({"type", "cache_control", "citations", "signature", *_BINA
 
 def is_openai_content(content: Any, *, role: str) -> bool:
     """Return True if a message of this role can hold the content as it is in OpenAI's chat shape."""
-    if role == "tool" and not isinstance(content, str | list):
-        return False
     if not isinstance(content, list):
-        return True
+        return role != "tool" or isinstance(content, str)
     kinds = {kind_of(part) for part in content}
     if role == "user":
         return not kinds & _NOT_A_USERS

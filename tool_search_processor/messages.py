@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from tool_search_processor.call_requests import CallRequest, openai_call, read_call, read_calls, unique_ids
+from tool_search_processor.call_requests import (
+    CallRequest,
+    is_langchain_call,
+    langchain_text,
+    openai_call,
+    read_call,
+    read_calls,
+    unique_ids,
+)
 from tool_search_processor.content_blocks import (
     THINKING,
     assistant_text,
@@ -24,6 +32,7 @@ from tool_search_processor.results import safe_repr
 # What an SDK's reply has beside its message: no provider takes it back.
 _OF_A_REPLY = frozenset({"annotations", "function_call"})
 _KEPT_BESIDE_BLOCKS = ("name", "reasoning_content", "provider_specific_fields")
+_LANGCHAIN_TYPES = ("human", "ai", "system", "tool")
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
@@ -35,45 +44,61 @@ def last_user_text(messages: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def to_openai_messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
+def to_openai_messages(
+    messages: Iterable[Any], *, ids_unique_in: Literal["message", "conversation"] = "message"
+) -> list[dict[str, Any]]:
     """Return a conversation in OpenAI chat shape, as new plain dicts.
 
     Takes OpenAI chat messages, Anthropic messages (`tool_use` and `tool_result` blocks), and the SDKs'
-    objects for both. The calls of one message get ids of their own, those that `tool_calls_of` gives for
-    it, and each result has the id of its call.
+    objects for both.
+
+    Args:
+        messages: The conversation.
+        ids_unique_in: Where calls have ids of their own. In each message they are those that
+            `tool_calls_of` gives for it; some providers want them unique in the whole conversation. A result
+            gets the id of its call.
 
     Raises:
-        ConfigurationError: Something is not a message: it has no role.
+        ConfigurationError: Something is not a message: it has no role, or calls in LangChain's form.
+    """
+    result: list[dict[str, Any]] = []
+    for number, item in enumerate(message_list(messages)):
+        message = sendable(item)
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            remedy = 'a message looks like {"role": "user", "content": "..."}'
+            if field_of(item, "type") in _LANGCHAIN_TYPES:
+                remedy = "convert LangChain's with langchain_core.messages.convert_to_openai_messages(...)"
+            raise ConfigurationError(f"messages[{number}] has no role: found {safe_repr(item):.80}; {remedy}")
+        for call in items_of(message.get("tool_calls")):
+            if is_langchain_call(call):
+                raise ConfigurationError(f"messages[{number}] has {langchain_text(call)}")
+        result.extend(_converted(message))
+    return _with_own_ids(result, across=ids_unique_in == "conversation")
+
+
+def message_list(messages: Iterable[Any]) -> list[Any]:
+    """Return the messages of a conversation as they are.
+
+    Raises:
+        ConfigurationError: It is not a list: one message, a text, or a result that has its messages inside.
     """
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         remedy = "pass its .messages" if hasattr(messages, "messages") else "put it in a list"
         raise ConfigurationError(f"messages is a list of messages, found {type(messages).__name__}: {remedy}")
-    result: list[dict[str, Any]] = []
-    for number, item in enumerate(messages):
-        message = sendable(item)
-        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise ConfigurationError(
-                f"messages[{number}] has no role: found {safe_repr(item):.80}; "
-                'a message looks like {"role": "user", "content": "..."}'
-            )
-        result.extend(_converted(message))
-    return _with_own_ids(result)
+    return list(messages)
 
 
 def is_openai_message(message: Any) -> bool:
     """Return True if a message is a mapping in OpenAI's chat shape down to its parts and calls."""
     if not isinstance(message, Mapping):
         return False
-    role, content = message.get("role"), message.get("content")
-    if not isinstance(role, str):
-        return True  # nothing can be made of it: whoever reads it says so
-    parts = [*items_of(content), *items_of(message.get("tool_calls"))]
-    return (
-        role != "function"
-        and "function_call" not in message
-        and is_openai_content(content, role=role)
-        and all(isinstance(part, str | Mapping) for part in parts)
-    )
+    role, content, calls = message.get("role"), message.get("content"), message.get("tool_calls")
+    if role == "function" or "function_call" in message:
+        return False
+    if not isinstance(role, str) or (isinstance(content, str) and not calls):
+        return True  # most messages; and where there is no role, whoever reads it says so
+    parts = [*items_of(content), *items_of(calls)]
+    return is_openai_content(content, role=role) and all(isinstance(part, str | Mapping) for part in parts)
 
 
 def _converted(message: dict[str, Any]) -> list[dict[str, Any]]:
@@ -140,14 +165,16 @@ class _Waiting:
     name: str
 
 
-def _with_own_ids(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give the calls of each message ids of their own, and each result the id of its call."""
+def _with_own_ids(messages: Sequence[dict[str, Any]], *, across: bool) -> list[dict[str, Any]]:
+    """Give the calls of each message, or of all, ids of their own, and each result the id of its call."""
+    taken: set[str] = set()
     waiting: list[_Waiting] = []
     result = list(messages)
     for place, message in enumerate(messages):
         if "tool_calls" in message and message["role"] == "assistant":
             given = [read_call(call) or _unreadable(call) for call in message["tool_calls"]]
-            own = unique_ids(given)
+            own = unique_ids(given, taken=taken)
+            taken.update(call.id for call in own if across)
             calls = [_with_id(item, call.id) for item, call in zip(message["tool_calls"], own, strict=True)]
             result[place] = {**message, "tool_calls": calls}
             waiting += [

@@ -15,6 +15,7 @@ from tool_search_processor.agent.resumption import ClaimLedger, PausedRun, read_
 from tool_search_processor.agent.runs import Event, RunResult
 from tool_search_processor.agent.runstate import RunState, input_messages
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.messages import to_openai_messages
 from tool_search_processor.results import RESULT_CHARACTERS
 from tool_search_processor.session.checks import (
     check_approvals,
@@ -189,7 +190,7 @@ class Agent:
         """Run, and give what happens as it happens; the last event is `Done` with the result.
 
         Where the loop over it may be left early, wrap it in `contextlib.aclosing`, so that running tools
-        are cancelled at once.
+        are cancelled at once. What had run by then is known from the events alone.
         """
         run = self._open(input, context=context, thread_id=thread_id, messages=messages)
         return self._engine.drive(run, stream=True)
@@ -267,8 +268,8 @@ class Agent:
         messages: Iterable[Any],
     ) -> RunState:
         # stopped, or cut by its owner, it may hold calls without results and results without calls
-        history = [*input_messages(messages), *input_messages(given)]
-        history = repaired_history(history)
+        told = [*input_messages(messages), *input_messages(given)]
+        history = repaired_history(to_openai_messages(told, ids_unique_in="conversation"))
         if not history:
             raise ConfigurationError("there is nothing to send: give an input, or messages")
         return RunState(self._base(context=context, thread_id=thread_id), history=history)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from tool_search_processor.agent.replies import Reply
 from tool_search_processor.agent.runs import FinishReason, RunResult, Usage
 from tool_search_processor.call_requests import CallRequest, unique_ids
-from tool_search_processor.messages import call_ids, merge_system, to_openai_messages
+from tool_search_processor.messages import call_ids, merge_system, message_list
 from tool_search_processor.plain import clean_text, copied, plain
 from tool_search_processor.session.calls import PendingCall, ToolOutcome, read_arguments
 from tool_search_processor.session.histories import stored_call
@@ -153,13 +153,13 @@ class RunState:
         return unique_ids(reply.calls, taken=call_ids(self.history), run_id=self.base.run_id)
 
 
-def input_messages(given: str | Iterable[Any] | None) -> list[dict[str, Any]]:
-    """Return the messages of an input: a text is the user's; None and an empty text are none."""
+def input_messages(given: str | Iterable[Any] | None) -> list[Any]:
+    """Return the messages of an input as they are: a string is the user's; None and an empty one are none."""
     if given is None or given == "":
         return []
     if isinstance(given, str):
         return [{"role": "user", "content": clean_text(given)}]
-    return to_openai_messages(given)
+    return message_list(given)
 
 
 def model_request(step: InputStep, *, parallel_tool_calls: bool) -> dict[str, Any]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Never
 
-from tool_search_processor.call_requests import CallRequest, read_call, tool_calls_of
+from tool_search_processor.call_requests import (
+    CallRequest,
+    is_langchain_call,
+    langchain_text,
+    read_call,
+    tool_calls_of,
+)
 from tool_search_processor.content_blocks import kind_of
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.plain import field_of
@@ -90,12 +96,8 @@ def _refuse_foreign(item: Any) -> None:
             "this is a call of OpenAI's Responses API, and calls are read in its chat shape: ask with "
             "chat.completions.create(...) or litellm.acompletion(...), and pass reply.choices[0].message"
         )
-    if _has(item, "name") and _has(item, "args"):
-        raise ConfigurationError(
-            f"this is a call in LangChain's form, found {safe_repr(item):.80}: pass "
-            "langchain_core.messages.convert_to_openai_messages(message), or for each call "
-            '{"id": call["id"], "function": {"name": call["name"], "arguments": call["args"]}}'
-        )
+    if is_langchain_call(item):
+        raise ConfigurationError(f"this is {langchain_text(item)}")
 
 
 def _refuse(found: Any, place: str) -> Never:
