@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 from tool_search_processor.agent.runs import RunResult, Usage
 from tool_search_processor.call_requests import CallRequest, tool_calls_of
+from tool_search_processor.call_results import open_calls
 from tool_search_processor.errors import ResumeError
-from tool_search_processor.messages import open_calls, to_openai_messages
+from tool_search_processor.messages import to_openai_messages
 from tool_search_processor.session.calls import PendingCall, PreparedCall
 from tool_search_processor.session.histories import repaired_history, sendable_calls
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor.call_requests import CallRequest
+from tool_search_processor.call_results import tool_message
 from tool_search_processor.errors import ToolArgumentsError
-from tool_search_processor.messages import tool_message
 from tool_search_processor.plain import clean_text, sendable
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.arguments import parse_arguments

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tool_search_processor.call_requests import CallRequest, openai_call, read_call
-from tool_search_processor.messages import answer_open_calls
+from tool_search_processor.call_results import answer_open_calls
 from tool_search_processor.plain import clean_text, items_of, sendable
 from tool_search_processor.session.calls import read_arguments, wire_name
 
