@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import pytest
 
+from tool_search_processor import Tool
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.tools.arguments import checked_arguments, parse_arguments, schema_check
 from tool_search_processor.tools.wording import choices_text, expected_text, found_text, near_name, path_text
@@ -507,3 +508,54 @@ def test_values_that_json_cannot_write_are_cut(make):
 
 def nested(depth):
     return functools.reduce(lambda inner, _: [inner], range(depth), 1)
+
+
+def counted(n: int) -> int:
+    """Return it."""
+    return n
+
+
+def listed(numbers: list[int | None]) -> list[int | None]:
+    """Return them."""
+    return numbers
+
+
+def measured(n: float) -> float:
+    """Return it."""
+    return n
+
+
+WITH_INTEGER = Tool(
+    "sent", "", {"type": "object", "properties": {"n": {"type": "integer"}}}, lambda arguments: arguments["n"]
+)
+
+
+@pytest.mark.parametrize("checked", [Tool.from_function(counted), WITH_INTEGER], ids=["function", "schema"])
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("7.0", 7),
+        ("9007199254740991.0", 2**53 - 1),
+        ("9007199254740993", 2**53 + 1),
+        ("12345678901234567890", 12345678901234567890),
+        ("9007199254740993.0", None),
+        ("-9007199254740994.0", None),
+        ("1e30", None),
+    ],
+)
+async def test_an_integer_that_a_decimal_point_may_have_changed_is_refused(checked, written, read):
+    if read is not None:
+        assert await checked.call(f'{{"n": {written}}}') == read
+        return
+    with pytest.raises(
+        ToolArgumentsError, match=r"`n` must be an integer, .*write it without a decimal point"
+    ):
+        await checked.call(f'{{"n": {written}}}')
+
+
+async def test_the_same_holds_inside_of_lists_and_not_for_numbers():
+    numbers = Tool.from_function(listed)
+    assert await numbers.call('{"numbers": [1.0, null, 9007199254740993]}') == [1, None, 2**53 + 1]
+    with pytest.raises(ToolArgumentsError, match=r"`numbers\[1\]` must be an integer"):
+        await numbers.call('{"numbers": [1, 9007199254740993.0]}')
+    assert await Tool.from_function(measured).call('{"n": 1e30}') == 1e30

@@ -11,13 +11,14 @@ from typing import Any, Protocol
 
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.tools.dialects import NOTHING_FITS, without_booleans
-from tool_search_processor.tools.frozen import MAX_DEPTH, refuse_deep
+from tool_search_processor.tools.frozen import MAX_DEPTH, parts_of, refuse_deep
 from tool_search_processor.tools.schema_walk import Schema, edit_schemas
 from tool_search_processor.tools.schemas import Path, mend_schema
 from tool_search_processor.tools.validators import (
     Failure,
     bounded_references,
     compiled_validator,
+    is_inexact,
     unknown_fields,
 )
 from tool_search_processor.tools.wording import (
@@ -34,6 +35,7 @@ _MAX_FAILURES = 1_000
 """Failures that are looked at: a sentence each for a hundred thousand wrong items would take seconds."""
 _MAX_WORDED = 20
 _MAX_DECODE_ROUNDS = 4
+_EXACTLY = ", which may not be exact: write it without a decimal point and exponent"
 
 _LIMITS: dict[str, str] = {
     "minimum": "at least {}",
@@ -201,6 +203,26 @@ def _unchecked(arguments: Any) -> Checked:
     return Checked(arguments)
 
 
+def inexact_problems(arguments: Any, check: ArgumentsCheck) -> tuple[Problem, ...]:
+    """Return what `check` finds wrong of floats that may stand for another integer than was written."""
+    waiting = [arguments]
+    while waiting:
+        value = waiting.pop()
+        if is_inexact(value):
+            return tuple(p for p in check(arguments).problems if is_inexact(_value_at(arguments, p.path)))
+        waiting.extend(parts_of(value))
+    return ()
+
+
+def _value_at(value: Any, path: Path) -> Any:
+    for key in path:
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
 def both_checks(first: ArgumentsCheck, second: ArgumentsCheck) -> ArgumentsCheck:
     """Return a check that asks `second` about what `first` lets through."""
 
@@ -221,7 +243,9 @@ def _problems(errors: Iterable[Failure], root: Schema) -> Iterator[Problem]:
         elif error.validator in _FIELD_TEXTS:
             yield from _FIELD_TEXTS[error.validator](error, path)
         else:
-            yield Problem(path, f"must be {_expected(error, root)}, found {found_text(error.instance)}")
+            hint = _EXACTLY if error.validator == "type" and is_inexact(error.instance) else ""
+            found = found_text(error.instance)
+            yield Problem(path, f"must be {_expected(error, root)}, found {found}{hint}")
 
 
 def _expected(error: Failure, root: Schema) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 from tool_search_processor.errors import InvalidToolError
-from tool_search_processor.tools.arguments import ArgumentsCheck, Checked, schema_check
+from tool_search_processor.tools.arguments import ArgumentsCheck, Checked, inexact_problems, schema_check
 from tool_search_processor.tools.docstrings import read_docstring
 from tool_search_processor.tools.execution import CallPlan, is_context_annotation, keyword_plan
 from tool_search_processor.tools.frozen import FrozenDict, freeze
@@ -64,12 +64,14 @@ class ToolFunction:
         """Return the arguments as the function's own types, by parameter name, or the problems."""
         from pydantic import ValidationError
 
+        if problems := inexact_problems(arguments, self._schema_check):
+            return Checked(arguments, problems)
         try:
             values = self._validated(arguments)
         except ValidationError as exc:
             by_schema = self._schema_check(arguments).problems
-            problems = model_problems(exc, arguments, by_schema=by_schema, schema=self.parameters)
-            return Checked(arguments, tuple(problems))
+            found = model_problems(exc, arguments, by_schema=by_schema, schema=self.parameters)
+            return Checked(arguments, tuple(found))
         given = {
             name: getattr(values, field)
             for field, name in self.names.items()

@@ -7,6 +7,7 @@ backreferences. References are followed a bounded number of times a check.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -24,6 +25,7 @@ Failure = Any
 _MAX_REFERENCES = 10_000
 """References that one check follows: 30 definitions, each with two to the next, stand for 2^30 steps."""
 _MAX_FOLLOWED_UNCOUNTED = 20
+_FIRST_INEXACT = 2.0**53
 
 _references_left: ContextVar[list[int]] = ContextVar("references_left")
 
@@ -48,6 +50,20 @@ def bounded_references() -> Iterator[None]:
         yield
     finally:
         _references_left.reset(token)
+
+
+def is_inexact(value: object) -> bool:
+    """Return True for a float that may stand for another integer than was written.
+
+    From 2^53 on not every integer is a float: 9007199254740993.0 is read as 9007199254740992.
+    """
+    return isinstance(value, float) and math.isfinite(value) and abs(value) >= _FIRST_INEXACT
+
+
+def _is_integer(checker: object, value: object) -> bool:
+    if isinstance(value, float):
+        return value.is_integer() and not is_inexact(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def unknown_fields(instance: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
@@ -95,7 +111,8 @@ def _safe_validator() -> type[Validator]:
         "dependencies": Draft7Validator.VALIDATORS["dependencies"],  # what two keywords became of
         **{keyword: _counted(base.VALIDATORS[keyword]) for keyword in ("$ref", "$dynamicRef")},
     }
-    safe: type[Validator] = validators.extend(base, own)  # type: ignore[no-untyped-call]  # its stubs leave it bare
+    types = base.TYPE_CHECKER.redefine("integer", _is_integer)
+    safe: type[Validator] = validators.extend(base, own, type_checker=types)  # type: ignore[no-untyped-call]  # its stubs leave it bare
     return safe
 
 
