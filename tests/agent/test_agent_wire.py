@@ -20,7 +20,7 @@ from starlette.routing import Route
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.loops import close_private_loop, run_blocking
 from tool_search_processor.agent.runs import Done, TextDelta
-from tool_search_processor.errors import TokenLimitError
+from tool_search_processor.errors import TokenLimitError, ToolSearchError
 from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.steps import InputStep
 from tool_search_processor.testing import ScriptedModel, call
@@ -223,6 +223,25 @@ async def test_a_streamed_answer_on_the_wire():
         events = [event async for event in agent_at(BASE).stream("q")]
     result = events[-1].result
     assert (result.output, result.messages[2]["content"]) == ("two", "2")
+
+
+@pytest.mark.parametrize("text", ["", "data: [DONE]\n\n"])
+@pytest.mark.usefixtures("_clients_closed")
+async def test_a_stream_that_ends_after_its_headers_is_no_answer(text):
+    with respx.mock(base_url=BASE) as wire:
+        wire.post("/chat/completions").respond(headers={"content-type": "text/event-stream"}, text=text)
+        with pytest.raises(ToolSearchError, match="ended before its answer began"):
+            _ = [event async for event in agent_at(BASE).stream("q")]
+
+
+@pytest.mark.usefixtures("_clients_closed")
+async def test_a_streamed_answer_may_be_empty():
+    with respx.mock(base_url=BASE) as wire:
+        wire.post("/chat/completions").mock(
+            return_value=_sse(({"role": "assistant", "content": ""}, None), ({}, "stop"))
+        )
+        events = [event async for event in agent_at(BASE).stream("q")]
+    assert (events[-1].result.output, events[-1].result.finish_reason) == ("", "stop")
 
 
 def _sse(*deltas):

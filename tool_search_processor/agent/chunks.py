@@ -10,6 +10,8 @@ from tool_search_processor.agent.replies import Reply, usage_of
 from tool_search_processor.call_requests import CallRequest
 from tool_search_processor.plain import clean_text, field_of, items_of, sendable, text_of
 
+_BEGINNINGS = ("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content")
+
 
 class ChunkAssembler:
     """Puts the chunks of a streamed answer together.
@@ -37,16 +39,24 @@ class ChunkAssembler:
         self._old_call = _PartialCall(0)
         self._finish_reason: str | None = None
         self._usage: dict[str, int] = {}
+        self._has_begun = False
 
     def add(self, chunk: Any) -> str:
         """Take a chunk in; returns the text it adds."""
         usage = field_of(chunk, "usage")
         if usage:
             self._usage = usage_of(usage)
+            self._has_begun = True
         for choice in items_of(field_of(chunk, "choices")):
             if not field_of(choice, "index"):
                 return self._add_choice(choice)
         return ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the stream ended before the model's answer began."""
+        # A server that fails after its headers ends the stream; LiteLLM makes up a chunk that says "stop".
+        return not self._has_begun and self._finish_reason in (None, "stop")
 
     def reply(self) -> Reply:
         """Return the whole answer."""
@@ -78,6 +88,7 @@ class ChunkAssembler:
     def _add_choice(self, choice: Any) -> str:
         self._finish_reason = field_of(choice, "finish_reason") or self._finish_reason
         delta = field_of(choice, "delta")
+        self._has_begun |= any(field_of(delta, name) is not None for name in _BEGINNINGS)
         for piece in items_of(field_of(delta, "tool_calls")):
             self._call_of(piece).add(piece)
         # as OpenAI's API had one call before `tool_calls`; some servers send both

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from tool_search_processor.agent.chunks import ChunkAssembler
 from tool_search_processor.agent.replies import Reply, parse_reply
+from tool_search_processor.errors import ToolSearchError
 
 Completion: TypeAlias = Callable[..., Awaitable[Any]]
 """Takes `model`, `messages`, and where there are any `tools`, `tool_choice`, `stream` …; answers as
@@ -41,7 +42,11 @@ async def litellm_completion(**request: Any) -> Any:
 async def complete(
     completion: Completion, request: Mapping[str, Any], *, stream: bool
 ) -> AsyncGenerator[str | Reply]:
-    """Call the model; give its text piece by piece where it streams, and last of all the reply."""
+    """Call the model; give its text piece by piece where it streams, and last of all the reply.
+
+    Raises:
+        ToolSearchError: The answer has no choices, or its stream ended before it began.
+    """
     if not stream:
         yield parse_reply(await _awaited(completion(**request)))
         return
@@ -61,6 +66,8 @@ async def complete(
                 yield text
     finally:
         await _close(response)
+    if assembler.is_cut:
+        raise ToolSearchError("the model's stream ended before its answer began: look into its server's log")
     yield assembler.reply()
 
 
