@@ -64,6 +64,7 @@ class Finding:
     warnings: list[str] = field(default_factory=list)
     accepted: int = 0
     explained: Counter = field(default_factory=Counter)
+    why: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -86,6 +87,7 @@ def main():
     )
     parser.add_argument("folder", type=Path, help="where the documents are, or one document")
     parser.add_argument("--most", type=int, default=3, help="lines of each kind below a document")
+    parser.add_argument("--why", action="store_true", help="show the explained examples as well")
     options = parser.parse_args()
     print(COLUMNS.format(*HEADINGS))
     total = Finding()
@@ -95,6 +97,8 @@ def main():
         if finding is not None:
             name = str(path.relative_to(options.folder)) if path != options.folder else path.name
             print_finding(name, finding, seconds=time.process_time() - began, most=options.most)
+            for line in finding.why[: options.most] if options.why else ():
+                print(f"  explained: {line[:400]}")
             add(total, finding)
     print_finding("all", total, seconds=time.process_time(), most=0)
     for reason, count in total.explained.most_common():
@@ -267,11 +271,37 @@ class Trial:
             if reason is None:
                 self.finding.accepted += 1
             elif self.own.refuses(value, schema, base):
-                self.finding.explained["that the document's own schema refuses"] += 1
-            elif reason.count("`") and all("is not a known field" in one for one in reason.split(". ")):
-                self.finding.explained["with fields that are not declared, or that only answers have"] += 1
+                self.explain("that the document's own schema refuses", reason, arguments)
+            elif self.are_undeclared(arguments, schema, base, whole=whole):
+                self.explain(
+                    "with fields that are not declared, or that only answers have", reason, arguments
+                )
             else:
                 self.fault(f"{reason} {arguments!r:.300}")
+
+    def explain(self, kind, reason, arguments):
+        """Note an example that is refused for a fault of its own."""
+        self.finding.explained[kind] += 1
+        self.finding.why.append(f"{kind}: {self.node.operation.route}: {reason} {arguments!r:.200}")
+
+    def are_undeclared(self, arguments, schema, base, *, whole):
+        """Return whether all that is wrong are fields of the body that no request is said to have."""
+        known = {name: v for name, v in arguments.items() if name in self.tool.parameters["properties"]}
+        if len(known) == len(arguments) or self.refusal(known, whole=whole) is not None:
+            return False
+        declared = self.fields(schema, base, set())
+        return not any(
+            name in declared and not self.is_read_only(*declared[name])
+            for name in arguments.keys() - known.keys()
+        )
+
+    def is_read_only(self, schema, base):
+        """Return whether a schema says that only answers have it."""
+        if mapping_of(schema).get("readOnly") is True:
+            return True
+        followed, base = self.document.follow(schema, base=base)
+        parts = items_of(followed.get("allOf"))
+        return followed.get("readOnly") is True or any(self.is_read_only(part, base) for part in parts)
 
     def examples(self, holder, base):
         """Return the examples beside a schema and in it."""

@@ -187,6 +187,9 @@ def test_a_whole_bodys_own_description_counts():
         ),
         (["application/json; charset=utf-8"], "application/json; charset=utf-8", "json"),
         (["*/*"], "application/json", "json"),
+        ([""], "application/json", "json"),
+        (["application/x-ndjson"], "application/x-ndjson", "raw"),
+        (["application/jsonl", "text/plain"], "text/plain", "raw"),
         (
             ["multipart/form-data", "application/x-www-form-urlencoded"],
             "application/x-www-form-urlencoded",

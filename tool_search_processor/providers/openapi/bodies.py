@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,9 @@ from tool_search_processor.tools.names import make_property_name
 Node = Mapping[str, Any]
 
 _MULTIPART = 4
+_ANYTHING = ("", "*/*", "application/*")
+_LINES = re.compile(r"ndjson|jsonl|json-seq|smile")
+"""Forms of JSON that aren't one JSON value: their text is the caller's."""
 
 
 def media_rank(media_type: str) -> int:
@@ -25,7 +29,7 @@ def media_rank(media_type: str) -> int:
     ranks = {"application/json": 0, "application/merge-patch+json": 1, "multipart/form-data": _MULTIPART}
     if kind in ranks:
         return ranks[kind]
-    if "json" in kind or kind in ("*/*", "application/*"):
+    if kind in _ANYTHING or ("json" in kind and not _LINES.search(kind)):
         return 2
     return 3 if kind == "application/x-www-form-urlencoded" else 5 if kind.startswith("text/") else 6
 
@@ -112,10 +116,11 @@ def _sent(
         for name, given in mapping_of(media.get("encoding")).items()
         if isinstance(given, Mapping)
     }
+    is_open = kind == "json" and "*" in media_type
     files = file_fields(reader, schema, encodings) if kind == "multipart" else {}
     return {
         "kind": kind,
-        "media_type": "application/json" if kind == "json" and "*" in media_type else media_type,
+        "media_type": "application/json" if _essence(media_type) in _ANYTHING or is_open else media_type,
         "required": required,
         "encodings": encodings,
         "files": frozenset(name for name, one in files.items() if one is FileKind.FILE),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from tool_search_processor.tools.dialects import ANNOTATIONS, Converted
@@ -11,14 +12,26 @@ from tool_search_processor.tools.schema_walk import Schema
 Fields = tuple[dict[str, Any], list[str]]
 """The properties of an object, and the names of those that are required."""
 
-Resolved = tuple[Schema, Sequence[Schema]]
-"""What a schema stands for, and references to its kinds where it has some."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """What a schema stands for."""
+
+    schema: Schema
+    """The schema itself, or a reference to it where it has kinds."""
+    kinds: Sequence[Schema] = ()
+    """References to its kinds."""
+    values: Mapping[str, Schema] = field(default_factory=dict)
+    """The property that tells the kinds apart, with the values that it has."""
+
 
 _SAID = frozenset(
     {"type", "properties", "required", "additionalProperties", "unevaluatedProperties", "allOf", "format"}
 ) | set(ANNOTATIONS)
 """What may be said of an object that is merged: nothing that holds between its properties."""
 
+_TOLD = frozenset({"$ref", "anyOf", "const", "enum", "examples"})
+"""What tells the values of a property already."""
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _MAX_KINDS = 20
 """Kinds whose fields are shown as those of one object: more would hide what belongs together."""
@@ -49,8 +62,7 @@ class Merger:
         resolved = self._resolve(schema)
         if resolved is None:
             return None
-        schema, kinds = resolved
-        return self._with_kinds(schema, kinds) if kinds else self._own(schema)
+        return self._with_kinds(resolved) if resolved.kinds else self._own(resolved.schema)
 
     def _own(self, schema: Schema) -> Fields | None:
         if not _is_plain_object(schema):
@@ -68,19 +80,23 @@ class Merger:
             required += inner[1]
         return properties, list(dict.fromkeys(required))
 
-    def _with_kinds(self, schema: Schema, kinds: Sequence[Schema]) -> Fields | None:
+    def _with_kinds(self, whole: Resolved) -> Fields | None:
         """Return the fields of an object and, none of them required, those that only its kinds have."""
-        own = self.fields(schema) if len(kinds) <= _MAX_KINDS else None
+        own = self.fields(whole.schema) if len(whole.kinds) <= _MAX_KINDS else None
         if own is None:
             return None
         properties = own[0]
-        for kind in kinds:
+        for kind in whole.kinds:
             inner = self.fields(kind)
             if inner is None:
                 return None
             for name, value in inner[0].items():
                 known = properties.get(name, value)
                 properties[name] = value if known == value else _either(known, value)
+        for name, told in whole.values.items():
+            value = properties.get(name)
+            if isinstance(value, dict) and _TOLD.isdisjoint(value):
+                properties[name] = {**value, **told}
         return properties, own[1]
 
 

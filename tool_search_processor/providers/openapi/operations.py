@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.tools.names import hashed_tool_name, make_tool_name
+
+logger = logging.getLogger(__name__)
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
@@ -93,6 +96,8 @@ def list_operations(document: Document) -> list[OperationNode]:
                         operation=operation, node=node, item=item, base=base, item_base=item_base, fault=fault
                     )
                 )
+    if not found:
+        logger.warning("%s has no operations", document.label)
     return found
 
 

@@ -23,8 +23,8 @@ from tool_search_processor.providers.openapi.one_way import Direction, Followed,
 from tool_search_processor.providers.openapi.subtypes import (
     Subtypes,
     has_discriminator,
+    kind_values,
     lists_kinds,
-    with_values,
 )
 from tool_search_processor.tools.dialects import (
     ANNOTATIONS,
@@ -40,8 +40,8 @@ from tool_search_processor.tools.schemas import with_json_types
 
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _DEFINITIONS = "#/$defs/"
-_MAX_WITH_KINDS = 40_000
-"""Characters of a schema's definitions; where the kinds of its objects make them more, they are left out."""
+_MAX_WITH_KINDS = 20_000
+"""Characters of a schema's definitions; where they are more, the kinds of its objects are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,12 +125,20 @@ class SchemaReader:
         """Return the fields of an object of a request, its `allOf` merged; None where it says more."""
 
         def resolve(part: Schema) -> Resolved:
-            kinds = self._definition(part["$ref"], "request").kinds if part.keys() == {"$ref"} else ()
-            if not kinds:
-                return self.target(part), ()
-            return self._as_part(part, "request"), [{"$ref": kind} for kind in kinds]
+            whole = self._definition(part["$ref"], "request") if part.keys() == {"$ref"} else None
+            if whole is None or not whole.kinds or not self._shows_kinds(part):
+                return Resolved(schema=self.target(part))
+            return Resolved(
+                schema=self._as_part(part, "request"),
+                kinds=[{"$ref": kind} for kind in whole.kinds],
+                values=whole.schema["properties"],
+            )
 
         return Merger(resolve).fields(schema)
+
+    def _shows_kinds(self, schema: Schema) -> bool:
+        used = self._used(schema, "request", max_size=None) or {}
+        return any(definition.kinds for definition in used.values())
 
     def with_definitions(
         self, schema: Converted, *, direction: Direction = "request", max_size: int | None = None
@@ -143,18 +151,17 @@ class SchemaReader:
             max_size: The most characters of the JSON text, about; None has no limit.
         """
         found = self._used(schema, direction, max_size=max_size)
-        if found is not None and any(one.kinds for one in found.values()) and _size(found) > _MAX_WITH_KINDS:
-            found = self._used(schema, direction, max_size=max_size, with_kinds=False)
         if found is None:
             return None
         definitions = {name: definition.schema for name, definition in found.items()}
         return {**schema, "$defs": definitions} if definitions else schema
 
     def _used(
-        self, schema: Converted, direction: Direction, *, max_size: int | None, with_kinds: bool = True
+        self, schema: Schema, direction: Direction, *, max_size: int | None, with_kinds: bool = True
     ) -> dict[str, _Definition] | None:
         """Return the definitions that a schema uses, or None where all is too large."""
         found: dict[str, _Definition] = {}
+        has_kinds = False
         size = 0 if max_size is None else len(json.dumps(schema))
         waiting = _references(schema)
         while waiting:
@@ -165,6 +172,9 @@ class SchemaReader:
                 definition = self._without_kinds(definition, direction)
             found[definition.name] = definition
             size += definition.size
+            has_kinds = has_kinds or bool(definition.kinds)
+            if has_kinds and size > _MAX_WITH_KINDS:
+                return self._used(schema, direction, max_size=max_size, with_kinds=False)
             if max_size is not None and size > max_size:
                 return None
             waiting.extend(definition.uses)
@@ -188,17 +198,16 @@ class SchemaReader:
 
     def _read_definition(self, name: str, direction: Direction) -> _Definition:
         source = self._sources[name]
-        kinds = self._subtypes.of(source.target) if direction == "request" else {}
-        if kinds and not source.is_part:
+        kinds = self._subtypes.of(source.target) if direction == "request" and not source.is_part else {}
+        if kinds:
             references = [self._reference(target) for target in kinds.values()]
-            whole = self._reference(source.target, is_part=True)
-            return _described(name, {"anyOf": [*references, whole]}, kinds=references)
+            branches = [*references, self._reference(source.target, is_part=True)]
+            values = kind_values(source.target.value, list(kinds))
+            return _described(name, {"anyOf": branches, "properties": values}, kinds=references)
         schema: Schema = self.read(source.target.value, base=source.target.base, direction=direction)
         if source.is_part:
             left_out = ("anyOf",) if has_discriminator(source.target.value) else ()
             schema = {key: value for key, value in opened(schema).items() if key not in left_out}
-        if kinds:
-            schema = with_values(schema, source.target.value, list(kinds))
         return _described(name, self._below_parents(schema, source.target, direction))
 
     def _below_parents(self, schema: Schema, child: Target, direction: Direction) -> Schema:
@@ -277,9 +286,10 @@ class SchemaReader:
 
         def resolve(part: Schema) -> Resolved | None:
             if "$ref" not in part:
-                return part, ()
+                return Resolved(schema=part)
             part = self._as_part(part, direction)
-            return None if (_name_in(part), direction) in self._reading else (self.target(part), ())
+            is_open = (_name_in(part), direction) in self._reading
+            return None if is_open else Resolved(schema=self.target(part, direction=direction))
 
         fields = Merger(resolve, narrows=True).fields(schema)
         if fields is not None:
@@ -348,10 +358,6 @@ def _described(name: str, schema: Schema, *, kinds: Sequence[Schema] = ()) -> _D
         size=len(json.dumps(schema)),
         kinds=tuple(kind["$ref"] for kind in kinds),
     )
-
-
-def _size(definitions: dict[str, _Definition]) -> int:
-    return sum(definition.size for definition in definitions.values())
 
 
 def _name_in(schema: object) -> str:

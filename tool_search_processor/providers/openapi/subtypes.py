@@ -8,6 +8,8 @@ from typing import Any
 from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi.documents import Document, Target
 
+_MAX_VALUES = 50
+
 
 class Subtypes:
     """Finds the subtypes of schemas with a discriminator that don't list them in `oneOf` or `anyOf`."""
@@ -88,15 +90,11 @@ def lists_kinds(schema: object) -> bool:
     return not {"oneOf", "anyOf"}.isdisjoint(mapping_of(schema))
 
 
-def with_values(schema: Mapping[str, Any], parent: object, values: Sequence[str]) -> Mapping[str, Any]:
-    """Return a converted parent whose discriminating property names the values that tell kinds apart."""
+def kind_values(parent: object, values: Sequence[str]) -> Mapping[str, Any]:
+    """Return the property that tells kinds apart, with its values; nothing where it has no name."""
     given = mapping_of(parent).get("discriminator")
     name = given if isinstance(given, str) else mapping_of(given).get("propertyName")
-    properties = mapping_of(schema.get("properties"))
-    value = properties.get(name) if isinstance(name, str) else None
-    if not isinstance(value, dict) or not {"enum", "const", "examples", "$ref"}.isdisjoint(value):
-        return schema
-    return {**schema, "properties": {**properties, str(name): {**value, "examples": list(values)}}}
+    return {name: {"examples": list(values[:_MAX_VALUES])}} if isinstance(name, str) else {}
 
 
 def _escaped(name: str) -> str:
