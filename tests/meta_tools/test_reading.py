@@ -21,7 +21,7 @@ def test_what_is_no_name_is_empty(name):
     assert read_call({"name": name})[0] == ""
 
 
-@pytest.mark.parametrize("key", ["name", "tool_name", "tool"])
+@pytest.mark.parametrize("key", ["name", "tool_name", "toolName", "tool"])
 def test_arguments_that_stand_beside_the_name_are_the_tools(key):
     assert read_call({key: "a", "title": "x", "n": 1}) == ("a", {"title": "x", "n": 1})
 

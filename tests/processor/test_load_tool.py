@@ -50,7 +50,9 @@ async def test_names_come_in_every_shape(arguments):
     assert names(await run.step())[2:] == ["create_issue", "send_mail"]
 
 
-@pytest.mark.parametrize("key", ["tool_names", "tool_name", "names", "name"])
+@pytest.mark.parametrize(
+    "key", ["tool_names", "tool_name", "names", "name", "tools", "tool", "toolNames", "toolName"]
+)
 async def test_a_single_string_will_do(key):
     run = run_over()
     assert (await run.call("load_tool", **{key: "send_mail"}))["loaded"] == ["send_mail"]

@@ -18,7 +18,8 @@ MAX_NAMES = 100
 _NOTHING = ("", "null", "[]")
 _QUERY_KEYS = ("query", "queries", "pattern", "q")
 _TAG_KEYS = ("tags", "tag", "namespaces", "namespace")
-_NAME_KEYS = ("name", "tool_name", "tool")
+_NAMES_KEYS = ("tool_names", "tool_name", "names", "name", "tools", "tool", "toolNames", "toolName")
+_NAME_KEYS = ("name", "tool_name", "toolName", "tool")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
 
 
@@ -61,7 +62,7 @@ def read_search(
 def read_names(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """Read the tool names of a load or unload: a list, one string, or a list as a JSON string."""
     names: dict[str, None] = {}
-    for key in ("tool_names", "tool_name", "names", "name"):
+    for key in _NAMES_KEYS:
         for text in _texts(arguments.get(key, ())):
             names |= dict.fromkeys(part.strip() for part in re.split(r"[,\n]", text) if part.strip())
     return tuple(names)
