@@ -38,6 +38,7 @@ ROWS = {
         "tokens",
         "call_requests",
         "call_results",
+        "tool_choices",
         "content_blocks",
         "messages",
         "results",

@@ -130,6 +130,21 @@ def error_text(error: BaseException) -> str:
     return clean_text(f"Error: {kind}: {message}" if message else f"Error: {kind}")
 
 
+def told_text(error: BaseException, *, masked: str | None) -> str:
+    """Return what a caller is told of what foreign code raised.
+
+    Args:
+        error: What was raised.
+        masked: What is told of an error that was not written for the caller, or that is about other arguments
+            than its own; None masks nothing.
+    """
+    inner = innermost(error)
+    is_of_another_call = isinstance(inner, ToolArgumentsError) and (inner.ran or inner is not error)
+    if masked is None or (is_fit_for_the_model(error) and not is_of_another_call):
+        return error_text(error)
+    return masked
+
+
 def is_fit_for_the_model(error: BaseException) -> bool:
     """Tell whether an exception's text was written for the model, or is whatever foreign code says."""
     return isinstance(innermost(error), _FIT_FOR_THE_MODEL)

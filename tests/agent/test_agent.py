@@ -6,13 +6,13 @@ import asyncio
 import logging
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.loops import close_private_loop
-from tool_search_processor.agent.runs import Usage
+from tool_search_processor.agent.runs import ToolResultEvent, Usage
 from tool_search_processor.errors import (
     AbortRun,
     ConfigurationError,
@@ -302,8 +302,6 @@ async def test_max_steps_ends_the_run_with_the_last_text():
         (say("", finish_reason="length"), "length", ["user"]),
         (say("un", finish_reason="content_filter"), "content_filter", ["user", "assistant"]),
         (call("add", {"a": 1}, finish_reason="content_filter"), "content_filter", ["user"]),
-        (call("add", '{"a": ', finish_reason="length"), "length", ["user"]),
-        (call("add", "", text="so", finish_reason="length"), "length", ["user", "assistant"]),
         (say("eos", finish_reason="eos"), "stop", ["user", "assistant"]),
         (say(""), "stop", ["user"]),
     ],
@@ -317,7 +315,62 @@ async def test_how_the_model_ends(reply, finish_reason, roles):
     assert not any("tool_calls" in message for message in result.messages)
 
 
-@pytest.mark.parametrize("finish_reason", ["stop", "length", None, "function_call"])
+CUT = (
+    "Error: {} was not run, since your answer was cut off at its length limit: what is left of a call may "
+    "say something else than was meant. Make the call again in a shorter answer, or in smaller parts."
+)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS"])
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [call("add", {}), call("add", {"a": 1})],  # Anthropic: what it had until then
+        [call("add", {"a": 1})],
+        [call("add", "")],
+        [call("add", '{"a": ')],
+        [call("unheard_of", {"a": 1})],
+    ],
+)
+async def test_a_reply_that_was_cut_runs_none_of_its_calls_and_the_run_goes_on(calls, reason, stream):
+    ran = []
+
+    def add(a: int = 0) -> str:
+        ran.append(a)
+        return "added"
+
+    cut = [*calls[:-1], replace(calls[-1], finish_reason=reason)]
+    agent, _ = agent_of([cut, call("add", {"a": 2}), "ok"], tools=[add])
+    if stream:
+        events = [event async for event in agent.stream("q")]
+        result = events[-1].result
+        told = [event for event in events if isinstance(event, ToolResultEvent)]
+        assert [event.is_error for event in told] == [True] * len(calls) + [False]
+    else:
+        result = await agent.run("q")
+    assert (result.finish_reason, result.output, ran) == ("stop", "ok", [2])
+    texts = [message["content"] for message in result.messages if message["role"] == "tool"]
+    name = "unheard_of" if calls[0].calls[0].name == "unheard_of" else "add"
+    assert texts == [CUT.format(name)] * len(calls) + ["added"]
+
+
+async def test_the_second_cut_in_a_row_ends_the_run():
+    cut = call("add", {"a": 1}, text="well", finish_reason="length")
+    agent, model = agent_of([cut, call("add", {"a": 1}), cut, cut, "never"], tools=[add])
+    result = await agent.run("q")
+    assert (result.finish_reason, result.output, result.steps) == ("length", "well", 4)
+    assert [m["role"] for m in result.messages] == ["user", *["assistant", "tool"] * 4]
+    assert len(model.requests) == 4
+
+
+async def test_nobody_is_asked_to_approve_a_call_of_a_reply_that_was_cut():
+    erase = Tool.from_function(add, requires_approval=True)
+    agent, _ = agent_of([call("add", {"a": 1}, finish_reason="length"), "ok"], tools=[erase])
+    assert (await agent.run("q")).finish_reason == "stop"
+
+
+@pytest.mark.parametrize("finish_reason", ["stop", None, "function_call"])
 async def test_whole_calls_run_whatever_the_finish_reason(finish_reason):
     agent, _ = agent_of([call("add", {"a": 1}, finish_reason=finish_reason), "ok"], tools=[add])
     assert (await agent.run("q")).output == "ok"

@@ -458,3 +458,32 @@ async def test_a_look_up_that_is_cancelled_ends_the_others(order):
         await CallRunner([Resolving([])]).prepare(step_of(), requests)
     assert ended == ["waiting"]
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.mark.parametrize("masked", [False, True])
+async def test_details_are_masked_wherever_foreign_code_fails(masked, caplog):
+    class Unwritable:
+        def __repr__(self):
+            raise OSError("hunter2")
+
+    async def wrong_inside() -> str:
+        """Call another tool wrongly."""
+        return await Tool.from_function(add).call({"a": "hunter2"})
+
+    async def endless() -> object:
+        """Give items until one fails."""
+        return (1 / 0 for _ in range(2))
+
+    class Failing(Resolver):
+        async def resolve_call(self, step, name):
+            raise OSError("hunter2")
+
+    step = step_of(wrong_inside, endless)
+    names = ["wrong_inside", "endless", "unlisted"]
+    found = await outcomes(step, *map(request, names), processors=[Failing()], mask_error_details=masked)
+    for name, one in zip(names, found, strict=True):
+        assert one.is_error
+        assert (one.text == f"Error: {name} failed; the log says why.") is masked
+    assert [record.levelname for record in caplog.records if "wrong_inside" in record.getMessage()] == (
+        ["WARNING"] if masked else []
+    )

@@ -9,7 +9,9 @@ from types import SimpleNamespace
 import litellm
 import pytest
 
+from tests.support import make
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ResumeError
+from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.session import ToolSession
 from tool_search_processor.token_limiter import TokenLimiter
 from tool_search_processor.tools import Tool
@@ -490,3 +492,55 @@ async def test_what_had_run_when_execute_is_cancelled_is_kept():
         "It may have taken effect.",
         "b": "seen",
     }
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"stop_reason": "max_tokens", "content": [tool_use("add", {"a": 1, "b": 2})]},
+        SimpleNamespace(stop_reason="max_tokens", content=[tool_use("add", {})]),
+        {"stop_reason": "model_context_window_exceeded", "content": [tool_use("erase", {"path": "a"})]},
+        {"finish_reason": "length", "tool_calls": [openai_call("add", {"a": 1, "b": 2}, "t1")]},
+    ],
+)
+async def test_a_reply_that_says_it_was_cut_runs_nothing(reply):
+    async with ToolSession(tools=[add, erase]) as session:
+        assert await session.approvals_needed(reply) == []
+        (result,) = await session.execute(reply, approvals={"t1": True})
+    assert "was not run, since your answer was cut off at its length limit" in result["content"]
+
+
+@pytest.mark.parametrize("masked", [False, True])
+async def test_what_a_tool_raises_is_for_the_log_where_details_are_masked(masked, caplog):
+    def connect(times: int = 1) -> str:
+        """Connect."""
+        raise OSError("postgres://admin:hunter2@db")
+
+    async with ToolSession(tools=[connect], mask_error_details=masked) as session:
+        failed, wrong = await session.execute(
+            [openai_call("connect", {}, "c1"), openai_call("connect", {"times": "x"}, "c2")]
+        )
+    told = "connect failed; the log says why." if masked else "OSError: postgres://admin:hunter2@db"
+    assert failed["content"] == f"Error: {told}"
+    assert "`times` must be an integer" in wrong["content"], "what was written for the model is told"
+    assert "hunter2" in caplog.text
+
+
+async def test_a_claim_of_a_call_that_policy_did_not_let_run_is_given_back():
+    """The first process is asked by a policy that changes its mind when the call is about to run."""
+    asked = []
+
+    def late(request):
+        asked.append(request.phase)
+        return request.phase != "active" or asked.count("active") != 2
+
+    erasing = make("erase", requires_approval=True)
+    claims = []
+    search = ToolSearchProcessor([erasing], filter=late)
+    async with ToolSession(search, Claiming(claims), thread_id="t") as session:
+        (denied,) = await session.execute(ASKED[:1], approvals={"c1": True})
+        assert "There is no tool" in denied["content"]
+        assert claims == []
+        (done,) = await session.execute(ASKED[:1], approvals={"c1": True})
+    assert json.loads(done["content"]) == {"ran": "erase", "path": "a"}
+    assert len(claims) == 1

@@ -52,8 +52,8 @@ class Agent:
 
     It holds nothing of a run, so one agent serves many runs, threads and event loops at a time.
 
-    What a tool raises is logged and answered to the model, its type and its text: a tool itself has to catch
-    what a model must not read. What a processor or the model call raises ends the run.
+    What a tool raises is logged and answered to the model, its type and its text, unless `mask_error_details`
+    leaves it to the log. What a processor or the model call raises ends the run.
     """
 
     def __init__(
@@ -70,6 +70,7 @@ class Agent:
         parallel_tool_calls: bool = True,
         tool_timeout_seconds: float | None = None,
         max_result_characters: int | None = RESULT_CHARACTERS,
+        mask_error_details: bool = False,
     ) -> None:
         """Check the options; nothing is called yet.
 
@@ -81,13 +82,16 @@ class Agent:
             tools: Tools, or plain functions, that are always offered.
             input_processors: Called before each model call, in this order.
             max_steps: The most model calls of one run, at least 1.
-            model_settings: Passed on with each model call (`temperature`, `api_base`, `tool_choice` …).
+            model_settings: Passed on with each model call (`temperature`, `api_base` …). A `tool_choice` that
+                forces a call holds until the first call of a run; a tool that it names is loaded first.
             completion: An async function of `litellm.acompletion`'s shape; None is that function itself.
             parallel_tool_calls: False asks the model for one call at a time (the provider's
                 `parallel_tool_calls`), and runs one at a time if it sends more.
             tool_timeout_seconds: Longest time one tool may take; None waits for ever.
             max_result_characters: The most characters of one tool's result that the model gets, at least
                 1; the rest is cut off and the model told so. None cuts nothing.
+            mask_error_details: Leave what tools raise to the log: the model is told that one failed, and not
+                why. What was written for it to read is told all the same.
 
         Raises:
             ConfigurationError: An option cannot work, or names of tools or processors clash.
@@ -131,6 +135,7 @@ class Agent:
             parallel_tool_calls=parallel_tool_calls,
             tool_timeout_seconds=tool_timeout_seconds,
             max_result_characters=max_result_characters,
+            mask_error_details=mask_error_details,
         )
         self._ledger = ClaimLedger()
 
@@ -206,7 +211,9 @@ class Agent:
         """Go on with a run that waits for approval.
 
         Processors and filters are asked again before anything runs. A call that is not in `approvals`
-        stays pending; one that changed since it was shown is not run.
+        stays pending, and so does one that a filter gave no verdict on: its `PendingCall.problem` says why.
+        One that changed since it was shown, or that a filter denies, is not run. An approval is used up by
+        running alone: until then it can be given again.
 
         Args:
             paused: The `RunResult`, what its `to_dict` gave (also in another process), or bare messages
@@ -216,8 +223,8 @@ class Agent:
             thread_id: The conversation; by default that of the result.
 
         Raises:
-            ResumeError: Nothing is pending, an id is unknown, or a call was decided before: each runs
-                once in a process, and once over all processes where a processor can claim calls.
+            ResumeError: Nothing is pending, an id is unknown, or a call has run or was refused before: each
+                runs once in a process, and once over all processes where a processor can claim calls.
             Exception: As of `run`. Where approved calls have run meanwhile, go on with its `run_messages`.
         """
         resumed = self._reopen(paused, approvals, context=context, thread_id=thread_id)
@@ -286,7 +293,7 @@ class Agent:
         pause = PausedRun.read(paused, thread_id=thread_id)
         decisions = read_approvals(approvals, open_ids=pause.open_ids)
         base = self._base(context=context, thread_id=pause.thread_id, run_id=pause.run_id)
-        run = RunState(base, history=pause.messages, steps=pause.steps, usage=pause.usage)
+        run = RunState(base, history=pause.messages, steps=pause.steps, usage=pause.usage, has_called=True)
         return _Resumed(run=run, pause=pause, decisions=decisions)
 
     async def _go_on(self, resumed: _Resumed, *, stream: bool) -> AsyncGenerator[Event]:
@@ -298,8 +305,8 @@ class Agent:
                 async for event in events:
                     yield event
         finally:
-            if not run.decided:  # nothing was run: the same answers may be given again
-                self._ledger.release(keys)
+            used = run.used if run.decided else ()
+            self._ledger.release(key for key in keys if key[-1] not in used)
 
     def _base(
         self, *, context: Mapping[str, Any], thread_id: str | None, run_id: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from types import MappingProxyType
 
 from tool_search_processor.agent.completions import Completion, complete
@@ -24,17 +25,20 @@ from tool_search_processor.agent.runstate import RunState, model_request
 from tool_search_processor.errors import AbortRun
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.plain import mapping_of
-from tool_search_processor.session.calls import PreparedCall, refusal_text
+from tool_search_processor.session.calls import PendingCall, PreparedCall, cut_off, refusal_text
 from tool_search_processor.session.checks import resolvers
-from tool_search_processor.session.claims import claim_calls, claimers
+from tool_search_processor.session.claims import claim_calls, claimers, release_claims
 from tool_search_processor.session.runner import CallRunner, stop_tasks
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tokens import DefinitionCounter
+from tool_search_processor.tool_choices import check_tool_choice
 from tool_search_processor.tools import Tool
 
 logger = logging.getLogger(__name__)
 
 _NO_DECISIONS: Mapping[str, bool | str] = MappingProxyType({})
+_MOST_CUTS = 2
+"""Cut answers in a row that end a run: the model has been told once what to do about it."""
 _CHANGED = "Error: the call of {name} has changed since approval was asked for; it was not run."
 
 
@@ -53,6 +57,7 @@ class Engine:
         parallel_tool_calls: bool,
         tool_timeout_seconds: float | None,
         max_result_characters: int | None,
+        mask_error_details: bool,
     ) -> None:
         """Take the agent's options, checked."""
         self._name = name
@@ -67,6 +72,7 @@ class Engine:
             timeout_seconds=tool_timeout_seconds,
             max_result_characters=max_result_characters,
             concurrent=parallel_tool_calls,
+            mask_error_details=mask_error_details,
         )
         self._resolvers = resolvers(processors)
         self._claimers = claimers(processors)
@@ -123,6 +129,7 @@ class Engine:
 
     async def _model_step(self, run: RunState, *, stream: bool) -> AsyncGenerator[Event]:
         step = await self._processed(run, run.steps)
+        check_tool_choice(step)
         yield StepStart(step_number=step.step_number, tools=[tool.name for tool in step.tools])
         reply = Reply()
         async with aclosing(self._answers(step, stream=stream)) as answers:
@@ -134,13 +141,16 @@ class Engine:
         usage = run.count(reply, sent=self._definitions.count(step.tools), full=await self._full(step))
         requests = run.record(reply)
         if requests:
-            prepared = await self._runner.prepare(step, requests)
+            cut = run.cuts > 0
+            prepared = [*map(cut_off, requests)] if cut else await self._runner.prepare(step, requests)
             async with aclosing(self._run_calls(run, step, prepared)) as events:
                 async for event in events:
                     yield event
             waiting = [call.pending() for call in prepared if call.needs_approval]
             if waiting:
                 run.finish("pending", pending=waiting)
+            elif run.cuts == _MOST_CUTS:
+                run.finish("length")
         yield StepEnd(step_number=step.step_number, usage=usage)
 
     async def _run_calls(
@@ -161,21 +171,30 @@ class Engine:
                 yield event
 
     async def _outcomes(
-        self, run: RunState, step: InputStep, calls: Sequence[PreparedCall]
+        self,
+        run: RunState,
+        step: InputStep,
+        calls: Sequence[PreparedCall],
+        *,
+        unsettled: list[PendingCall] | None = None,
     ) -> AsyncGenerator[ToolResultEvent]:
-        waiting = self._runner.start(step, calls)
+        """Run calls; approved ones that policy gave no verdict on join `unsettled`, where it is given."""
+        running = self._runner.start(step, calls)
         try:
-            while waiting:
-                outcome = await waiting[0].ended()
-                del waiting[0]
+            for call in calls:
+                outcome = await running[0].ended()
+                del running[0]
+                if unsettled is not None and call.needs_approval and outcome.problem and not outcome.ran:
+                    unsettled.append(replace(call.pending(), problem=outcome.problem))
+                    continue
                 run.add_result(outcome)
                 yield ToolResultEvent(
                     call_id=outcome.call_id, name=outcome.name, text=outcome.text, is_error=outcome.is_error
                 )
         finally:
-            await stop_tasks([call.task for call in waiting])
-            for call in waiting:  # the run ends here: what was paid for meanwhile is not lost
-                run.add_result(call.outcome())
+            await stop_tasks([call.task for call in running])
+            for stopped in running:  # the run ends here: what was paid for meanwhile is not lost
+                run.add_result(stopped.outcome())
 
     async def _settle(
         self, run: RunState, pause: PausedRun, decisions: Mapping[str, bool | str]
@@ -189,20 +208,27 @@ class Engine:
             if answer is None and (call.needs_approval or pause.shown(call) is not None):
                 # what can't be looked up right now goes on waiting as it was shown
                 waiting.append((not call.needs_approval and pause.shown(call)) or call.pending())
+            elif answer is True and call.tool is None and call.problem:
+                shown = pause.shown(call) or call.pending()
+                waiting.append(replace(shown, problem=call.problem))
             elif answer is None or call.tool is None:
                 ready.append(call)
             elif answer is not True:
+                run.used.add(call.request.id)
                 run.add_result(call.answer(refusal_text(call.name, answer)))
             elif not isinstance(call.tool, MetaTool) and not pause.unchanged(call):
                 run.add_result(call.answer(_CHANGED.format(name=call.name)))
             else:
                 ready.append(call)
         approved = [call.request.id for call in ready if call.request.id in decisions]
-        await claim_calls(self._claimers, run.base, calls=dict.fromkeys(approved, pause.claim_ids))
+        claims = await claim_calls(self._claimers, run.base, calls=dict.fromkeys(approved, pause.claim_ids))
         run.decided = True
-        async with aclosing(self._outcomes(run, step, ready)) as events:
-            async for event in events:
-                yield event
+        try:
+            async with aclosing(self._outcomes(run, step, ready, unsettled=waiting)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            await release_claims(claims, used=run.used)
         run.order_results(pause.index)
         if waiting:
             run.finish("pending", pending=waiting)

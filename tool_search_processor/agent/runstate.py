@@ -11,14 +11,14 @@ from tool_search_processor.agent.runs import FinishReason, RunResult, Usage
 from tool_search_processor.call_requests import CallRequest, unique_ids
 from tool_search_processor.messages import call_ids, merge_system, message_list
 from tool_search_processor.plain import clean_text, copied, plain
-from tool_search_processor.session.calls import PendingCall, ToolOutcome, read_arguments
+from tool_search_processor.session.calls import PendingCall, ToolOutcome, is_cut
 from tool_search_processor.session.histories import stored_call
 from tool_search_processor.steps import InputStep
+from tool_search_processor.tool_choices import read_tool_choice
 from tool_search_processor.tools import Tool
 
 logger = logging.getLogger(__name__)
 
-_CUT: Final = "length"
 _FILTERED: Final = "content_filter"
 _CALLING: Final = frozenset({"tool_calls", "function_call", "tool_use", "malformed_function_call"})
 _CALL_LOST: Final = (
@@ -36,8 +36,17 @@ class RunState:
         history: list[dict[str, Any]],
         steps: int = 0,
         usage: Usage | None = None,
+        has_called: bool = False,
     ) -> None:
-        """Begin with a history; `base` holds what is the same at every step of the run."""
+        """Begin with a history; `base` holds what is the same at every step of the run.
+
+        Args:
+            base: Every step begins with it.
+            history: The messages so far.
+            steps: Model calls made.
+            usage: What they have cost.
+            has_called: Whether the model has called a tool in this run.
+        """
         self.base = base
         self.history = history
         self.steps = steps
@@ -45,6 +54,11 @@ class RunState:
         self.finish_reason: FinishReason | None = None
         self.decided = False
         """Whether answers to pending calls have taken effect."""
+        self.used: set[str] = set()
+        """Ids of calls that have run, or that a person refused."""
+        self.cuts = 0
+        """How many answers in a row were cut in the midst of calls."""
+        self._has_called = has_called
         self._output = ""
         self._has_lost_call = False
         self._pending: list[PendingCall] = []
@@ -53,7 +67,10 @@ class RunState:
         """Return the input of a step, with copies of the history under the agent's instructions."""
         messages = merge_system([plain(message) for message in self.history], before=[instructions])
         told = [_CALL_LOST] if self._has_lost_call else []
-        return self.base.replace(messages=messages, step_number=number, instructions=told)
+        step = self.base.replace(messages=messages, step_number=number, instructions=told)
+        # what forces a call would force one more, and so on to the end
+        is_met = self._has_called and read_tool_choice(step.tool_choice).is_forced
+        return step.replace(tool_choice=None) if is_met else step
 
     def count(self, reply: Reply, *, sent: int, full: int) -> Usage:
         """Count a model call; returns the usage of that call alone."""
@@ -70,8 +87,13 @@ class RunState:
         return usage
 
     def record(self, reply: Reply) -> list[CallRequest]:
-        """Put a reply into the history; returns the calls to run, none where the run ends with it."""
-        calls = self._runnable(reply)
+        """Put a reply into the history; returns its calls, none where the run ends with it.
+
+        Those of a reply that was cut are to be answered, and not run: `cuts` is above 0 then.
+        """
+        calls = self._calls(reply)
+        self.cuts = self.cuts + 1 if calls and is_cut(reply.finish_reason) else 0
+        self._has_called = self._has_called or (bool(calls) and not self.cuts)
         message: dict[str, Any] = {"role": "assistant", "content": reply.text or None, **reply.extra}
         if calls:
             message["tool_calls"] = list(map(stored_call, calls))
@@ -85,16 +107,18 @@ class RunState:
             self._lose_call(reply)
             return []
         reason: FinishReason = "stop"
-        if reply.finish_reason == _CUT:
-            reason = _CUT
+        if is_cut(reply.finish_reason):
+            reason = "length"
         elif reply.finish_reason == _FILTERED:
             reason = _FILTERED
         self.finish(reason, output=reply.text)
         return []
 
     def add_result(self, outcome: ToolOutcome) -> None:
-        """Put a tool's result into the history."""
+        """Put a tool's result into the history, and remember whether it has run."""
         self.history.append(outcome.to_message())
+        if outcome.ran:
+            self.used.add(outcome.call_id)
 
     def order_results(self, index: int) -> None:
         """Put the results after the assistant message at `index` in the order of its calls."""
@@ -144,10 +168,8 @@ class RunState:
             )
         self._has_lost_call = True
 
-    def _runnable(self, reply: Reply) -> list[CallRequest]:
+    def _calls(self, reply: Reply) -> list[CallRequest]:
         if reply.finish_reason == _FILTERED:
-            return []
-        if reply.finish_reason == _CUT and not all(_is_whole(call) for call in reply.calls):
             return []
         # ids that are new in the whole conversation: some servers count from call_0 in every answer
         return unique_ids(reply.calls, taken=call_ids(self.history), run_id=self.base.run_id)
@@ -187,9 +209,3 @@ def _distinct(tools: Sequence[Tool]) -> list[Tool]:
             logger.warning("two tools of one step are named %r: the first is sent", tool.name)
         named.setdefault(tool.name, tool)
     return list(named.values())
-
-
-def _is_whole(call: CallRequest) -> bool:
-    if isinstance(call.arguments, str) and not call.arguments.strip():
-        return False
-    return read_arguments(call.arguments, name=call.name)[1] is None

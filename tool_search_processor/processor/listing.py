@@ -14,6 +14,7 @@ from tool_search_processor.processor.calls import StepCalls
 from tool_search_processor.processor.discovery import fetch_all
 from tool_search_processor.processor.search_answers import best_names
 from tool_search_processor.tokens import DefinitionCounter, TextCounter
+from tool_search_processor.tool_choices import read_tool_choice
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.wording import near_name
 
@@ -66,14 +67,36 @@ async def preload_tools(calls: StepCalls, admission: Admission) -> None:
     await calls.loads.add(calls.step, names)
 
 
-async def list_loaded(calls: StepCalls, admission: Admission) -> list[GuardedTool]:
-    """Return the loaded tools that phase `active` admits, in load order."""
-    names = await calls.loads.names(calls.step)
-    if calls.names.mode == "call":
+async def load_chosen(calls: StepCalls, admission: Admission) -> list[Tool]:
+    """Load what the step's `tool_choice` names, where phases `load` and `active` admit it."""
+    listed = {*calls.names.present, *(tool.name for tool in (*calls.own, *calls.pinned))}
+    names = [name for name in read_tool_choice(calls.step.tool_choice).names if name not in listed]
+    if not names:
         return []
-    wanted = [name for name in names if name not in calls.unsearched]
+    chosen = await admission.admit(await fetch_all(calls.view, names), "load")
+    chosen = await admission.admit(chosen, "active")
+    if calls.names.mode != "call":
+        # What the thread has loaded comes first in the list, so it has to be seen first.
+        await calls.loads.names(calls.step)
+        await calls.loads.add(calls.step, [tool.name for tool in chosen])
+    return chosen
+
+
+async def list_loaded(
+    calls: StepCalls, admission: Admission, *, chosen: Sequence[Tool] = ()
+) -> list[GuardedTool]:
+    """Return the loaded tools that phase `active` admits, in load order.
+
+    Args:
+        calls: What the step could see.
+        admission: Asks the filter.
+        chosen: Admitted tools to list in any case: what a `tool_choice` names has to be there.
+    """
+    names = await calls.loads.names(calls.step)
+    wanted = [name for name in names if name not in calls.unsearched] if calls.names.mode != "call" else []
     admitted = await admission.admit(await fetch_all(calls.view, wanted), "active")
-    return [calls.guard(tool) for tool in admitted]
+    listed = {tool.name: tool for tool in (*admitted, *chosen)}
+    return [calls.guard(tool) for tool in listed.values()]
 
 
 async def instructions(calls: StepCalls, admission: Admission, *, counter: TextCounter) -> list[str]:

@@ -27,6 +27,7 @@ from tool_search_processor.processor.listing import (
     instructions,
     inventory,
     list_loaded,
+    load_chosen,
     passthrough,
     preload_tools,
     replay,
@@ -206,9 +207,10 @@ class ToolSearchProcessor:
                     await self._loads.names(step)  # which renews the thread's life
                     return step.replace(tools=(*own, *everything))
             await replay(calls, admission)
+            chosen = await load_chosen(calls, admission)
             await preload_tools(calls, admission)
             pinned = await calls.list_pinned(admission)
-            loaded = await list_loaded(calls, admission)
+            loaded = await list_loaded(calls, admission, chosen=chosen)
             texts = await instructions(calls, admission, counter=self._counter)
         tools = (*calls.tools(*inventory(calls)), *own, *pinned, *loaded)
         return step.replace(tools=tools, instructions=(*step.instructions, *texts))

@@ -18,6 +18,13 @@ from tool_search_processor.tools.arguments import parse_arguments
 from tool_search_processor.tools.names import MAX_NAME_LENGTH
 
 _QUOTED_CHARACTERS = 200
+_CUT_REASONS = frozenset(
+    ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
+)
+_CUT = (
+    "Error: {name} was not run, since your answer was cut off at its length limit: what is left of a call "
+    "may say something else than was meant. Make the call again in a shorter answer, or in smaller parts."
+)
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -31,15 +38,18 @@ class PendingCall:
     arguments: Mapping[str, Any]
     arguments_hash: str
     """SHA-256 of name and arguments; a call that has changed since is not run."""
+    problem: str | None = None
+    """Why an approval that was given had no effect: the filter gave no verdict. None where none was given."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the call as plain JSON data."""
-        return {
+        data = {
             "call_id": self.call_id,
             "name": self.name,
             "arguments": dict(self.arguments),
             "arguments_hash": self.arguments_hash,
         }
+        return data if self.problem is None else {**data, "problem": self.problem}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PendingCall:
@@ -50,10 +60,11 @@ class PendingCall:
             TypeError: A field is not what it has to be.
         """
         texts = {name: data[name] for name in ("call_id", "name", "arguments_hash")}
-        arguments = data["arguments"]
-        if not all(isinstance(text, str) for text in texts.values()) or not isinstance(arguments, Mapping):
+        arguments, problem = data["arguments"], data.get("problem")
+        is_text = all(isinstance(text, str) for text in (*texts.values(), problem or ""))
+        if not is_text or not isinstance(arguments, Mapping):
             raise TypeError(f"a pending call is {data!r:.200}")
-        return cls(arguments=dict(arguments), **texts)
+        return cls(arguments=dict(arguments), problem=problem, **texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +75,10 @@ class ToolOutcome:
     name: str
     text: str
     is_error: bool = False
+    ran: bool = True
+    """Whether the tool began, as far as is known; what surely did not may be approved once more."""
+    problem: str | None = None
+    """Why policy gave no verdict on it, for the operator; None where it did."""
 
     def to_message(self) -> dict[str, Any]:
         """Return the outcome as an OpenAI tool message."""
@@ -85,6 +100,8 @@ class PreparedCall:
     tool: Tool | None = None
     arguments: Mapping[str, Any]
     error: str | None = None
+    problem: str | None = None
+    """Why policy gave no verdict on it, for the operator; None where it did."""
 
     @property
     def needs_approval(self) -> bool:
@@ -106,9 +123,29 @@ class PreparedCall:
             arguments_hash=arguments_hash(self.target_name, arguments),
         )
 
-    def answer(self, text: str, *, is_error: bool = True) -> ToolOutcome:
-        """Return an outcome for this call without running it."""
-        return ToolOutcome(call_id=self.request.id, name=self.name, text=text, is_error=is_error)
+    def answer(
+        self, text: str, *, is_error: bool = True, ran: bool = False, problem: str | None = None
+    ) -> ToolOutcome:
+        """Return an outcome for this call; unless it says otherwise, of one that was not run."""
+        return ToolOutcome(
+            call_id=self.request.id,
+            name=self.name,
+            text=text,
+            is_error=is_error,
+            ran=ran,
+            problem=problem or self.problem,
+        )
+
+
+def is_cut(reason: object) -> bool:
+    """Return True if a provider's reason to stop says that the answer is not whole."""
+    return isinstance(reason, str) and reason.casefold() in _CUT_REASONS
+
+
+def cut_off(request: CallRequest) -> PreparedCall:
+    """Return a call of an answer that was cut: it is not run, complete or not."""
+    name = wire_name(request.name)
+    return PreparedCall(request=request, name=name, arguments={}, error=_CUT.format(name=name))
 
 
 def arguments_hash(name: str, arguments: Mapping[str, Any]) -> str:

@@ -6,7 +6,8 @@ import hashlib
 import itertools
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.errors import ResumeError
@@ -37,10 +38,19 @@ def claimers(processors: Iterable[InputProcessor]) -> list[CallClaimer]:
     return [processor for processor in processors if isinstance(processor, CallClaimer)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A call that one claimer holds for this process."""
+
+    claimer: CallClaimer
+    step: InputStep
+    call_id: str
+
+
 async def claim_calls(
     claimers: Sequence[CallClaimer], step: InputStep, *, calls: Mapping[str, Sequence[str]]
-) -> None:
-    """Claim calls over all processes, all or none.
+) -> list[Claim]:
+    """Claim calls over all processes, all or none; returns what is held, for `release_claims`.
 
     Args:
         claimers: Whom to ask.
@@ -51,18 +61,25 @@ async def claim_calls(
     Raises:
         ResumeError: One was decided before.
     """
-    held: list[tuple[CallClaimer, InputStep, str]] = []
+    held: list[Claim] = []
     try:
         wanted = [(call_id, run_id) for call_id, run_ids in calls.items() for run_id in run_ids]
         for (call_id, run_id), claimer in itertools.product(wanted, claimers):
             named = step.replace(run_id=run_id)
             if not await claimer.claim_call(named, call_id):
                 raise ResumeError(f"the call {call_id!r} was decided before, in another process")
-            held.append((claimer, named, call_id))
+            held.append(Claim(claimer=claimer, step=named, call_id=call_id))
     except BaseException:
-        for holder, named, call_id in held:
-            await _release(holder, named, call_id)
+        await release_claims(held)
         raise
+    return held
+
+
+async def release_claims(held: Iterable[Claim], *, used: Container[str] = ()) -> None:
+    """Give claims back, but for those of calls that have run; what goes wrong is logged."""
+    for claim in held:
+        if claim.call_id not in used:
+            await _release(claim.claimer, claim.step, claim.call_id)
 
 
 def content_name(messages: Iterable[Mapping[str, Any]], call: PendingCall) -> str:

@@ -10,7 +10,12 @@ from functools import partial
 from typing import Any
 
 from tool_search_processor.call_requests import CallRequest
-from tool_search_processor.errors import ConfigurationError, ToolArgumentsError, ToolSearchError
+from tool_search_processor.errors import (
+    ConfigurationError,
+    ToolArgumentsError,
+    ToolSearchError,
+    ToolUnavailableError,
+)
 from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.plain import clean_text
@@ -20,6 +25,7 @@ from tool_search_processor.results import (
     encode_result,
     error_text,
     read_result,
+    told_text,
 )
 from tool_search_processor.session.calls import PreparedCall, ToolOutcome, read_arguments, wire_name
 from tool_search_processor.session.checks import resolvers
@@ -51,6 +57,7 @@ class CallRunner:
         timeout_seconds: float | None = None,
         max_result_characters: int | None = RESULT_CHARACTERS,
         concurrent: bool = True,
+        mask_error_details: bool = False,
     ) -> None:
         """Ask `processors` for tools that a step doesn't list.
 
@@ -59,11 +66,13 @@ class CallRunner:
             timeout_seconds: Longest time one tool may take; None waits for ever.
             max_result_characters: The most characters of one tool's result; None cuts nothing.
             concurrent: Whether the calls of one step run at the same time.
+            mask_error_details: Whether what a tool raises is for the log alone.
         """
         self._resolvers = resolvers(processors)
         self._timeout_seconds = timeout_seconds
         self._max_result_characters = max_result_characters
         self._concurrent = concurrent
+        self._masks = mask_error_details
 
     async def prepare(self, step: InputStep, requests: Sequence[CallRequest]) -> list[PreparedCall]:
         """Look up the tool of each call, at the same time; the order is kept."""
@@ -97,7 +106,13 @@ class CallRunner:
             elif error is not None:
                 error = await _explained(step, tool, ToolArgumentsError(error.removeprefix("Error: ")))
             if tool is None or error is not None:
-                return PreparedCall(request=request, name=name, arguments=arguments, error=error)
+                return PreparedCall(
+                    request=request,
+                    name=name,
+                    arguments=arguments,
+                    error=error,
+                    problem=self._policy_problem(step, request.name) if tool is None else None,
+                )
             context = _context(step, request)
             target, given = await tool.target(arguments, context)
             arguments, unread = read_arguments(given, name=wire_name(target.name))
@@ -106,8 +121,13 @@ class CallRunner:
         except _ENDS:
             raise
         except BaseException as exc:  # noqa: BLE001 - foreign code: whatever it raises is an answer to the model
-            _log(name, exc)
-            return PreparedCall(request=request, name=name, arguments=arguments, error=error_text(exc))
+            return PreparedCall(
+                request=request,
+                name=name,
+                arguments=arguments,
+                error=self._told(name, exc),
+                problem=exc.problem if isinstance(exc, ToolUnavailableError) else None,
+            )
         if error is not None:
             return PreparedCall(request=request, name=name, arguments=arguments, error=error)
         # what can't be read goes to the tool as it is: it says what is wrong, or takes no object
@@ -120,6 +140,12 @@ class CallRunner:
             if tool is not None:
                 return tool
         return None
+
+    def _policy_problem(self, step: InputStep, name: str) -> str | None:
+        """Return why a resolver's policy gave no verdict on a tool that was not found."""
+        hooks = (getattr(resolver, "policy_problem", None) for resolver in self._resolvers)
+        problems = (hook(step, name) for hook in hooks if hook is not None)
+        return next(filter(None, problems), None)
 
     async def _missing_text(self, step: InputStep, name: str) -> str:
         """Return what the resolvers say of a tool that nobody knows, and listed names that are like it."""
@@ -143,22 +169,36 @@ class CallRunner:
             async with scope:
                 value = await read_result(await call.tool.call(call.arguments, _context(step, call.request)))
             # Writing it down runs foreign code as well: its `__repr__`.
-            return call.answer(self._cut(call.tool, encode_result(value)), is_error=False)
+            text = self._cut(call.tool, encode_result(value))
+            # A meta-tool that answers itself has run nothing that a person could have approved.
+            return call.answer(text, is_error=False, ran=not isinstance(call.tool, MetaTool))
         except asyncio.CancelledError:
             if is_cancelled():
                 raise
             # something inside the tool was cancelled, not the run
-            return call.answer(f"Error: {call.name} was cancelled before it answered.")
+            return call.answer(f"Error: {call.name} was cancelled before it answered.", ran=True)
         except _ENDS:
             raise
         except BaseException as exc:  # noqa: BLE001 - a tool's failure is an answer: sys.exit(), a panic in Rust
             if scope.expired():
                 logger.warning("the tool %r took longer than %s s", call.name, self._timeout_seconds)
                 return call.answer(
-                    f"Error: {call.name} took longer than {self._timeout_seconds:g} seconds and was stopped."
+                    f"Error: {call.name} took longer than {self._timeout_seconds:g} seconds and was stopped.",
+                    ran=True,
                 )
-            _log(call.name, exc)
-            return call.answer(cut_result(error_text(exc), self._max_result_characters))
+            text = cut_result(self._told(call.name, exc), self._max_result_characters)
+            if isinstance(exc, ToolUnavailableError):
+                return call.answer(text, ran=exc.ran, problem=exc.problem)
+            return call.answer(text, ran=True)
+
+    def _told(self, name: str, error: BaseException) -> str:
+        """Log what foreign code raised, and return what the model is told of it."""
+        told = told_text(error, masked=f"Error: {name} failed; the log says why." if self._masks else None)
+        # what the model got wrong is not worth an operator's attention; what a program did is
+        mistake = isinstance(error, ToolSearchError) and not isinstance(error, ConfigurationError)
+        level = logging.DEBUG if mistake and told == error_text(error) else logging.WARNING
+        logger.log(level, "the tool %r failed: %s", name, type(error).__name__, exc_info=error)
+        return told
 
     def _cut(self, tool: Tool, text: str) -> str:
         # A meta-tool's answer may bear a receipt, by which a conversation tells what it has loaded.
@@ -192,7 +232,8 @@ class RunningCall:
         """Return what came of a call whose task has ended, or that it was stopped."""
         if not self.task.cancelled() and self.task.exception() is None:
             return self.task.result()
-        return self._call.answer((_STOPPED if self._began else _NOT_BEGUN).format(name=self._call.name))
+        text = (_STOPPED if self._began else _NOT_BEGUN).format(name=self._call.name)
+        return self._call.answer(text, ran=self._began and self._call.tool is not None)
 
     async def _gated(self) -> ToolOutcome:
         async with self._gate:
@@ -262,10 +303,3 @@ def _near_names(name: str, names: Sequence[str]) -> list[str]:
     similarity = OSA.normalized_similarity
     found = process.extract(name, names, scorer=similarity, limit=_NEAR_NAMES, score_cutoff=_NEAR_ENOUGH)
     return [match for match, _, _ in found]
-
-
-def _log(name: str, error: BaseException) -> None:
-    # what the model got wrong is not worth an operator's attention; what a program did is
-    mistake = isinstance(error, ToolSearchError) and not isinstance(error, ConfigurationError)
-    level = logging.DEBUG if mistake else logging.WARNING
-    logger.log(level, "the tool %r failed: %s", name, type(error).__name__, exc_info=error)

@@ -8,11 +8,14 @@ from typing import Any, Self
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.messages import to_openai_messages
+from tool_search_processor.plain import field_of
 from tool_search_processor.results import RESULT_CHARACTERS
 from tool_search_processor.session.calls import (
     PendingCall,
     PreparedCall,
     ToolOutcome,
+    cut_off,
+    is_cut,
     refusal_text,
 )
 from tool_search_processor.session.checks import (
@@ -21,13 +24,14 @@ from tool_search_processor.session.checks import (
     checked_processors,
     checked_tools,
 )
-from tool_search_processor.session.claims import claim_calls, claimers, content_name
+from tool_search_processor.session.claims import claim_calls, claimers, content_name, release_claims
 from tool_search_processor.session.histories import repaired_history
 from tool_search_processor.session.replies import read_reply
 from tool_search_processor.session.runner import CallRunner, RunningCall, finish
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool
 
+_STOP_REASONS = ("stop_reason", "finish_reason")
 _NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -54,6 +58,7 @@ class ToolSession:
         tools: Iterable[Tool | Callable[..., Any]] = (),
         tool_timeout_seconds: float | None = None,
         max_result_characters: int | None = RESULT_CHARACTERS,
+        mask_error_details: bool = False,
     ) -> None:
         """Open a run of `processors`, in the order given.
 
@@ -65,6 +70,8 @@ class ToolSession:
             tool_timeout_seconds: Longest time one tool may take; None waits for ever.
             max_result_characters: The most characters of one tool's result that the model gets, at least
                 1; the rest is cut off and the model told so. None cuts nothing.
+            mask_error_details: Leave what tools raise to the log: the model is told that one failed, and not
+                why. What was written for it to read is told all the same.
 
         Raises:
             ConfigurationError: Names or ids clash, or an argument is none of its kind.
@@ -76,6 +83,7 @@ class ToolSession:
             self._processors,
             timeout_seconds=tool_timeout_seconds,
             max_result_characters=max_result_characters,
+            mask_error_details=mask_error_details,
         )
         self._claimers = claimers(self._processors)
         self._base = InputStep(messages=(), tools=self._tools, context=context, thread_id=thread_id)
@@ -154,7 +162,8 @@ class ToolSession:
 
         Args:
             tool_calls: An assistant message, its OpenAI `tool_calls`, or its Anthropic content blocks, as
-                dicts or as the SDKs' objects.
+                dicts or as the SDKs' objects. A message of Anthropic's that says it was cut runs nothing; of
+                OpenAI's the loop has to look at `finish_reason` itself, or put it into the message.
             approvals: For tools that need approval: call id → True, or False or a reason to refuse. Such
                 a call is not run without a True; the model is told so.
 
@@ -179,17 +188,22 @@ class ToolSession:
                 refused[call.request.id] = call.answer(refusal_text(call.name, answer))
         running = [call for call in prepared if call.request.id not in refused]
         approved = {call.request.id: [self._claim_name(call)] for call in running if call.needs_approval}
-        await claim_calls(self._claimers, await self._listed(), calls=approved)
+        claims = await claim_calls(self._claimers, await self._listed(), calls=approved)
         started = self._runner.start(await self._listed(), running)
         try:
             await finish(started)
         except BaseException as exc:
             exc.run_results = _results(prepared, refused, started)  # type: ignore[attr-defined]  # data for handlers
             raise
+        finally:
+            ended = [call.outcome() for call in started]
+            await release_claims(claims, used={outcome.call_id for outcome in ended if outcome.ran})
         return _results(prepared, refused, started)
 
     async def _prepare(self, tool_calls: Any) -> list[PreparedCall]:
         requests = read_reply(tool_calls)
+        if any(is_cut(field_of(tool_calls, name)) for name in _STOP_REASONS):
+            return [*map(cut_off, requests)]
         return await self._runner.prepare(await self._listed(), requests)
 
     def _claim_name(self, call: PreparedCall) -> str:

@@ -7,7 +7,7 @@ import logging
 from mcp.shared.exceptions import MCPError
 
 from tool_search_processor.errors import ToolArgumentsError, ToolSearchError
-from tool_search_processor.results import error_text, innermost, is_fit_for_the_model
+from tool_search_processor.results import error_text, innermost, told_text
 
 logger = logging.getLogger(__name__)
 
@@ -23,10 +23,8 @@ def failure_text(error: BaseException, *, what: str, is_masked: bool) -> str:
             than its own.
     """
     level = logging.DEBUG if isinstance(error, ToolSearchError) else logging.WARNING
-    told = error_text(error)
-    logger.log(level, "%s failed: %s", what, told.removeprefix("Error: "), exc_info=error)
-    # What is wrong with the client's own arguments doesn't come here.
-    is_meant = is_fit_for_the_model(error) and not isinstance(innermost(error), ToolArgumentsError)
-    if not is_masked or is_meant or isinstance(error, MCPError):
-        return told
-    return f"Error: {what} failed; the server's log says why."
+    logger.log(level, "%s failed: %s", what, error_text(error).removeprefix("Error: "), exc_info=error)
+    masked = f"Error: {what} failed; the server's log says why."
+    if is_masked and isinstance(innermost(error), ToolArgumentsError):
+        return masked  # what is wrong with the client's own arguments doesn't come here
+    return told_text(error, masked=masked if is_masked and not isinstance(error, MCPError) else None)

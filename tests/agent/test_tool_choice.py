@@ -1,0 +1,132 @@
+"""A forced tool_choice: it holds until the first call, and what it names is there at the first step."""
+
+import pytest
+
+from tests.agent.test_approval import agent_of
+from tests.support import Policy, make
+from tool_search_processor.agent.runs import StepStart
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.processor import ToolSearchProcessor
+from tool_search_processor.stores import HistoryStore
+from tool_search_processor.testing import call, say
+from tool_search_processor.tools import Tool
+
+SHELVES = make("list_shelves", "Lists the shelves.")
+BOOKS = make("list_books", "Lists the books.")
+CHAT = {"type": "function", "function": {"name": "list_shelves"}}
+SHAPES = [
+    CHAT,
+    {"type": "function", "name": "list_shelves"},
+    {"type": "tool", "name": "list_shelves"},
+    {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [CHAT]}},
+]
+META = ["search_tools", "load_tool"]
+
+
+def forcing(choice, *script, tools=(), own=(), **options):
+    search = ToolSearchProcessor([SHELVES, BOOKS, *tools], **options)
+    return agent_of(script, *own, processors=[search], model_settings={"tool_choice": choice})
+
+
+def choices(agent):
+    return [request.settings.get("tool_choice") for request in agent._engine._completion.requests]
+
+
+def sent(agent):
+    return [request.tool_names for request in agent._engine._completion.requests]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("choice", SHAPES)
+async def test_a_forced_catalog_tool_is_loaded_first_and_forced_until_the_first_call(choice, stream):
+    agent = forcing(choice, call("list_shelves"), call("list_shelves"), "Two.")
+    if stream:
+        events = [event async for event in agent.stream("how many?")]
+        result = events[-1].result
+        assert next(event for event in events if isinstance(event, StepStart)).tools == sent(agent)[0]
+    else:
+        result = await agent.run("how many?")
+    assert (result.finish_reason, result.output) == ("stop", "Two.")
+    assert choices(agent) == [choice, None, None]
+    assert sent(agent) == [[*META, "list_shelves"]] * 3
+
+
+@pytest.mark.parametrize("choice", ["required", "any", {"type": "any"}])
+async def test_so_is_a_call_of_any_tool(choice):
+    agent = forcing(choice, call("search_tools", {"query": "shelves"}), "Two.")
+    assert (await agent.run("how many?")).output == "Two."
+    assert choices(agent) == [choice, None]
+
+
+@pytest.mark.parametrize("choice", ["auto", "none", {"type": "auto"}])
+async def test_what_forces_nothing_stays(choice):
+    agent = forcing(choice, call("list_shelves"), "Two.")
+    await agent.run("how many?")
+    assert choices(agent) == [choice, choice]
+
+
+async def test_allowed_tools_are_there_at_every_step():
+    choice = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [CHAT]}}
+    agent = forcing(choice, call("list_shelves"), "Two.")
+    await agent.run("how many?")
+    assert choices(agent) == [choice, choice]
+    assert sent(agent) == [[*META, "list_shelves"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("options", "listed"),
+    [
+        ({"mode": "auto_load"}, ["search_tools", "list_shelves"]),
+        ({"mode": "call"}, ["search_tools", "call_tool", "list_shelves"]),
+        ({"store": HistoryStore()}, [*META, "list_shelves"]),
+        ({"pinned": ["list_shelves"]}, [*META, "list_shelves"]),
+        ({"passthrough_tokens": 10**6}, ["list_shelves", "list_books"]),
+        ({"preload": 1, "max_loaded": 1}, [*META, "list_shelves"]),
+    ],
+)
+async def test_whatever_the_mode(options, listed):
+    agent = forcing(CHAT, call("list_shelves"), "Two.", **options)
+    assert (await agent.run("how many books?")).output == "Two."
+    assert sent(agent)[0] == listed
+
+
+async def test_a_meta_tool_and_an_own_tool_can_be_forced_too():
+    for name in ("search_tools", "always_on"):
+        choice = {"type": "function", "function": {"name": name}}
+        agent = forcing(choice, call(name, {"query": "x"}), "Two.", own=[make("always_on")])
+        assert (await agent.run("how many?")).output == "Two."
+        assert choices(agent) == [choice, None]
+
+
+@pytest.mark.parametrize("phase", ["load", "active"])
+async def test_one_that_policy_denies_is_as_an_unknown_one(phase):
+    for options, choice in (
+        ({"filter": Policy((phase, "list_shelves"))}, CHAT),
+        ({}, {"type": "tool", "name": "no_such_tool"}),
+    ):
+        agent = forcing(choice, "never", **options)
+        with pytest.raises(ConfigurationError, match=r"tool_choice names '\w+', and there is no such tool"):
+            await agent.run("how many?")
+        assert sent(agent) == []
+
+
+async def test_an_unknown_one_is_refused_without_a_searcher_and_in_a_stream():
+    agent = agent_of(["never"], make("a"), model_settings={"tool_choice": CHAT})
+    with pytest.raises(ConfigurationError, match=r"one that is listed \(a\)"):
+        [event async for event in agent.stream("how many?")]
+
+
+async def test_a_call_that_was_cut_is_no_first_call():
+    agent = forcing(CHAT, call("list_shelves", finish_reason="length"), call("list_shelves"), "Two.")
+    assert (await agent.run("how many?")).output == "Two."
+    assert choices(agent) == [CHAT, CHAT, None]
+
+
+async def test_a_new_turn_forces_again_and_a_resumed_run_does_not():
+    erase = Tool.from_function(lambda: "erased", name="erase", requires_approval=True)
+    choice = {"type": "function", "function": {"name": "erase"}}
+    agent = forcing(choice, call("erase"), "Done.", say("What?"), tools=[erase])
+    paused = await agent.run("erase it", thread_id="t")
+    done = await agent.resume(paused, {paused.pending[0].call_id: True})
+    await agent.run("again", messages=done.messages, thread_id="t")
+    assert choices(agent) == [choice, None, choice]
