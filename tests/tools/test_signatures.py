@@ -9,12 +9,13 @@ import enum
 import functools
 import sys
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional, Union, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, NotRequired, Optional, Union, Unpack
 
 import pytest
+from mcp_types import CallToolResult, ImageContent, TextContent
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, Json, PastDate
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict  # pydantic reads the one of `typing` from Python 3.12 on
@@ -104,7 +105,7 @@ def test_a_decorated_function_is_a_tool():
     assert create_issue.description == "Create an issue in a GitHub repository.\n\nIt is open at first."
     assert (create_issue.tags, create_issue.keywords) == ({"github"}, ("bug",))
     assert (create_issue.namespace, create_issue.requires_approval) == ("git", True)
-    assert create_issue.output_schema is None
+    assert create_issue.output_schema == {"type": "string"}
     assert create_issue.parameters == {
         "type": "object",
         "properties": {
@@ -307,8 +308,58 @@ def test_the_output_schema_is_that_of_an_object(returns, properties, required):
     }
 
 
-@pytest.mark.parametrize("returns", [str, list[Cat], None, Opaque, "Missing", Cat | None, Any])
-def test_other_returns_have_no_output_schema(returns):
+@pytest.mark.parametrize(
+    ("returns", "schema"),
+    [
+        (str, {"type": "string"}),
+        (bool, {"type": "boolean"}),
+        (float, {"type": "number"}),
+        (list[int], {"type": "array", "items": {"type": "integer"}}),
+        (Iterator[int], {"type": "array", "items": {"type": "integer"}}),
+        (AsyncIterator[int], {"type": "array", "items": {"type": "integer"}}),
+        (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
+        (dict, {"type": "object", "additionalProperties": True}),
+        (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
+        (int | None, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        (dt.date, {"type": "string", "format": "date"}),
+        ("list[str]", {"type": "array", "items": {"type": "string"}}),
+        (Annotated[int, "a count"], {"type": "integer"}),
+    ],
+)
+def test_the_output_schema_is_that_of_the_return_annotation(returns, schema):
+    def f():
+        pass
+
+    f.__annotations__["return"] = returns
+    assert Tool.from_function(f).output_schema == schema
+
+
+def test_the_output_schema_of_a_list_of_objects_has_their_definitions():
+    def f() -> list[Point]:
+        pass
+
+    schema = Tool.from_function(f).output_schema
+    assert schema["items"] == {"$ref": "#/$defs/Point"}
+    assert list(schema["$defs"]) == ["Point"]
+
+
+class Broken:
+    """A type whose own code fails."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source, handler):
+        raise RuntimeError("no schema today")
+
+
+@pytest.mark.parametrize(
+    "returns",
+    [
+        None, Opaque, "Missing", Any, object, NoReturn, list, tuple, list[Any], Sequence, Any | None, Broken,
+        Awaitable[int], AsyncIterator, Callable, CallToolResult, TextContent,
+        list[ImageContent], ImageContent | None, dict[str, TextContent], Annotated[TextContent, "x"],
+    ],
+)  # fmt: skip
+def test_returns_that_say_nothing_of_the_data_have_no_output_schema(returns):
     def f():
         pass
 

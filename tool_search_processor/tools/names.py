@@ -14,6 +14,7 @@ _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 _MEANINGFUL = re.compile(r"[A-Za-z0-9]")
 _HASH_LENGTH = 8
 
+_WORD_EDGES = re.compile(r"[_-]+|(?<=[a-z0-9])(?=[A-Z])")
 _PROPERTY_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")  # what the Messages API takes
 _OUTSIDE_PROPERTY_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -46,6 +47,12 @@ def loses_letters(original: str) -> bool:
         character.isalnum() and not character.isascii()
         for character in unicodedata.normalize("NFKD", original)
     )
+
+
+def title_of(name: str) -> str:
+    """Return a title made from a name: `create_issue` and `createIssue` are "Create Issue"."""
+    words = _WORD_EDGES.sub(" ", name).split()
+    return " ".join(word[0].upper() + word[1:] for word in words) or name
 
 
 def is_property_name(name: str) -> bool:

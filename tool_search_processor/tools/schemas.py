@@ -142,7 +142,7 @@ def wire_schema(parameters: Schema) -> WireSchema:
     inlined = _inline_root(schema)
     if not _is_object_root(inlined):
         name = _wrapper_name(schema)
-        return WireSchema(schema=_trimmed(_wrapped(schema, name)), wrapper=name)
+        return WireSchema(schema=_trimmed(wrapped_root(schema, name)), wrapper=name)
     if inlined.get("type") != "object" or "properties" not in inlined:
         inlined = {"type": "object", "properties": {}, **inlined} | {"type": "object"}
     names = _names_sent(inlined["properties"])
@@ -262,7 +262,9 @@ def _inline_root(schema: Schema) -> Schema:
     return schema
 
 
-def _wrapped(schema: Schema, name: str) -> Schema:
+def wrapped_root(schema: Schema, name: str) -> dict[str, Any]:
+    """Return the schema of an object whose one property has this schema, with its `$defs` at the root."""
+
     def rebased(part: Schema) -> Schema:
         pointer = part.get("$ref")
         if not isinstance(pointer, str) or not (pointer == "#" or pointer.startswith("#/")):

@@ -8,7 +8,7 @@ import json
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 from tool_search_processor.errors import InvalidToolError
@@ -16,8 +16,10 @@ from tool_search_processor.tools.arguments import ArgumentsCheck, Checked, inexa
 from tool_search_processor.tools.docstrings import read_docstring
 from tool_search_processor.tools.execution import CallPlan, is_context_annotation, keyword_plan
 from tool_search_processor.tools.frozen import FrozenDict, freeze
+from tool_search_processor.tools.generated import schema_generator, without_titles
 from tool_search_processor.tools.hints import Hints
 from tool_search_processor.tools.model_errors import model_problems
+from tool_search_processor.tools.outputs import output_schema_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -127,7 +129,7 @@ def inspect_function(function: Callable[..., Any]) -> ToolFunction:
         name=_function_name(function),
         parameters=schema,
         description=description,
-        output_schema=_output_schema(hints),
+        output_schema=output_schema_of(hints.returned),
         plan=keyword_plan(parameters, context_keyword=context),
         model=model,
         names=names,
@@ -240,48 +242,15 @@ def _model_schema(model: type[BaseModel], label: str) -> dict[str, Any]:
     from pydantic.errors import PydanticUserError
 
     try:
-        schema = model.model_json_schema(schema_generator=_schema_generator())
+        schema = model.model_json_schema(schema_generator=schema_generator())
     except PydanticUserError as exc:
         parameters = [
             inspect.Parameter(str(info.alias), inspect.Parameter.KEYWORD_ONLY, annotation=info.annotation)
             for info in model.model_fields.values()
         ]
         raise _no_schema(label, parameters, exc) from exc
-    schema = _without_titles(schema)
+    schema = without_titles(schema)
     return {"type": "object", "properties": {}, **schema}
-
-
-@functools.cache
-def _schema_generator() -> type[Any]:
-    from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
-
-    class Generator(GenerateJsonSchema):
-        ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012 - as the base declares it
-            "skipped-choice",
-            "non-serializable-default",
-        }
-
-        def field_title_should_be_set(self, schema: Any) -> bool:
-            return False
-
-        def dataclass_schema(self, schema: Any) -> dict[str, Any]:
-            """Say of a dataclass that it takes no other fields, which pydantic does from 2.14 on."""
-            made = super().dataclass_schema(schema)
-            if schema.get("config", {}).get("extra_fields_behavior") == "forbid":
-                made.setdefault("additionalProperties", False)
-            return made
-
-    return Generator
-
-
-def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:
-    """Drop the titles that only repeat a class name; titles that somebody wrote stay."""
-    definitions = {
-        key: {k: v for k, v in value.items() if not (k == "title" and key.endswith(str(v)))}
-        for key, value in schema.get("$defs", {}).items()
-    }
-    root = {key: value for key, value in schema.items() if key not in ("title", "$defs")}
-    return {**root, "$defs": definitions} if definitions else root
 
 
 def _described(
@@ -297,26 +266,3 @@ def _described(
                 "description": properties[alias].get("description", text),
             }
     return {**schema, "properties": properties}
-
-
-def _is_typed_dict(annotation: type) -> bool:
-    # `typing.is_typeddict` does not know those of typing_extensions.
-    return issubclass(annotation, dict) and hasattr(annotation, "__required_keys__")
-
-
-def _output_schema(hints: Hints) -> FrozenDict | None:
-    """Return the schema of what the function returns, if that is an object with named fields."""
-    returned = hints.returned
-    if not isinstance(returned, type):
-        return None
-    from pydantic import BaseModel, TypeAdapter
-    from pydantic.errors import PydanticUserError
-
-    if not (issubclass(returned, BaseModel) or is_dataclass(returned) or _is_typed_dict(returned)):
-        return None
-    try:
-        schema = TypeAdapter(returned).json_schema(mode="serialization", schema_generator=_schema_generator())
-    except PydanticUserError:
-        return None
-    frozen: FrozenDict = freeze(_without_titles(schema))
-    return frozen

@@ -141,9 +141,8 @@ class Tool:
     def from_function(cls, function: Callable[..., Any], /, **fields: Unpack[ToolFields]) -> Self:
         """Make a tool of a function: schema from its annotations, texts from its docstring.
 
-        A parameter annotated `ToolContext` gets the context of the call and is not in the schema. An
-        object with named fields as return annotation (pydantic model, dataclass, TypedDict) becomes the
-        output schema.
+        A parameter annotated `ToolContext` gets the context of the call and is not in the schema. The
+        return annotation becomes the output schema, where it says what the data is.
 
         Args:
             function: Sync or async; a method of an object and a `functools.partial` do as well.

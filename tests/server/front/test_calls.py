@@ -3,6 +3,10 @@
 import asyncio
 import dataclasses
 import datetime as dt
+import enum
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
 
 import mcp_types as types
 import pytest
@@ -40,6 +44,10 @@ class Point(BaseModel):
 class Pair:
     left: int
     right: str
+
+
+class Colour(enum.Enum):
+    RED = "red"
 
 
 IMAGE = types.ImageContent(data="aGk=", mime_type="image/png")
@@ -170,13 +178,139 @@ async def test_an_object_that_was_promised_may_come_as_json_text():
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     tools = [
         make("as_text", execute=lambda: '{"n": 1}', output_schema=schema),
-        make("as_no_object", execute=lambda: "one", output_schema={"type": "string"}),
+        make("as_list", execute=lambda: "[1, 2]", output_schema={"type": "array"}),
+        make("as_string", execute=lambda: "[1, 2]", output_schema={"type": ["string", "null"]}),
+        make("as_either", execute=lambda: "12", output_schema={"anyOf": [{"type": "string"}]}),
     ]
     async with connected(ToolServer(tools)) as client:
         listed = {each.name: each.output_schema for each in (await client.list_tools()).tools}
-        assert listed == {"as_text": schema, "as_no_object": None}
+        assert listed["as_text"] == schema
         assert (await client.call_tool("as_text", {})).structured_content == {"n": 1}
-        assert (await client.call_tool("as_no_object", {})).structured_content is None
+        for name, value in (("as_list", [1, 2]), ("as_string", "[1, 2]"), ("as_either", "12")):
+            assert (await client.call_tool(name, {})).structured_content == {"result": value}
+
+
+class Node(BaseModel):
+    name: str
+    inner: list["Node"] = []
+
+
+def returning(annotation, value):
+    def give():
+        """Give it."""
+        return iter(value) if annotation == Iterator[int] else value
+
+    give.__annotations__["return"] = annotation
+    return give
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("annotation", "value", "structured"),
+    [
+        (str, "plain", {"result": "plain"}),
+        (str, "5", {"result": "5"}),
+        (str, {"a": 1}, {"result": '{"a":1}'}),
+        (int, 7, {"result": 7}),
+        (float, 0.5, {"result": 0.5}),
+        (bool, True, {"result": True}),
+        (int | None, None, {"result": None}),
+        (list[str], [], {"result": []}),
+        (list[int], [1, 2], {"result": [1, 2]}),
+        (tuple[int, str], (1, "a"), {"result": [1, "a"]}),
+        (set[int], {3}, {"result": [3]}),
+        (Iterator[int], [1, 2], {"result": [1, 2]}),
+        (list[Point], [Point(x=1)], {"result": [{"x": 1, "at": "2026-01-02"}]}),
+        (Point | None, Point(x=1), {"result": {"x": 1, "at": "2026-01-02"}}),
+        (Point | None, None, {"result": None}),
+        (Node, Node(name="a", inner=[Node(name="b")]), {"name": "a", "inner": [{"name": "b", "inner": []}]}),
+        (list[Node], [Node(name="a")], {"result": [{"name": "a", "inner": []}]}),
+        (dt.date, dt.date(2026, 1, 2), {"result": "2026-01-02"}),
+        (Decimal, Decimal("1.50"), {"result": "1.50"}),
+        (Colour, Colour.RED, {"result": "red"}),
+        (dict[str, int], {"a": 1}, {"a": 1}),
+        (dict, {"result": 1}, {"result": 1}),
+        (None, None, None),
+        (Any, [1], None),
+        (list, [IMAGE], None),
+    ],
+)
+async def test_what_a_tool_says_it_returns_is_data_that_fits_its_output_schema(
+    way, annotation, value, structured
+):
+    # The official client refuses what does not fit the schema that was listed, and what is missing.
+    async with connected(ToolServer([returning(annotation, value)]), way) as client:
+        (listed,) = (await client.list_tools()).tools
+        assert (listed.output_schema is None) == (structured is None)
+        assert listed.output_schema is None or listed.output_schema["type"] == "object"
+        result = await client.call_tool("give", {})
+    assert not result.is_error
+    assert result.structured_content == structured
+    is_wrapped = (result.meta or {}).get("fastmcp") == {"wrap_result": True}
+    assert is_wrapped == (listed.output_schema or {}).get("x-fastmcp-wrap-result", False)
+
+
+async def test_data_inside_an_object_is_told_through_the_proxy_too():
+    server = ToolServer()
+    server.register_on_demand_tool(returning(list[int], [1]))
+    async with connected(server) as client:
+        result = await proxied(client, "give")
+    assert result.structured_content == {"result": [1]}
+    assert result.meta["fastmcp"] == {"wrap_result": True}
+    assert result.meta[TARGET_META]["name"] == "give"
+
+
+async def test_references_in_an_output_schema_hold_inside_the_object_too():
+    tree = {"type": "array", "items": {"$ref": "#"}, "maxItems": 1}
+    named = {"$ref": "#/$defs/words", "$defs": {"words": {"type": "array", "items": {"type": "string"}}}}
+    tools = [
+        make("tree", execute=lambda: [[[]]], output_schema=tree),
+        make("named", execute=lambda: ["a"], output_schema=named),
+        make("endless", execute=lambda: 1, output_schema={"$ref": "#"}),
+    ]
+    async with connected(ToolServer(tools)) as client:
+        await client.list_tools()
+        assert (await client.call_tool("tree", {})).structured_content == {"result": [[[]]]}
+        assert (await client.call_tool("named", {})).structured_content == {"result": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("data", "schema", "structured"),
+    [
+        ([1], {"type": "array"}, {"result": [1]}),
+        ([1], None, {"result": [1]}),
+        ({"result": [1]}, {"type": "array"}, {"result": [1]}),
+        ({"a": 1}, None, {"a": 1}),
+        ({"a": 1}, {"anyOf": [{"type": "object"}, {"type": "null"}]}, {"result": {"a": 1}}),
+    ],
+)
+async def test_a_result_of_the_protocol_has_an_object_as_its_data(data, schema, structured):
+    given = types.CallToolResult(content=[], structured_content=data)
+    tools = [make("give", execute=lambda: given, output_schema=schema)]
+    async with connected(ToolServer(tools), "http") as client:
+        await client.list_tools()
+        assert (await client.call_tool("give", {})).structured_content == structured
+
+
+async def test_a_tool_without_a_title_gets_one_from_its_name():
+    tools = [
+        make("create_issue"),
+        make("listHTTPRoutes"),
+        make("v2_get-all"),
+        make("_"),
+        make("titled", metadata={"title": "Something else"}),
+        make("hinted", annotations={"title": "A hint"}),
+    ]
+    async with connected(ToolServer(tools)) as client:
+        titles = {each.name: each.title for each in (await client.list_tools()).tools}
+    assert titles == {
+        "create_issue": "Create Issue",
+        "listHTTPRoutes": "List HTTPRoutes",
+        "v2_get-all": "V2 Get All",
+        "_": "_",
+        "titled": "Something else",
+        "hinted": None,
+    }
 
 
 async def test_an_odd_definition_does_not_spoil_the_list():

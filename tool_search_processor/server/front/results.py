@@ -16,6 +16,8 @@ from tool_search_processor.providers.mcp.rendering import MCPResult, MCPToolErro
 from tool_search_processor.results import encode_result, innermost
 from tool_search_processor.server.front.links import linked_blocks
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.names import title_of
+from tool_search_processor.tools.outputs import RESULT, is_object_schema, served_output_schema
 
 TARGET_META = "tool-search-processor/target"
 """The `_meta` key that tells, in the result of a call through the proxy, which tool ran."""
@@ -39,7 +41,7 @@ def tool_result(tool: Tool, value: Any) -> types.CallToolResult:
     Raises:
         ToolCallError: For what no wire can carry; see `fit`.
     """
-    result = _result(tool, value)
+    result = _with_object(tool, _result(tool, value))
     return result.model_copy(update={"content": linked_blocks(result.content, tool)})
 
 
@@ -65,10 +67,7 @@ def _result(tool: Tool, value: Any) -> types.CallToolResult:
         return fit(types.CallToolResult(content=[value]))
     if isinstance(value, list | tuple) and value and all(isinstance(item, _CONTENT) for item in value):
         return fit(types.CallToolResult(content=list(value)))
-    text = encode_result(value)
-    return types.CallToolResult(
-        content=[types.TextContent(text=text)], structured_content=_structured(tool, value, text)
-    )
+    return _data_result(tool, value)
 
 
 def fit(result: _ResultT) -> _ResultT:
@@ -104,8 +103,10 @@ def wire_tool(tool: Tool) -> types.Tool:
     One odd definition from somewhere else would otherwise make the whole list invalid.
     """
     entry = tool.to_mcp()
-    if entry.get("outputSchema", {}).get("type", "object") != "object":
-        del entry["outputSchema"]
+    if (schema := entry.get("outputSchema")) is not None:
+        entry["outputSchema"] = served_output_schema(schema)
+    if not isinstance(tool.annotations.get("title"), str):  # clients show this one where there is no other
+        entry.setdefault("title", title_of(tool.name))
     entry = sendable(entry)
     try:
         return types.Tool.model_validate(entry)
@@ -115,19 +116,49 @@ def wire_tool(tool: Tool) -> types.Tool:
         return types.Tool.model_validate(entry)
 
 
-def _structured(tool: Tool, value: Any, text: str) -> dict[str, Any] | None:
-    """Return an object as data; where an object is promised, also one that came as JSON text."""
-    if isinstance(value, BaseModel | Mapping) or (
-        dataclasses.is_dataclass(value) and not isinstance(value, type)
-    ):
+def _with_object(tool: Tool, result: types.CallToolResult) -> types.CallToolResult:
+    """Return a result whose structured content is an object, as the listed output schema promises."""
+    data = result.structured_content
+    if data is None or (isinstance(data, dict) and (_promises_object(tool) or set(data) == {RESULT})):
+        return result
+    return _wrapping(result, data)
+
+
+def _wrapping(result: types.CallToolResult, data: Any) -> types.CallToolResult:
+    """Return a result with data in the property that stands for it; FastMCP's client is told to unwrap it."""
+    meta = result.meta or {}
+    told = meta.get("fastmcp")
+    told = {**(told if isinstance(told, dict) else {}), "wrap_result": True}
+    return result.model_copy(update={"structured_content": {RESULT: data}, "meta": {**meta, "fastmcp": told}})
+
+
+def _promises_object(tool: Tool) -> bool:
+    return tool.output_schema is None or is_object_schema(tool.output_schema)
+
+
+def _data_result(tool: Tool, value: Any) -> types.CallToolResult:
+    """Return data as text, and as data: an object, and where the tool tells what it returns, anything.
+
+    What isn't promised as a string may also come as JSON text.
+    """
+    text = encode_result(value)
+    result = types.CallToolResult(content=[types.TextContent(text=text)])
+    if _promises_object(tool):
+        is_object = isinstance(value, BaseModel | Mapping) or (
+            dataclasses.is_dataclass(value) and not isinstance(value, type)
+        )
         # As the text says it: a model's own way to write dates, enums and numbers holds for both.
-        return _object(text)
-    return _object(text) if tool.output_schema is not None else None
+        data = _decoded(text) if is_object or tool.output_schema is not None else None
+        return result.model_copy(update={"structured_content": data}) if isinstance(data, dict) else result
+    kinds = (tool.output_schema or {}).get("type", "")
+    data = text if isinstance(value, str) and (not kinds or "string" in kinds) else _decoded(text)
+    # A function that is annotated `-> str`, and returns something else, keeps its promise by the text.
+    return _wrapping(result, text if kinds == "string" and not isinstance(data, str) else data)
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _decoded(text: str) -> Any:
+    """Return what JSON text says; text that isn't JSON as it is."""
     try:
-        decoded = json.loads(text)
+        return sendable(json.loads(text))
     except (ValueError, RecursionError):
-        return None
-    return sendable(decoded) if isinstance(decoded, dict) else None
+        return text
