@@ -8,7 +8,8 @@ from typing import Any
 
 from tool_search_processor.tools.frozen import FrozenDict, freeze
 from tool_search_processor.tools.generated import schema_generator, without_titles
-from tool_search_processor.tools.schemas import resolve_pointer, wrapped_root
+from tool_search_processor.tools.schema_walk import resolve_pointer
+from tool_search_processor.tools.schemas import wrapped_root
 
 RESULT = "result"
 """The property that holds a value that is not an object."""

@@ -28,6 +28,7 @@ MODE_PARAMETER = "tool_mode"
 
 _FORCE = "force"
 _FORCED: Mapping[str, Mode] = {_FORCE: "discovery", **{f"{_FORCE}-{mode}": mode for mode in MODES}}
+_LONGEST = 60
 _ON_DEMAND = "on_demand"
 
 
@@ -41,7 +42,7 @@ def mode_of(headers: Mapping[str, str], query: Mapping[str, str], *, default: Mo
     if asked in MODES:
         return asked
     if asked and asked not in _FORCED and warned.is_new((place, asked)):
-        logger.warning("%s is %r, which is not a mode: %r is taken", place, asked[:60], default)
+        logger.warning("%s is %r, which is not a mode: %r is taken", place, asked, default)
     return default
 
 
@@ -59,7 +60,7 @@ def _asked(headers: Mapping[str, str], query: Mapping[str, str]) -> tuple[str, s
         (MODE_PARAMETER, query.get(MODE_PARAMETER)),
     ):
         if asked := (given or "").strip().lower():
-            return place, asked
+            return place, asked[:_LONGEST]
     return MODE_HEADER, ""
 
 
