@@ -121,6 +121,14 @@ def visible_text(text: str) -> str:
     return seen if seen.isascii() else _IDLE.sub("", seen)
 
 
+def hidden_in(text: str) -> int:
+    """Return how many characters of a text `visible_text` takes out; another way to end a line isn't one."""
+    if text.isascii() and text.isprintable():
+        return 0
+    ended = _LINE_ENDS.sub("\n", clean_text(text))
+    return len(ended) - len(visible_text(ended))
+
+
 def items_of(value: Any) -> Sequence[Any]:
     """Return the items of a list; none of anything else that a server or a document has in its place."""
     return value if isinstance(value, list | tuple) else ()

@@ -191,3 +191,25 @@ def test_a_confusable_pair_is_one_finding():
         kind="confusable", tool="get_weather", others=("weather_get",), text=finding.text
     )
     assert "likeness 1.00" in finding.text
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        Tool.from_mcp({"name": "clock", "description": "Tell the time.\u200b\U000e0041", "inputSchema": {}}),
+        Tool.from_openai({"name": "clock", "description": "Tell the time.\u2060\u2060"}),
+        Tool("clock", "Tell the time.\u200b\u200b"),
+        Tool(
+            "clock",
+            "Tell the time.",
+            {
+                "type": "object",
+                "properties": {"zone": {"type": "string", "description": "A zone.\u200b\u200b"}},
+            },
+        ),
+    ],
+)
+def test_characters_that_nobody_sees_are_a_finding_taken_out_or_not(found):
+    (finding,) = lint([found]).findings
+    assert (finding.kind, finding.tool, finding.severity) == ("hidden-characters", "clock", "warning")
+    assert "2 characters" in finding.text

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tool_search_processor.evaluation.likeness import SIMILARITY, confusable
+from tool_search_processor.plain import hidden_in
 from tool_search_processor.search.text import is_stop_word, terms, words
 from tool_search_processor.tokens import DefinitionCounter, TextCounter, estimate_tokens
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.foreign import HIDDEN
 from tool_search_processor.tools.names import MAX_NAME_LENGTH, is_tool_name
 from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, resolve_pointer
 
@@ -24,6 +26,7 @@ Kind = Literal[
     "missing-description",
     "empty-description",
     "invalid-name",
+    "hidden-characters",
     "confusable",
     "undescribed-parameters",
     "expensive",
@@ -35,6 +38,7 @@ _SEVERITIES: Mapping[Kind, Severity] = {
     "missing-description": "error",
     "empty-description": "warning",
     "invalid-name": "warning",
+    "hidden-characters": "warning",
     "confusable": "warning",
     "undescribed-parameters": "warning",
     "expensive": "warning",
@@ -175,6 +179,13 @@ def _of_one(tool: Tool) -> Iterator[Finding]:
             tool=name,
             text="has a description that says no more than its name: say what it does and when to use it.",
         )
+    if hidden := _hidden_characters(tool):
+        yield Finding(
+            kind="hidden-characters",
+            tool=name,
+            text=f"holds {hidden:,} characters that people don't see and a model reads: look at it in an "
+            "editor that shows them, and take them out.",
+        )
     missing = undescribed_parameters(tool.parameters)
     if missing:
         shown = ", ".join(missing[:_SHOWN]) + (
@@ -185,6 +196,21 @@ def _of_one(tool: Tool) -> Iterator[Finding]:
             tool=name,
             text=f"does not describe {shown}: say what each is, in which form.",
         )
+
+
+def _hidden_characters(tool: Tool) -> int:
+    """Return how many there are, or were before an importer took them out."""
+    waiting: list[Any] = [tool.description, tool.parameters, tool.metadata.get("title")]
+    count = int(tool.metadata.get(HIDDEN, 0))
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            count += hidden_in(value)
+        elif isinstance(value, Mapping):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, list | tuple):
+            waiting += value
+    return count
 
 
 def _name_text(original: str, name: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, TypedDict
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypedDict, TypeVar
 
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.tools.foreign import (
@@ -13,10 +14,13 @@ from tool_search_processor.tools.foreign import (
     foreign_schema,
     foreign_tags,
     foreign_text,
+    hidden_counted,
 )
 from tool_search_processor.tools.frozen import freeze
 from tool_search_processor.tools.names import make_tool_name
 from tool_search_processor.tools.schemas import map_types
+
+_DefinitionT = TypeVar("_DefinitionT")
 
 Fields = dict[str, Any]
 """Fields of a `Tool`, by name."""
@@ -66,6 +70,19 @@ def merged(found: Mapping[str, Any], fields: Mapping[str, Any]) -> Fields:
     return {**found, **fields, "metadata": metadata}
 
 
+def _with_hidden(read: Callable[[_DefinitionT], Fields]) -> Callable[[_DefinitionT], Fields]:
+    """Return a reader that also notes what its definition hid, in the metadata."""
+
+    @functools.wraps(read)
+    def reading(definition: _DefinitionT) -> Fields:
+        with hidden_counted() as hidden:
+            fields = read(definition)
+        return {**fields, "metadata": {**fields["metadata"], **hidden}} if hidden else fields
+
+    return reading
+
+
+@_with_hidden
 def read_openai(definition: Mapping[str, Any]) -> Fields:
     """Return the fields of an OpenAI definition in any of its shapes."""
     _check_mapping(definition, "OpenAI")
@@ -84,6 +101,7 @@ def read_openai(definition: Mapping[str, Any]) -> Fields:
     }
 
 
+@_with_hidden
 def read_anthropic(definition: Mapping[str, Any]) -> Fields:
     """Return the fields of an Anthropic definition."""
     _check_mapping(definition, "Anthropic")
@@ -100,6 +118,7 @@ def read_anthropic(definition: Mapping[str, Any]) -> Fields:
     }
 
 
+@_with_hidden
 def read_mcp(definition: object) -> Fields:
     """Return the fields of an MCP tool, an object of the SDK or a dict."""
     if isinstance(definition, Mapping):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import zip_longest
 from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
-from tool_search_processor.plain import clean_text, visible_text
+from tool_search_processor.plain import clean_text, hidden_in, visible_text
 
 MAX_DESCRIPTION = 10_000
 """Characters of a tool's description; a longer one is cut."""
@@ -19,6 +22,10 @@ MAX_PARAMETER_TEXT = 4_000
 MAX_SCHEMA = 500_000
 """Characters of one schema as JSON; a larger one is refused: it costs a model over 100,000 tokens."""
 
+HIDDEN = "hidden_characters"
+"""The key of a tool's metadata that tells how many invisible characters its definition held, if any."""
+
+_counter: ContextVar[Counter[str] | None] = ContextVar("hidden_characters", default=None)
 _MAX_NAME = 1_000
 _MAX_PARAMETER_NAME = 256
 _MAX_TITLE = 200
@@ -93,7 +100,21 @@ def check_foreign_name(name: str) -> None:
         )
 
 
+@contextmanager
+def hidden_counted() -> Iterator[Counter[str]]:
+    """Count the characters that are taken out of foreign texts inside, under the key `HIDDEN`."""
+    counter: Counter[str] = Counter()
+    token = _counter.set(counter)
+    try:
+        yield counter
+    finally:
+        _counter.reset(token)
+
+
 def _seen(text: str) -> str:
+    counter = _counter.get()
+    if counter is not None and (hidden := hidden_in(text)):
+        counter[HIDDEN] += hidden
     return visible_text(clean_text(text))
 
 

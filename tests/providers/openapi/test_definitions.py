@@ -231,3 +231,11 @@ def test_whatever_a_document_holds_its_tools_are_valid(paths, schemas, version):
         Draft202012Validator.check_schema(tool.parameters)
         assert not tool.parameters.get("$defs", {}).keys() - {"A", "B"}
         assert set(tool.parameters.get("required", ())) <= set(tool.parameters["properties"])
+
+
+def test_characters_that_nobody_sees_are_taken_out_and_told(caplog):
+    (tool,) = tools({"/a": {"get": {"summary": "Get a pet.\u200b\U000e0041", **answer({})}}})
+    assert tool.description == "Get a pet."
+    assert tool.metadata["hidden_characters"] == 2
+    assert "2 hidden characters were taken out of an operation" in caplog.text
+    assert repr(tool.name) in caplog.text

@@ -43,6 +43,12 @@ class LeftOut:
                 "%s of the MCP server %r is left out: %r: %s", KINDS[method], self.server, name, reason
             )
 
+    def note_hidden(self, method: str, name: str, count: int) -> None:
+        """Tell of an entry whose texts held characters that nobody sees, and a model would have read."""
+        if count and self._told.is_new((method, name, count)):
+            what = f"{KINDS[method]} of the MCP server {self.server!r}"
+            logger.warning("%d hidden characters were taken out of %s: %r", count, what, name)
+
     def end(self) -> None:
         """Note that the list of tools has been read to its end."""
         self.tools = tuple(self._noted.values())

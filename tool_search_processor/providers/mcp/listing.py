@@ -10,6 +10,7 @@ from typing import Any
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.providers.mcp.left_out import LeftOut
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.foreign import HIDDEN
 
 logger = logging.getLogger(__name__)
 
@@ -141,6 +142,8 @@ class ToolImporter:
     def _made(self, definition: Any) -> Tool | str:
         """Return the tool, or why there is none."""
         try:
-            return self._make(definition)
+            tool = self._make(definition)
         except InvalidToolError as exc:
             return str(exc)
+        self._left_out.note_hidden("tools/list", tool.name, tool.metadata.get(HIDDEN, 0))
+        return tool

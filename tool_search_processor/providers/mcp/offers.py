@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.components import Complete, Prompt, PromptArgument, Resource, ResourceTemplate
+from tool_search_processor.plain import hidden_in, visible_text
 from tool_search_processor.providers.mcp.calls import Caller
 from tool_search_processor.providers.mcp.left_out import LeftOut
 from tool_search_processor.providers.mcp.listing import PROMPTS, RESOURCES, TEMPLATES, ListKind, read_pages
@@ -123,7 +124,7 @@ class Offers:
         if not is_offered:
             return []
         try:
-            return await read_pages(
+            found = await read_pages(
                 lambda cursor: fetch(cursor=cursor),
                 kind,
                 limit=self.settings.max_tools,
@@ -134,6 +135,16 @@ class Offers:
             if exc.code == METHOD_NOT_FOUND:
                 return []
             raise
+        for item in found:
+            self._left_out.note_hidden(kind.method, visible_text(getattr(item, kind.key)), _hidden_in(item))
+        return found
+
+
+def _hidden_in(item: Any) -> int:
+    """Return how many characters of the texts of an entry nobody sees."""
+    entries = (item, *(getattr(item, "arguments", None) or ()))
+    texts = (getattr(entry, key) for entry in entries for key in ("name", "title", "description"))
+    return sum(hidden_in(text) for text in texts if text)
 
 
 def _has_resources(client: Client) -> bool:

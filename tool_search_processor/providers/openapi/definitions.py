@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
@@ -19,7 +19,13 @@ from tool_search_processor.providers.openapi.schemas import SchemaReader
 from tool_search_processor.providers.openapi.servers import Server, read_server
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.dialects import Converted
-from tool_search_processor.tools.foreign import foreign_schema, foreign_tags, foreign_text
+from tool_search_processor.tools.foreign import (
+    HIDDEN,
+    foreign_schema,
+    foreign_tags,
+    foreign_text,
+    hidden_counted,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +79,9 @@ def read_definitions(
         try:
             if node.fault is not None:
                 raise InvalidToolError(node.fault)
-            found.append(_definition(document, reader, node=node, variables=variables or {}))
+            with hidden_counted() as hidden:
+                definition = _definition(document, reader, node=node, variables=variables or {})
+            found.append(_with_hidden(definition, hidden, document) if hidden else definition)
         except (InvalidToolError, RecursionError, TypeError) as exc:
             reason = "it is nested too deeply" if isinstance(exc, RecursionError) else str(exc)
             faults.append((node.operation, reason))
@@ -119,6 +127,18 @@ def _definition(
         security=_security(document, node),
     )
     return Definition(tool=tool, route=route, server=server)
+
+
+def _with_hidden(definition: Definition, hidden: Mapping[str, int], document: Document) -> Definition:
+    """Warn of characters that were taken out of an operation, and note them in its tool."""
+    tool = definition.tool
+    logger.warning(
+        "%d hidden characters were taken out of an operation: %s, %r",
+        hidden[HIDDEN],
+        document.label,
+        tool.name,
+    )
+    return replace(definition, tool=tool.replace(metadata={**tool.metadata, **hidden}))
 
 
 def _shown(schema: Any, name: str) -> Any:
