@@ -213,7 +213,7 @@ class Trial:
         entries = []
         for holder, base in ((self.node.item, self.node.item_base), (self.node.node, self.node.base)):
             entries += [self.document.follow(one, base=base) for one in items_of(holder.get("parameters"))]
-        entries = [(one, base) for one, base in entries if {"in", "name"} <= one.keys()]
+        entries = [(one, base) for one, base in entries if one.get("in") and one.get("name")]
         if not self.document.is_swagger:
             body = self.document.follow(self.node.node.get("requestBody"), base=self.node.base)
             ignored = {"accept", "authorization", "content-type"}
@@ -329,7 +329,8 @@ class Trial:
         try:
             checked = tool.check_arguments(arguments)
             kept = tuple(one for one in self.route.arguments if one.name in arguments)
-            build_request(replaced(self.route, kept, keep_body=bool(in_body)), checked)
+            route = replaced(self.route, kept, keep_body=bool(in_body), whole=whole)
+            build_request(route, checked)
         except ToolArgumentsError as error:
             return str(error)
         except ToolSearchError as error:
@@ -341,10 +342,12 @@ class Trial:
         self.finding.faults.append(f"{self.node.operation.route}: {text}")
 
 
-def replaced(route, arguments, *, keep_body):
-    """Return a route with some of its arguments only."""
+def replaced(route, arguments, *, keep_body, whole):
+    """Return a route with some of its arguments only, and of a body perhaps a part."""
     path = "/" + "/".join(f"{{{one.wire_name}}}" for one in arguments if one.place == "path")
-    return replace(route, path=path, arguments=arguments, body=route.body if keep_body else None)
+    body = route.body if keep_body else None
+    body = body if whole or body is None else replace(body, needed=())
+    return replace(route, path=path, arguments=arguments, body=body)
 
 
 def first_media(parameter):

@@ -237,6 +237,12 @@ def test_of_xml_the_model_writes_the_text():
     assert arguments(body(TEXT, kind="text/plain"))["properties"] == {"body": TEXT}
 
 
+def test_an_object_among_bytes_is_json():
+    (one,) = definitions({"/p": {"post": body(PET, kind="application/octet-stream")}})
+    assert (one.route.body.kind, one.route.body.media_type) == ("json", "application/octet-stream")
+    assert list(one.tool.parameters["properties"]) == BOTH
+
+
 def test_files_say_how_they_are_written():
     form = {"type": "object", "properties": {
         "photo": {"type": "string", "format": "binary", "description": "Of the pet."},
@@ -329,13 +335,14 @@ def test_what_a_parameter_says_itself_counts_more_than_its_schema():
     assert [argument.is_json for argument in one.route.arguments] == [False, False, True, False]
 
 
-def test_odd_parts_are_passed_over():
+def test_odd_parts_are_passed_over(caplog):
     parameters = [3, {"in": "query"}, {"name": "a"}, {"name": 3, "in": "query"}, {"name": "b", "in": "body"}]
     (tool,) = tools(
         {"/p": {"get": {"parameters": parameters, "tags": "pets"}, "x-get": {}, "post": "later"}, "/q": 3}
     )
     assert tool.parameters["properties"] == {}
     assert tool.tags == frozenset()
+    assert caplog.messages == ["api, GET /p: a parameter without a name or a place is left out"] * 4
 
 
 def test_references_to_parameters_bodies_and_paths_are_followed():

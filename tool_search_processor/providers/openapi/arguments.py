@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ from tool_search_processor.providers.openapi.schemas import SchemaReader
 from tool_search_processor.providers.openapi.signatures import Signature
 from tool_search_processor.providers.web import HEADER_NAME
 from tool_search_processor.tools.dialects import Converted
+
+logger = logging.getLogger(__name__)
 
 Node = Mapping[str, Any]
 
@@ -81,6 +84,11 @@ def _parameters(document: Document, node: OperationNode) -> list[tuple[Node, str
             parameter, base = document.follow(entry, base=holder_base)
             name, place = parameter.get("name"), parameter.get("in")
             if not isinstance(name, str) or not name or not isinstance(place, str):
+                logger.warning(
+                    "%s, %s: a parameter without a name or a place is left out",
+                    document.label,
+                    node.operation.route,
+                )
                 continue
             if place != "header" or (HEADER_NAME.fullmatch(name) and name.lower() not in _NO_PARAMETERS):
                 found[name, place] = (parameter, base)

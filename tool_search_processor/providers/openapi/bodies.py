@@ -14,6 +14,7 @@ from tool_search_processor.providers.openapi.schemas import SchemaReader
 from tool_search_processor.providers.openapi.signatures import TAKEN, Signature
 from tool_search_processor.tools.dialects import Converted
 from tool_search_processor.tools.names import make_property_name
+from tool_search_processor.tools.schema_walk import Schema
 
 Node = Mapping[str, Any]
 
@@ -49,8 +50,8 @@ def add_body(signature: Signature, body: Node | None, *, reader: SchemaReader, b
     if body is None or media_type is None:
         return
     media = body["content"][media_type]
-    kind = _body_kind(media_type)
     schema = reader.read(media.get("schema"), base=base)
+    kind = _body_kind(media_type, reader.target(schema))
     flat = None if kind == "raw" else reader.fields(schema)
     needed = flat[1] if flat else mapping_of(reader.target(schema)).get("required")
     stated = body.get("required")
@@ -128,7 +129,9 @@ def _sent(
     }
 
 
-def _body_kind(media_type: str) -> BodyKind:
+def _body_kind(media_type: str, schema: Schema) -> BodyKind:
+    if _essence(media_type) == "application/octet-stream" and schema.get("type") in ("object", "array"):
+        return "json"  # tools that convert documents write it where no media type was given
     kinds: dict[int, BodyKind] = {0: "json", 1: "json", 2: "json", 3: "form", _MULTIPART: "multipart"}
     return kinds.get(media_rank(media_type), "raw")
 
