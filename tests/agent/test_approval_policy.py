@@ -100,6 +100,16 @@ async def test_a_policy_that_failed_is_told_to_the_caller_and_the_call_goes_on_w
     assert (done.finish_reason, done.output, disk.erased) == ("stop", "done", ["/a"])
 
 
+@pytest.mark.parametrize("mode", ["load", "call"])
+async def test_bare_messages_that_waited_on_can_be_approved_by_their_result(mode):
+    agent, disk, plan, result = await paused_at_catalog(mode=mode)
+    plan.answer = KeyError("plan")
+    failed = await agent.resume(result.messages, {"call_1": True}, thread_id="t")
+    plan.answer = True
+    done = await agent.resume(as_dict(failed), {"call_1": True})
+    assert (done.finish_reason, disk.erased) == ("stop", ["/a"])
+
+
 async def test_so_is_one_that_failed_only_when_the_call_was_about_to_run():
     agent, disk, plan, result = await paused_at_catalog()
     asked = []

@@ -915,3 +915,21 @@ async def test_an_error_of_the_function_is_not_one_of_the_arguments():
     with pytest.raises(ValueError, match="inside") as caught:
         await f.call({"x": 1})
     assert not isinstance(caught.value, ToolArgumentsError)
+
+
+def bare_context(context, text: str = ""): ...
+def bare_ctx(text: str, ctx=None): ...
+
+
+@pytest.mark.parametrize("function", [bare_context, bare_ctx])
+def test_a_context_without_an_annotation_is_refused_with_both_ways_out(function):
+    with pytest.raises(InvalidToolError, match=r"annotate it as ToolContext .* or with its type"):
+        Tool.from_function(function)
+    with pytest.raises(InvalidToolError, match=rf"CallableProvider\({function.__name__}\)"):
+        Tool.from_function(function)
+
+
+def test_a_context_that_says_what_it_is_is_taken():
+    def tell(context: str, ctx: ToolContext) -> str: ...
+
+    assert list(Tool.from_function(tell).parameters["properties"]) == ["context"]

@@ -121,9 +121,13 @@ class PausedRun:
         return (self.pending or {}).get(call.request.id)
 
     def unchanged(self, call: PreparedCall) -> bool:
-        """Whether the call is what a person was shown, as far as that was kept."""
+        """Whether the call is what a person was shown, as far as that was kept.
+
+        Of a call through a proxy whose target policy could not tell, the proxy's call itself was shown.
+        """
         shown = self.shown(call)
-        return shown is None or shown.arguments_hash == call.pending().arguments_hash
+        asked = (call.pending(), call.as_asked().pending())
+        return shown is None or any(shown.arguments_hash == one.arguments_hash for one in asked)
 
 
 def read_approvals(approvals: Mapping[str, bool | str], *, open_ids: Sequence[str]) -> dict[str, bool | str]:

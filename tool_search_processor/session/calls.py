@@ -123,6 +123,11 @@ class PreparedCall:
             arguments_hash=arguments_hash(self.target_name, arguments),
         )
 
+    def as_asked(self) -> PreparedCall:
+        """Return the call as the model wrote it, whatever it leads to."""
+        arguments, error = read_arguments(self.request.arguments, name=self.name)
+        return PreparedCall(request=self.request, name=self.name, arguments=arguments, error=error)
+
     def answer(
         self, text: str, *, is_error: bool = True, ran: bool = False, problem: str | None = None
     ) -> ToolOutcome:

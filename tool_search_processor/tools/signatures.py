@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _EMPTY = inspect.Parameter.empty
+_CONTEXT_NAMES = ("context", "ctx")
 _Parameters = list[inspect.Parameter]
 
 
@@ -120,6 +121,7 @@ def inspect_function(function: Callable[..., Any]) -> ToolFunction:
     # An alias of ToolContext shows only now.
     context = next((p.name for p in parameters if is_context_annotation(p.annotation)), None)
     own = [p for p in parameters if p.name != context]
+    _refuse_bare_context(own, label)
     names = {f"argument_{i}": p.name for i, p in enumerate(own) if p.kind is not p.VAR_KEYWORD}
     model = _arguments_model(own, names, label)
     description, texts = read_docstring(function)
@@ -136,6 +138,21 @@ def inspect_function(function: Callable[..., Any]) -> ToolFunction:
         always_passed=frozenset(p.name for p in own if p.default is _EMPTY or _is_field_info(p.default)),
         _schema_check=_lazy_check(schema),
     )
+
+
+def _refuse_bare_context(parameters: _Parameters, label: str) -> None:
+    """Refuse a parameter that is called as a context is and does not say what it is.
+
+    Raises:
+        InvalidToolError: Says how to say it.
+    """
+    for parameter in parameters:
+        if parameter.name in _CONTEXT_NAMES and parameter.annotation is _EMPTY:
+            raise InvalidToolError(
+                f"the parameter {parameter.name!r} of {label!r} has no annotation: annotate it as "
+                "ToolContext to get the request's context, or with its type if the model is to fill it in; a "
+                f"function that gives tools goes into a list as CallableProvider({label})"
+            )
 
 
 def _function_name(function: Callable[..., Any]) -> str | None:
