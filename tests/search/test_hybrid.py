@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.search.fake_embedder import FakeEmbedder, vector_of
+from tool_search_processor import Tool, ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search import vector
 from tool_search_processor.search.base import CountingIndex, Document, Hit, SearchIndex
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.cohort import COHORT
+from tool_search_processor.search.documents import document_of
 from tool_search_processor.search.embedders.workers import TimedCalls
 from tool_search_processor.search.fuzzy import FuzzyIndex
 from tool_search_processor.search.hybrid import HybridIndex
@@ -453,7 +455,7 @@ def test_an_embedder_that_goes_on_failing_is_warned_of_once_a_minute(caplog, mon
     for _ in range(3):
         made.search("bug report")
     assert len(caplog.records) == 1
-    monkeypatch.setattr("tool_search_processor.search.hybrid._WARNING_SECONDS", 0.0)
+    monkeypatch.setattr("tool_search_processor.search.vector._WARNING_SECONDS", 0.0)
     made.search("bug report")
     assert len(caplog.records) == 2
 
@@ -503,8 +505,7 @@ def test_an_embedder_that_is_down_when_the_index_is_made_is_made_up_for(
     )
     made.update([*DOCUMENTS, *more])
     assert names(made.search("bug report"))[0] == "create_issue"
-    if not hangs:
-        assert not made.wait(60)
+    assert not made.wait(60)
     assert "the embedder failed, so words answer alone" in caplog.text
     embedder.back.set()
     monkeypatch.setattr(vector, "_RETRY_SECONDS", 0.0)
@@ -514,13 +515,105 @@ def test_an_embedder_that_is_down_when_the_index_is_made_is_made_up_for(
     assert made.search("bug report")[0].vector_rank == 1
 
 
-def test_vectors_that_do_not_fit_together_are_a_mistake_and_told():
-    class Changed(FakeEmbedder):
-        def embed_query(self, text):
-            return np.ones(8, np.float32)
+class OneShort(FakeEmbedder):
+    def embed_documents(self, texts):
+        return super().embed_documents(texts)[1:]
 
-    with pytest.raises(ConfigurationError, match="dimensions"):
-        hybrid(Changed()).search("bug")
+
+class NoNumbers(FakeEmbedder):
+    def embed_documents(self, texts):
+        return super().embed_documents(texts) * np.nan
+
+
+class OtherQueries(FakeEmbedder):
+    def embed_query(self, text):
+        return np.ones(8, np.float32)
+
+
+class FlatQueries(FakeEmbedder):
+    def embed_query(self, text):
+        return np.ones((1, 64), np.float32)
+
+
+class QueriesOfNoNumbers(FakeEmbedder):
+    def embed_query(self, text):
+        return np.full(64, np.nan)
+
+
+class NoArray(FakeEmbedder):
+    def embed_documents(self, texts):
+        return "sorry"
+
+
+def file_of_another_model(path, tools):
+    class Other(FakeEmbedder):
+        def __init__(self):
+            super().__init__(dimensions=8)
+
+    VectorIndex(Other(), cache_path=path).update([document_of(tool) for tool in tools[:5]])
+
+
+@pytest.mark.parametrize("kind", [HybridIndex, VectorIndex])
+@pytest.mark.parametrize("count", [1, 20, 60])
+@pytest.mark.parametrize(
+    "embedder",
+    [OneShort, NoNumbers, OtherQueries, FlatQueries, QueriesOfNoNumbers, NoArray, "another model's file"],
+)
+async def test_an_embedder_whose_answers_are_no_vectors_leaves_the_search_to_the_words_with_one_warning(
+    embedder, count, kind, tmp_path, caplog
+):
+    tools = [
+        Tool("create_invoice", description="Create an invoice"),
+        *(Tool(f"t{number}", description=f"Thing {number}") for number in range(count - 1)),
+    ]
+    path = None
+    if isinstance(embedder, str):
+        if count == 1:
+            pytest.skip("one vector of another model fits itself")
+        path, embedder = tmp_path / "vectors.db", FakeEmbedder
+        file_of_another_model(path, tools)
+    index = vector = VectorIndex(embedder(), cache_path=path, background=kind is HybridIndex)
+    if kind is HybridIndex:
+        index = HybridIndex(vector=vector)
+    search = ToolSearchProcessor(tools, search=index)
+    for query in ("an invoice", "create an invoice"):
+        assert [hit.name for hit in await search.search(query, limit=1)] == ["create_invoice"]
+        assert vector.wait(60) is not None
+    assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
+
+
+@pytest.mark.parametrize("size", [4, 40])
+async def test_an_embedder_that_hangs_over_documents_is_given_up_on_in_time(size, caplog):
+    embedder = Down(hangs=True)
+    tools = [Tool(f"tool_{number}", description="Does it.") for number in range(size)]
+    alone = VectorIndex(embedder, timeout_seconds=0.05)
+    search = ToolSearchProcessor([Tool("create_issue"), *tools], search=alone)
+    assert [hit.name for hit in await search.search("create an issue", limit=1)] == ["create_issue"]
+    behind = VectorIndex(embedder, timeout_seconds=0.05, background=True)
+    search = ToolSearchProcessor([Tool("create_issue"), *tools], search=HybridIndex(vector=behind))
+    assert [hit.name for hit in await search.search("create an issue", limit=1)] == ["create_issue"]
+    assert not behind.wait(60)
+    assert [record.levelname for record in caplog.records].count("WARNING") == 2
+    embedder.back.set()
+
+
+def test_tools_without_a_vector_are_ranked_by_their_words():
+    class Half(FakeEmbedder):
+        def embed_documents(self, texts):
+            made = super().embed_documents(texts)
+            made[0] = np.nan
+            return made
+
+    documents = [
+        Document("create_invoice", description="Create an invoice"),
+        Document("other"),
+        Document("x"),
+    ]
+    made, words = hybrid(Half(), documents=documents), BM25Index()
+    words.update(documents)
+    (best, *_), (by_words, *_) = made.search("an invoice"), words.search("an invoice")
+    assert best.name == by_words.name == "create_invoice"
+    assert best.vector_rank is None
 
 
 def test_an_error_of_the_words_is_raised_as_it_is():

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import math
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from cachetools import LRUCache
 
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, has_any_label
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.base import CountingIndex, Document, Hit
+from tool_search_processor.search.base import WORDS_ALONE, CountingIndex, Document, Hit
 from tool_search_processor.search.strategies import (
     AnyIndex,
     Strategy,
@@ -25,10 +27,15 @@ from tool_search_processor.search.strategies import (
 )
 from tool_search_processor.threads import Threads
 
+if TYPE_CHECKING:
+    from tool_search_processor.search.vector import VectorIndex
+
 MAX_EXTRA = 256
 """The most tools of a request's own that are scored beside the shared index rather than indexed."""
 _OWN_INDEXES = 16
 _INLINE_DOCUMENTS = 500
+_RETRY_SECONDS = 30.0
+_ValueT = TypeVar("_ValueT")
 _threads = Threads(32, name="tool-search-index")
 
 
@@ -48,6 +55,7 @@ class IndexPool:
         self._shared: _Holder | None = None
         self._own: LRUCache[tuple[str, str], _Holder] = LRUCache(_OWN_INDEXES)
         self._lock = threading.Lock()
+        self._words_until = -math.inf
         if needs_an_extra(strategy):
             self._shared_holder()
 
@@ -56,6 +64,10 @@ class IndexPool:
         """This pool, or where its strategy takes patterns, one that ranks by words."""
         takes_pattern = self.strategy == "regex" or getattr(self.strategy, "takes_pattern", False)
         return IndexPool("bm25") if takes_pattern else self
+
+    @cached_property
+    def _instead(self) -> IndexPool:
+        return IndexPool("bm25")
 
     @property
     def shared_index(self) -> AnyIndex:
@@ -82,8 +94,12 @@ class IndexPool:
             tags: Only tools with any of these tags or namespaces; empty asks nothing.
             without: Names to leave out.
         """
-        holder, within, extra = await self._locate(shared, own, tags, without)
-        return await holder.search(query, limit=limit, within=within, extra=extra)
+
+        async def asked(pool: IndexPool) -> list[Hit]:
+            holder, within, extra = await pool._locate(shared, own, tags, without)
+            return await holder.search(query, limit=limit, within=within, extra=extra)
+
+        return await self._answered(asked)
 
     async def count(
         self,
@@ -96,15 +112,38 @@ class IndexPool:
         without: frozenset[str] = frozenset(),
     ) -> int:
         """Return how many tools `search` finds with at least `min_score` when nothing is cut."""
-        holder, within, extra = await self._locate(shared, own, tags, without)
-        if isinstance(holder.index, CountingIndex):
-            return await holder.count(query, min_score=min_score, within=within, extra=extra)
-        hits = await holder.search(query, limit=None, within=within, extra=extra)
-        return sum(hit.score > 0 and hit.score >= min_score for hit in hits)
+
+        async def asked(pool: IndexPool) -> int:
+            holder, within, extra = await pool._locate(shared, own, tags, without)
+            if isinstance(holder.index, CountingIndex):
+                return await holder.count(query, min_score=min_score, within=within, extra=extra)
+            hits = await holder.search(query, limit=None, within=within, extra=extra)
+            return sum(hit.score > 0 and hit.score >= min_score for hit in hits)
+
+        return await self._answered(asked)
 
     async def prepare(self, shared: ToolSet) -> None:
         """Bring the shared index up to date, so that the first search needn't."""
-        await self._shared_holder().hold(shared)
+
+        async def held(pool: IndexPool) -> None:
+            await pool._shared_holder().hold(shared)
+
+        await self._answered(held)
+
+    async def _answered(self, ask: Callable[[IndexPool], Awaitable[_ValueT]]) -> _ValueT:
+        """Return what this pool answers, or one that ranks by words while an embedder fails."""
+        if time.monotonic() >= self._words_until:
+            try:
+                return await ask(self)
+            except Exception:  # an embedder may be down, slow, or answer no vectors
+                index = self.shared_index
+                if not getattr(index, "has_words_instead", False):
+                    raise
+                cast("VectorIndex", index).warn(WORDS_ALONE)
+                # The next search would wait for the same tools again.
+                is_empty = self._shared_holder().held is None
+                self._words_until = time.monotonic() + _RETRY_SECONDS if is_empty else -math.inf
+        return await ask(self._instead)
 
     async def _locate(
         self, shared: ToolSet, own: ToolSet, tags: frozenset[str], without: frozenset[str]

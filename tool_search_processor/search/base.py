@@ -7,6 +7,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+WORDS_ALONE = "the embedder failed, so words answer alone"
+"""What the log says of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import threading
-import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar, cast
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.plain import is_number
-from tool_search_processor.search.base import CountedBySearch, Document, Hit, SearchIndex
+from tool_search_processor.search.base import WORDS_ALONE, CountedBySearch, Document, Hit, SearchIndex
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.confidence import bias_of
 from tool_search_processor.search.fusion import (
@@ -33,12 +31,8 @@ from tool_search_processor.search.strategies import is_index
 from tool_search_processor.search.vector import VectorIndex, places_of
 from tool_search_processor.search.views import Views, best_places
 
-logger = logging.getLogger(__name__)
-
 Fusion = Literal["score", "rrf"]
 _ValueT = TypeVar("_ValueT")
-
-_WARNING_SECONDS = 60.0
 
 
 class LogOddsIndex(Protocol):
@@ -154,7 +148,6 @@ class HybridIndex(CountedBySearch):
         self._k = k
         self._depth = depth
         self._lock = threading.Lock()
-        self._warned_at = -math.inf
         self._changes = 0  # odd while the parts are of different states
         self._snapshot = _Snapshot()
         self._alignment: tuple[_Snapshot, tuple[Document, ...], NDArray[np.int64]] | None = None
@@ -259,27 +252,22 @@ class HybridIndex(CountedBySearch):
         found = self._embedded(lambda: self.vector.cosines(query, extra=extra))
         if found is None:
             return np.full(len(held.documents) + len(extra), np.nan, np.float32)
+        stored = np.where(found.known, found.stored, np.float32(np.nan))
         if found.documents is held.documents:
-            return np.concatenate([found.stored, found.extra])
+            return np.concatenate([stored, found.extra])
         alignment = self._alignment
         if alignment is None or alignment[0] is not held or alignment[1] is not found.documents:
             rows = places_of(held.documents, found.documents, found.views)
             alignment = self._alignment = held, found.documents, rows
-        known = np.append(found.stored, np.float32(np.nan))  # -1 is the last
+        known = np.append(stored, np.float32(np.nan))  # -1 is the last
         return np.concatenate([known[alignment[2]], found.extra])
 
     def _embedded(self, ask: Callable[[], _ValueT]) -> _ValueT | None:
         """Return what the embedder gives; None, with a warning once a minute, where it fails."""
         try:
             return ask()
-        except ConfigurationError:
-            raise
-        except Exception:  # foreign code
-            now = time.monotonic()
-            is_news = now - self._warned_at >= _WARNING_SECONDS
-            self._warned_at = now if is_news else self._warned_at
-            level = logging.WARNING if is_news else logging.DEBUG
-            logger.log(level, "the embedder failed, so words answer alone", exc_info=True)
+        except Exception:  # noqa: BLE001 - foreign code: down, slow, or its answers are no vectors
+            self.vector.warn(WORDS_ALONE)
             return None
 
     def _by_odds(self, held: _Snapshot, lists: _Lists, query: str) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import re
 import threading
 import time
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.base import CountedBySearch, Document, Hit
+from tool_search_processor.search.base import WORDS_ALONE, CountedBySearch, Document, Hit
 from tool_search_processor.search.cohort import COHORT, NEAREST
 from tool_search_processor.search.embedders import (
     CachedEmbedder,
@@ -53,6 +54,7 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATORS = re.compile(r"[_\-./:\s]+")
 
 _RETRY_SECONDS = 30.0
+_WARNING_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class _Snapshot:
     documents: tuple[Document, ...] = ()
     views: Views = field(default_factory=lambda: Views(()))
     vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    known: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    """Whether each vector says something; of zeros none does."""
 
     def rows_of(self, documents: Sequence[Document]) -> NDArray[np.int64]:
         """Return where the vector of each document is, -1 for one that isn't here."""
@@ -76,6 +80,8 @@ class Cosines:
     """Their names."""
     stored: Floats
     """Their cosines, in order."""
+    known: NDArray[np.bool_]
+    """Whether each has a vector that says something."""
     extra: Floats
     """The cosines of the request's own documents, in order."""
 
@@ -92,6 +98,9 @@ class VectorIndex(CountedBySearch):
     it means the same at every query of one embedder. Vectors are kept by content: what was embedded once
     isn't again, neither when another tool changes nor, with `cache_path`, after a restart.
     """
+
+    has_words_instead = True
+    """Tells the catalog to let the words answer while the embedder fails."""
 
     def __init__(
         self,
@@ -110,8 +119,9 @@ class VectorIndex(CountedBySearch):
             background: Whether `update` leaves more than 32 new tools to a thread, if the embedder is a
                 slow one (`blocking`). Until that is done, a search sees what was there before. A build
                 that fails is tried again at a search half a minute later.
-            timeout_seconds: How long an embedder that is `blocking` may take for a query; then the search
-                fails, or leaves it to the words (`HybridIndex`). None waits for ever.
+            timeout_seconds: How long an embedder that is `blocking` may take for a query, or for 256 tools;
+                then the words answer (`HybridIndex`, and a catalog whose strategy this is). None waits as
+                long as it takes.
 
         Raises:
             ConfigurationError: If `embedder` is none of these, or has no `model_id` to keep vectors under,
@@ -130,6 +140,8 @@ class VectorIndex(CountedBySearch):
         self._wanted: tuple[Document, ...] = ()
         self._worker: threading.Thread | None = None
         self._failed_at: float | None = None
+        self._warning = threading.Lock()
+        self._warned_at = -math.inf
 
     @property
     def ready(self) -> bool:
@@ -202,7 +214,10 @@ class VectorIndex(CountedBySearch):
         asked = query[:QUERY_CHARACTERS].strip()
         if not asked:
             return np.zeros((1, 0), np.float32)
-        return np.stack([self.embedder.query(part) for part in (asked, *clauses(asked))])
+        vectors = np.stack([self.embedder.query(part) for part in (asked, *clauses(asked))])
+        if not vectors.any() and self._should_know(asked):
+            raise ConfigurationError("the embedder made no vector of a query (zeros, NaN or infinite)")
+        return vectors
 
     def _cosines(self, snapshot: _Snapshot, query: str, extra: Sequence[Document]) -> Cosines:
         self._catch_up()
@@ -212,12 +227,21 @@ class VectorIndex(CountedBySearch):
             documents=snapshot.documents,
             views=snapshot.views,
             stored=_nearest(snapshot.vectors, vectors, len(snapshot.documents)),
+            known=snapshot.known,
             extra=_nearest(own, vectors, len(extra)),
         )
 
     def scores(self, cosines: Floats) -> Floats:
         """Return cosines as scores, 0 to 0.99."""
         return np.asarray(np.clip((cosines - self._low) / self._span, 0.0, _BEST), np.float32)
+
+    def warn(self, told: str, *, exc_info: bool = True) -> None:
+        """Log a failure of the embedder: as a warning, or quietly within a minute of another."""
+        with self._warning:
+            now = time.monotonic()
+            is_news = now - self._warned_at >= _WARNING_SECONDS
+            self._warned_at = now if is_news else self._warned_at
+            logger.log(logging.WARNING if is_news else logging.DEBUG, told, exc_info=exc_info)
 
     def _missing(self, documents: Sequence[Document]) -> int:
         return int(np.count_nonzero(self._snapshot.rows_of(documents) < 0))
@@ -251,10 +275,8 @@ class VectorIndex(CountedBySearch):
                 built = self._build(wanted, stop=exiting)
             except EmbeddingStopped:
                 return
-            except BaseException:  # foreign code, and nobody sees what this thread raises
-                logger.warning(
-                    "embedding of %d tools failed: search goes on without them", len(wanted), exc_info=True
-                )
+            except BaseException:  # noqa: BLE001 - foreign code, and nobody sees what this thread raises
+                self.warn(f"{WORDS_ALONE}: embedding of {len(wanted)} tools failed")
             with self._lock:
                 if built is not None:
                     self._snapshot = built
@@ -280,6 +302,7 @@ class VectorIndex(CountedBySearch):
         texts = [document_text(documents[place]) for place in missing.tolist()]
         embedder = self.embedder
         fresh = embedder.documents_in_time(texts) if in_time else embedder.documents(texts, stop=stop)
+        self._check(texts, fresh)
         kept = old.vectors if len(missing) < len(documents) else fresh
         dimensions = {vectors.shape[1] for vectors in (fresh, kept) if len(vectors)}
         if len(dimensions) > 1:
@@ -290,11 +313,23 @@ class VectorIndex(CountedBySearch):
         vectors = kept[rows] if len(missing) < len(documents) else fresh
         if len(missing) < len(documents) and len(missing):
             vectors[missing] = fresh
-        return _Snapshot(
-            documents,
-            Views([document.name for document in documents]),
-            vectors,
-        )
+        views = Views([document.name for document in documents])
+        return _Snapshot(documents, views, vectors, vectors.any(axis=1))
+
+    def _check(self, texts: Sequence[str], vectors: Floats) -> None:
+        """Raise where none of some texts has a vector, though it should; warn where a few have none."""
+        empty = [text for text, vector in zip(texts, vectors, strict=True) if not vector.any()]
+        without = sum(map(self._should_know, empty))
+        if not without:
+            return
+        told = f"the embedder made no vector of {without} of {len(texts)} tools (zeros, NaN or infinite)"
+        if without == len(texts):
+            raise ConfigurationError(told)
+        self.warn(f"{told}: words answer for them", exc_info=False)
+
+    def _should_know(self, text: str) -> bool:
+        """Return True if a text has words, and the embedder doesn't say that it knows none of them."""
+        return any(map(str.isalnum, text)) and self.embedder.embedder.coverage(text) > 0
 
 
 def places_of(documents: Sequence[Document], there: Sequence[Document], views: Views) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
 from pathlib import Path
@@ -19,7 +19,7 @@ from tool_search_processor.search.embedders.disk import VectorCache, content_key
 from tool_search_processor.search.embedders.workers import TimedCalls
 
 QUERY_SECONDS = 10.0
-"""How long an embedder may take for a query unless it is said; one that has to be loaded takes a few."""
+"""How long an embedder may take for a call unless it is said; one that has to be loaded takes a few."""
 _BATCH = 256
 _KEPT_QUERIES = 256
 _KEPT_TEXTS = 4096
@@ -53,7 +53,8 @@ class CachedEmbedder:
 
         Args:
             embedder: What makes vectors.
-            timeout_seconds: How long a `blocking` embedder may take while a query waits; None for ever.
+            timeout_seconds: How long a `blocking` embedder may take for a query or a batch of 256 texts;
+                None waits as long as it takes.
             path: A file to keep vectors of texts in; None keeps the latest 4,096 in memory only.
 
         Raises:
@@ -88,29 +89,20 @@ class CachedEmbedder:
 
         Raises:
             EmbeddingStopped: It was set before all texts had vectors.
+            TimeoutError: When the embedder takes too long for a batch. What it makes in the end is kept.
         """
-        if not texts:
-            return np.zeros((0, 0), np.float32)
-        keys = [content_key(text) for text in texts]
-        found = self._kept(keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-        todo = list(missing)
-        for start in range(0, len(todo), _BATCH):
+
+        def made(batch: Mapping[bytes, str]) -> dict[bytes, Floats]:
             if stop is not None and stop.is_set():
                 raise EmbeddingStopped
-            batch = todo[start : start + _BATCH]
-            made = self.embedder.documents([missing[key] for key in batch])
-            fresh = dict(zip(batch, made, strict=True))
-            found.update(fresh)
-            if self._disk is not None:
-                self._disk.put(_known(fresh))
-        self._keep(_known(found))
-        return self._stacked([found[key] for key in keys])
+            return self._calls.call(lambda: self._embedded(batch))
+
+        return self._documents(texts, made)
 
     def documents_in_time(
         self, texts: Sequence[str], *, turn: AbstractContextManager[object] = _NO_TURN
     ) -> Floats:
-        """Return the same of few texts that a query waits for.
+        """Return the same of few texts that a query waits for, all of them within the time of one batch.
 
         Args:
             texts: What is embedded, where it isn't kept.
@@ -122,9 +114,34 @@ class CachedEmbedder:
 
         def made() -> Floats:
             with turn:
-                return self.documents(texts)
+                return self._documents(texts, self._embedded)
 
-        return self._calls.call(made) if texts else self.documents(())
+        return self._calls.call(made) if texts else self._documents((), self._embedded)
+
+    def _documents(
+        self, texts: Sequence[str], embed: Callable[[Mapping[bytes, str]], dict[bytes, Floats]]
+    ) -> Floats:
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        keys = [content_key(text) for text in texts]
+        found = self._kept(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        self._keep(found)
+        todo = list(missing)
+        for start in range(0, len(todo), _BATCH):
+            found.update(embed({key: missing[key] for key in todo[start : start + _BATCH]}))
+        return self._stacked([found[key] for key in keys])
+
+    def _embedded(self, texts: Mapping[bytes, str]) -> dict[bytes, Floats]:
+        """Return new vectors, and keep those that say something."""
+        made = self.embedder.documents(list(texts.values()))
+        fresh = dict(zip(texts, made, strict=True))
+        # An embedder that answered no numbers is asked again.
+        known = {key: vector for key, vector in fresh.items() if vector.any()}
+        if self._disk is not None:
+            self._disk.put(known)
+        self._keep(known)
+        return fresh
 
     def query(self, text: str) -> Floats:
         """Return the unit vector of a query, shape (dimensions,).
@@ -150,7 +167,7 @@ class CachedEmbedder:
             found |= self._disk.get([key for key in keys if key not in found])
         return found
 
-    def _keep(self, vectors: dict[bytes, Floats]) -> None:
+    def _keep(self, vectors: Mapping[bytes, Floats]) -> None:
         with self._lock:
             for key in list(vectors)[-_KEPT_TEXTS:]:
                 self._texts[key] = vectors[key]
@@ -163,8 +180,3 @@ class CachedEmbedder:
                 "give another model another model_id"
             )
         return np.stack(vectors)
-
-
-def _known(vectors: dict[bytes, Floats]) -> dict[bytes, Floats]:
-    """Return the vectors that say something: an embedder that answered no numbers is asked again."""
-    return {key: vector for key, vector in vectors.items() if vector.any()}
