@@ -296,3 +296,22 @@ def test_any_name_becomes_a_valid_one(kind, name):
     tool = imported(kind, name)
     assert is_tool_name(tool.name)
     assert tool.metadata.get("original_name", tool.name) == name
+
+
+@pytest.mark.parametrize(
+    ("given", "listed"),
+    [
+        (None, {"type": "object", "properties": {}}),
+        ([], {"type": "object", "properties": {}}),
+        ({"type": "object", "properties": []}, {"type": "object", "properties": {}}),
+        ({"type": "object", "required": True}, {"type": "object", "required": []}),
+        (
+            {"type": "object", "properties": {"a": "text", "b": True}},
+            {"type": "object", "properties": {"a": {}, "b": True}},
+        ),
+    ],
+)
+def test_a_schema_that_is_a_little_wrong_is_listed_as_clients_can_read_it(given, listed):
+    tool = Tool.from_mcp({"name": "a", "inputSchema": given})
+    assert tool.to_mcp()["inputSchema"] == listed
+    assert tool.to_openai()["function"]["parameters"]["type"] == "object"

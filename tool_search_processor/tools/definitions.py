@@ -127,10 +127,13 @@ def read_mcp(definition: object) -> Fields:
     metadata: Fields = {"title": foreign_line(str(title))} if title else {}
     passed_on = {key: _clean(_get(definition, key)) for key in MCP_PASSED_ON}
     metadata |= {key: value for key, value in {**passed_on, "_meta": meta}.items() if value}
+    schema = _get(definition, "inputSchema", "input_schema")
+    if not schema and not isinstance(schema, Mapping):
+        schema = None  # an empty list, say, as PHP writes an empty object
     return {
         **named(_get(definition, "name"), metadata),
         "description": _text(_get(definition, "description")),
-        "parameters": _schema(_get(definition, "inputSchema", "input_schema"), definition),
+        "parameters": _schema(schema, definition),
         "output_schema": _schema(_get(definition, "outputSchema", "output_schema"), definition),
         "annotations": _clean(_get(definition, "annotations")) or {},
         "tags": _fastmcp_tags(meta),

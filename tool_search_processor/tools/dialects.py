@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS
 
 Converted = dict[str, Any]
@@ -98,6 +99,30 @@ def nullable(schema: Converted) -> Converted:
     rest = {key: value for key, value in schema.items() if key not in hoisted}
     branches = rest["anyOf"] if rest.keys() == {"anyOf"} else [rest]
     return {**hoisted, "anyOf": [*branches, {"type": "null"}]}
+
+
+def object_schema(schema: Any) -> dict[str, Any] | None:
+    """Return a schema of arguments as MCP wants it; None where it describes something else."""
+    if not schema:  # missing, null, or an empty list, as PHP writes an empty object
+        return {"type": "object"}
+    if not isinstance(schema, Mapping) or not _may_be_object(schema.get("type")):
+        return None
+    fixed = {**schema, "type": "object"}
+    if not isinstance(fixed.get("$schema", ""), str):
+        del fixed["$schema"]
+    if "properties" in fixed:
+        fixed["properties"] = {
+            name: part if isinstance(part, Mapping | bool) else {}
+            for name, part in mapping_of(fixed["properties"]).items()
+        }
+    if "required" in fixed:
+        fixed["required"] = [name for name in items_of(fixed["required"]) if isinstance(name, str)]
+    return fixed
+
+
+def _may_be_object(kind: Any) -> bool:
+    kinds = kind if isinstance(kind, list) else [kind]
+    return not kind or any(str(each).strip().lower() in ("object", "dict") for each in kinds)
 
 
 def _is_text(value: Any) -> bool:

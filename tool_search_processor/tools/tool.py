@@ -27,6 +27,7 @@ from tool_search_processor.tools.arguments import (
     schema_check,
 )
 from tool_search_processor.tools.definitions import ToolFields
+from tool_search_processor.tools.dialects import object_schema
 from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
 from tool_search_processor.tools.fields import NOTHING, frozen_field, words_of, wrong_field, wrong_name
 from tool_search_processor.tools.foreign import foreign_line
@@ -298,7 +299,7 @@ class Tool:
     def to_mcp(self) -> dict[str, Any]:
         """Return the definition as an entry of an MCP `tools/list` result."""
         is_object = self.parameters.get("type") == "object"
-        schema = thaw(self.parameters) if is_object else self.wire_schema()
+        schema = object_schema(thaw(self.parameters)) if is_object else self.wire_schema()
         optional = {
             "title": self.metadata.get("title"),
             "outputSchema": self.output_schema,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tool_search_processor.plain import items_of, mapping_of
+from tool_search_processor.tools.dialects import object_schema
 
 FindFault = Callable[[dict[str, Any]], tuple[str, ...] | None]
 """Returns where an entry's first fault is, as keys from the outside in; None where there is none."""
@@ -35,7 +35,7 @@ def mended(method: str, entry: Any, find_fault: FindFault) -> Any:
         if not where:
             break
         key = where[0]
-        if key == "inputSchema" and (schema := _object_schema(entry.get(key))) is not None:
+        if key == "inputSchema" and (schema := object_schema(entry.get(key))) is not None:
             if schema == entry.get(key):
                 break
             entry[key] = schema
@@ -46,27 +46,3 @@ def mended(method: str, entry: Any, find_fault: FindFault) -> Any:
         else:
             break
     return entry
-
-
-def _object_schema(schema: Any) -> dict[str, Any] | None:
-    """Return a schema of arguments as the protocol wants it; None where it describes something else."""
-    if not schema:  # missing, null, or an empty list, as PHP writes an empty object
-        return {"type": "object"}
-    if not isinstance(schema, Mapping) or not _may_be_object(schema.get("type")):
-        return None
-    fixed = {**schema, "type": "object"}
-    if not isinstance(fixed.get("$schema", ""), str):
-        del fixed["$schema"]
-    if "properties" in fixed:
-        fixed["properties"] = {
-            name: part if isinstance(part, Mapping | bool) else {}
-            for name, part in mapping_of(fixed["properties"]).items()
-        }
-    if "required" in fixed:
-        fixed["required"] = [name for name in items_of(fixed["required"]) if isinstance(name, str)]
-    return fixed
-
-
-def _may_be_object(kind: Any) -> bool:
-    kinds = kind if isinstance(kind, list) else [kind]
-    return not kind or any(str(each).strip().lower() in ("object", "dict") for each in kinds)
