@@ -14,8 +14,9 @@ import pytest
 from pydantic import BaseModel
 
 from tool_search_processor import ToolSearchProcessor
+from tool_search_processor.cached_filters import cached_filter
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
-from tool_search_processor.filters import BATCH, Admission, FilterRequest, cached_filter
+from tool_search_processor.filters import BATCH, Admission, FilterRequest
 from tool_search_processor.testing import ManualClock
 from tool_search_processor.tools import Tool
 

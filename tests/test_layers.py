@@ -45,7 +45,7 @@ ROWS = {
         "transforms",
         "search",
     ],
-    4: ["meta_tools", "filters", "guarded"],
+    4: ["meta_tools", "filters", "cached_filters", "guarded"],
     5: ["providers", "stores"],
     6: ["catalog"],
     7: ["session", "processor", "token_limiter"],

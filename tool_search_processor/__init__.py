@@ -50,6 +50,7 @@ from typing import TYPE_CHECKING, Any
 from tool_search_processor._version import __version__
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.runs import RunResult
+from tool_search_processor.cached_filters import cached_filter
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import (
     AbortRun,
@@ -69,7 +70,7 @@ from tool_search_processor.errors import (
     ToolSearchError,
     ToolUnavailableError,
 )
-from tool_search_processor.filters import FilterRequest, cached_filter
+from tool_search_processor.filters import FilterRequest
 from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.providers import CallableProvider, StaticProvider, ToolProvider
 from tool_search_processor.search.base import Document, Hit, SearchIndex

@@ -159,6 +159,18 @@ async def test_what_ran_beside_it_is_used_up():
     assert disk.erased == ["/w", "/a"]
 
 
+async def test_a_refusal_counts_whether_policy_would_let_it_run_or_not():
+    for answer in (False, KeyError("plan")):
+        agent, disk, policy, result = await paused_at_catalog()
+        policy.answer = answer
+        refused = await agent.resume(result, {"call_1": "not today"})
+        assert contents(refused)[-1].endswith("Reason: not today")
+        policy.answer = True
+        with pytest.raises(ResumeError, match="decided before"):
+            await agent.resume(result, {"call_1": True})
+        assert disk.erased == []
+
+
 async def test_a_changed_call_that_was_not_run_can_be_approved_as_it_was():
     agent, disk, result = await paused([call("erase", {"path": "/a"}), "done", "done"])
     kept = as_dict(result)

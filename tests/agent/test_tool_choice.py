@@ -90,6 +90,16 @@ async def test_whatever_the_mode(options, listed):
     assert sent(agent)[0] == listed
 
 
+async def test_a_tool_of_the_step_that_is_withheld_is_loaded_too():
+    own = make("list_shelves")
+    search = ToolSearchProcessor([BOOKS], include_step_tools=True)
+    agent = agent_of(
+        [call("list_shelves"), "Two."], own, processors=[search], model_settings={"tool_choice": CHAT}
+    )
+    assert (await agent.run("how many?")).output == "Two."
+    assert sent(agent)[0] == [*META, "list_shelves"]
+
+
 async def test_a_meta_tool_and_an_own_tool_can_be_forced_too():
     for name in ("search_tools", "always_on"):
         choice = {"type": "function", "function": {"name": name}}

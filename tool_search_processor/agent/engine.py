@@ -202,25 +202,10 @@ class Engine:
         """Run or refuse the open calls of a paused run, after asking every policy again."""
         step = await self._processed(run, max(run.steps - 1, 0))
         prepared = await self._runner.prepare(step, pause.requests)
-        ready, waiting = [], []
-        for call in prepared:
-            answer = decisions.get(call.request.id)
-            if answer is None and (call.needs_approval or pause.shown(call) is not None):
-                # what can't be looked up right now goes on waiting as it was shown
-                waiting.append((not call.needs_approval and pause.shown(call)) or call.pending())
-            elif answer is True and call.tool is None and call.problem:
-                shown = pause.shown(call) or call.pending()
-                waiting.append(replace(shown, problem=call.problem))
-            elif answer is None or call.tool is None:
-                ready.append(call)
-            elif answer is not True:
-                run.used.add(call.request.id)
-                run.add_result(call.answer(refusal_text(call.name, answer)))
-            elif not isinstance(call.tool, MetaTool) and not pause.unchanged(call):
-                run.add_result(call.answer(_CHANGED.format(name=call.name)))
-            else:
-                ready.append(call)
-        approved = [call.request.id for call in ready if call.request.id in decisions]
+        ready, waiting = _settled(run, pause, prepared, decisions)
+        approved = [
+            call.request.id for call in ready if call.request.id in decisions and call.tool is not None
+        ]
         claims = await claim_calls(self._claimers, run.base, calls=dict.fromkeys(approved, pause.claim_ids))
         run.decided = True
         try:
@@ -270,3 +255,26 @@ async def last_result(events: AsyncGenerator[Event]) -> RunResult:
 def _still_paused(run: RunState, pause: PausedRun | None) -> bool:
     """Whether a resumed run failed before any answer took effect, so that it can be resumed again."""
     return pause is not None and not run.decided and run.finish_reason is None
+
+
+def _settled(
+    run: RunState, pause: PausedRun, calls: Sequence[PreparedCall], decisions: Mapping[str, bool | str]
+) -> tuple[list[PreparedCall], list[PendingCall]]:
+    """Return which of a paused run's calls to run and which go on waiting; the others are answered."""
+    ready: list[PreparedCall] = []
+    waiting: list[PendingCall] = []
+    for call in calls:
+        answer, shown = decisions.get(call.request.id), pause.shown(call)
+        if answer is None and (call.needs_approval or shown is not None):
+            # what can't be looked up right now goes on waiting as it was shown
+            waiting.append((not call.needs_approval and shown) or call.pending())
+        elif answer is not None and answer is not True:
+            run.used.add(call.request.id)
+            run.add_result(call.answer(refusal_text(call.name, answer)))
+        elif answer is True and call.tool is None and call.problem:
+            waiting.append(replace(shown or call.pending(), problem=call.problem))
+        elif answer is None or call.tool is None or isinstance(call.tool, MetaTool) or pause.unchanged(call):
+            ready.append(call)
+        else:
+            run.add_result(call.answer(_CHANGED.format(name=call.name)))
+    return ready, waiting

@@ -430,3 +430,13 @@ async def test_a_hung_policy_costs_one_time_limit_a_request(mode):
 def test_a_time_limit_of_the_filter_that_cannot_work_is_refused():
     with pytest.raises(ConfigurationError, match="filter_timeout_seconds is above 0 or None, found -1"):
         ToolServer(filter=Policy(), filter_timeout_seconds=-1)
+
+
+async def test_a_mappings_key_is_an_alias_that_policy_does_not_know():
+    tools = {"weatherOutlook": make("premium_forecast"), "post": make("send_mail")}
+    denies = lambda request: not request.tool_name.startswith("premium_")  # noqa: E731
+    async with connected(ToolServer(tools, mode="discovery", filter=denies)) as client:
+        assert (await proxied(client, "weatherOutlook", {})).is_error
+        assert not (await proxied(client, "post", {})).is_error
+        assert "ran" in text(await client.call_tool("post", {}))
+        assert "premium_forecast" not in await found(client, query="weatherOutlook")
