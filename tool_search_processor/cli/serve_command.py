@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.cli.choices import index_maker
 from tool_search_processor.cli.serve_options import DESCRIPTION, EXAMPLES, HOST, TOKEN_VARIABLE, add_options
-from tool_search_processor.cli.terminal import printable, show, warn
+from tool_search_processor.cli.terminal import printable, warn
 from tool_search_processor.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_PORT = 65535
 _LIMITS = ("max_body_bytes", "max_concurrent", "max_connections", "requests_per_second", "grace_seconds")
+_REMEDY = f"set {TOKEN_VARIABLE} to the token that clients have to send (or see --token-env and --token-file)"
 _OTHER_FILES = 1024
 """Beside clients' connections: pipes and sockets to upstreams, above all."""
 
@@ -44,6 +45,10 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve until the client leaves, or until the command is told to stop."""
     address = None if options.http is None else parse_address(options.http)
+    if address is not None:
+        from tool_search_processor.server.hosts import names_for
+
+        names_for(address[0], read_token(options), remedy=_REMEDY)  # complains in this command's words
     _log_to_stderr(verbose=options.verbose)
     gateway = make_gateway(options)
     started = partial(_tell_upstreams, gateway)
@@ -56,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         limits["allowed_hosts"] = options.allow_host
     limits["allowed_origins"] = options.allow_origin
     _allow_open_files(options.max_connections + _OTHER_FILES)
-    asyncio.run(gateway.run_http(host, port, ready=_tell_url, started=started, **limits))
+    asyncio.run(gateway.run_http(host, port, started=started, **limits))
     return 0
 
 
@@ -189,11 +194,6 @@ class LineFormatter(logging.Formatter):
         if self._verbose:
             return super().format(record)
         return f"tool-search: {printable(record.getMessage())}"
-
-
-def _tell_url(url: str) -> None:
-    show(f"Serving at {url} (Ctrl+C ends)")
-    sys.stdout.flush()
 
 
 def _tell_upstreams(gateway: Gateway) -> None:

@@ -31,15 +31,15 @@ class Caller:
 class Access:
     """Lets callers in by their token; without one to check, lets everybody in."""
 
-    def __init__(self, token: TokenCheck | None) -> None:
-        """Take what tokens are checked against.
+    def __init__(self, token: TokenCheck | None, *, option: str = "token") -> None:
+        """Take what tokens are checked against; `option` is what errors call it.
 
         Raises:
             ConfigurationError: For a token that no header could carry, or something that can't check one.
         """
         if token is not None and not (isinstance(token, str) and token.strip()) and not callable(token):
             raise ConfigurationError(
-                "a token is a text that isn't blank, or a function from a token to its user; "
+                f"{option}: a token is a text that isn't blank, or a function from a token to its user; "
                 f"found {token!r:.80}"
             )
         if isinstance(token, str) and not _fits_a_header(token):

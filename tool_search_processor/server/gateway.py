@@ -31,7 +31,7 @@ from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.rest.app import RestEndpoints
 from tool_search_processor.server.rest.modes import ModeSearch
 from tool_search_processor.server.rest.requests import refused
-from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
+from tool_search_processor.server.serving import MAX_CONNECTIONS, serve, tell_url
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ class Gateway:
         Args:
             host: The address to bind to. One that other machines can reach needs a token.
             port: 0 takes a free one.
-            ready: Called with the MCP endpoint's URL once it can be reached.
+            ready: Called with the MCP endpoint's URL once it can be reached; None prints it.
             started: Called once every upstream has answered, or has had its time.
             grace_seconds: How long calls under way may go on after the signal.
             max_connections: The most open connections; one more is closed at once.
@@ -146,12 +146,14 @@ class Gateway:
         Raises:
             ConfigurationError: When other machines could reach it without a token, or a limit can't work.
         """
-        limits.setdefault("allowed_hosts", names_for(host, self._token))
+        remedy = "give Gateway a token=... (or a function that checks one)"
+        limits.setdefault("allowed_hosts", names_for(host, self._token, remedy=remedy))
+        tell = ready or tell_url
         await serve(
             self.http_app(started=started, **limits),
             host=host,
             port=port,
-            ready=None if ready is None else lambda url: ready(f"{url}{PATH}"),
+            ready=lambda url: tell(f"{url}{PATH}"),
             stopping=self.server.end_streams,
             grace_seconds=grace_seconds,
             max_connections=max_connections,
@@ -186,7 +188,7 @@ class Gateway:
                     await self.aclose()
 
         app = Starlette(
-            routes=[*front.routes, *endpoints.routes(access)],
+            routes=[*endpoints.routes(access), *front.routes],  # its own page, and not the front's greeting
             middleware=front.user_middleware,
             lifespan=lifespan,
             exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other

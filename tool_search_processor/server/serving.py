@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.errors import ConfigurationError, ToolSearchError
+from tool_search_processor.errors import ConfigurationError, RunningLoopError, ToolSearchError
 
 if TYPE_CHECKING:
     import uvicorn
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MAX_CONNECTIONS = 900
 """Below the 1,024 files that most systems let a process open."""
 
+_OF_ALL_ADDRESSES = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up only
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -88,6 +90,38 @@ async def serve(
         listener.close()
 
 
+def reachable_name(host: str) -> str:
+    """Return the name by which a client on this machine reaches what is bound to a host, as URLs have it."""
+    name = _OF_ALL_ADDRESSES.get(host, host)
+    return f"[{name}]" if ":" in name else name
+
+
+def tell_url(url: str) -> None:
+    """Print where a server can be reached."""
+    sys.stdout.write(f"Serving at {url} (Ctrl+C ends)\n")
+    sys.stdout.flush()
+
+
+def run_blocking(start: Callable[[], Coroutine[Any, Any, None]], *, door: str, instead: str) -> None:
+    """Run a server in an event loop of its own until it ends; Ctrl+C ends it, too.
+
+    Args:
+        start: Makes what runs it.
+        door: What the user called, for the error.
+        instead: What to write inside a running loop.
+
+    Raises:
+        RunningLoopError: The calling thread runs an event loop.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(start())
+        return
+    raise RunningLoopError(f"{door} was called inside a running event loop: use {instead}")
+
+
 def drop_the_vanished(listener: socket.socket, *, seconds: float) -> None:
     """Have connections closed whose client's network is gone: Linux itself tries on for a quarter of an hour.
 
@@ -130,8 +164,8 @@ def _server(
             if not self.started:
                 raise ToolSearchError("the app could not start: the log says why")
             if ready is not None:
-                name = f"[{config.host}]" if ":" in config.host else config.host
-                ready(f"http://{name}:{self.servers[0].sockets[0].getsockname()[1]}")
+                port = self.servers[0].sockets[0].getsockname()[1]
+                ready(f"http://{reachable_name(config.host)}:{port}")
 
         async def shutdown(self, sockets: Any = None) -> None:
             if stopping is not None:

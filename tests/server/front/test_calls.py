@@ -122,7 +122,10 @@ async def test_an_unknown_name_gets_suggestions_and_a_meta_tool_is_refused():
         for nameless in ({}, {"name": ""}, {"name": 7}, {"name": None}):
             result = await client.call_tool("call_tool", nameless)
             assert result.is_error
-            assert text(result).startswith("Error: There is no tool '' to call.")
+            assert text(result).startswith(
+                "Error: There is no tool '' to call. The call needs the tool's name as `name`, "
+                "and the tool's arguments as `arguments`."
+            )
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,12 @@ async def test_options_reach_the_gateway(pets):
     assert [hit.name for hit in await made.catalog.search("sell|list")] == ["pets_listPets", "pets_sellPet"]
 
 
+def test_an_address_that_others_can_reach_needs_the_variable_with_the_token(pets, monkeypatch, capsys):
+    monkeypatch.delenv("TOOL_SEARCH_TOKEN", raising=False)
+    assert main(["serve", "--openapi", pets, "--http", "0.0.0.0:0"]) == 2
+    assert "set TOOL_SEARCH_TOKEN to the token that clients have to send" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

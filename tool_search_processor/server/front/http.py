@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from tool_search_processor.once import Once
 from tool_search_processor.server.access import Caller
+from tool_search_processor.server.front.greeting import greeting
 from tool_search_processor.server.front.modes import Mode, mode_of
 from tool_search_processor.server.front.requests import REQUEST_KEY, of_http
 from tool_search_processor.server.front.rules import SessionRules, UserRules
@@ -264,7 +265,7 @@ def http_app(
     max_sessions: int,
     limits: dict[str, Any],
 ) -> Starlette:
-    """Return the ASGI app: the endpoint and `/metrics`, behind `Protection`.
+    """Return the ASGI app: the endpoint, `/metrics` and a greeting at `/`, behind `Protection`.
 
     Args:
         server: The SDK's server.
@@ -305,6 +306,7 @@ def http_app(
                 for each in dict.fromkeys((path, f"{path.rstrip('/')}/"))
             ),
             Route("/metrics", show_metrics, methods=["GET"]),
+            Route("/", greeting(server.name, path=path), methods=["GET"]),
         ],
         middleware=[Middleware(Protection, **limits)],
         lifespan=lifespan,

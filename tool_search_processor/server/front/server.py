@@ -9,7 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from tool_search_processor import meta_tools
 from tool_search_processor._version import __version__
@@ -21,7 +21,7 @@ from tool_search_processor.processor.options import as_names
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, TokenCheck
-from tool_search_processor.server.front.handlers import ALL_CHANGES, FrontHandlers, ProtocolServer
+from tool_search_processor.server.front.handlers import FrontHandlers, ProtocolServer
 from tool_search_processor.server.front.hub import Hub
 from tool_search_processor.server.front.middleware import Middleware
 from tool_search_processor.server.front.modes import (
@@ -35,6 +35,7 @@ from tool_search_processor.server.front.providers import ProvidersFor, RequestPr
 from tool_search_processor.server.front.registry import Registry, as_sources
 from tool_search_processor.server.front.requests import FrontRequest
 from tool_search_processor.server.front.rules import SessionRules, UserRules
+from tool_search_processor.server.front.running import Runner
 from tool_search_processor.server.front.sessions import (
     MAX_SESSIONS,
     SESSION_TTL_SECONDS,
@@ -44,8 +45,7 @@ from tool_search_processor.server.front.sessions import (
     signed_ids,
 )
 from tool_search_processor.server.front.views import ListedNames, ToolView
-from tool_search_processor.server.hosts import LOOPBACK, names_for
-from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
+from tool_search_processor.server.hosts import LOOPBACK
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.base import Transform
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class ToolServer(Registry):
+class ToolServer(Registry, Runner):
     """Serves tools to MCP clients: listed, or found by search and run through a proxy.
 
     ```python
@@ -188,7 +188,7 @@ class ToolServer(Registry):
         self._signed_ids = signed_ids(
             session_secret, ttl_seconds=session_ttl_seconds, keep_sessions=keep_sessions, clock=clock
         )
-        Access(authenticate)  # complains of what can't check a token
+        Access(authenticate, option="authenticate")  # complains of what can't check a token
         self._token = authenticate
         super().__init__(middleware)
         sources: list[Any] = [*as_sources(tools), self._registered]
@@ -228,12 +228,6 @@ class ToolServer(Registry):
         )
         """The SDK's server: what `mcp.Client(server.lowlevel)` connects to in memory."""
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
     def notify_changed(self) -> None:
         """Have each client's list looked at, and tell those whose list has changed; from any thread.
 
@@ -263,62 +257,11 @@ class ToolServer(Registry):
         for word in self._listed_names.missing(view):
             logger.warning("no tool is named or tagged %r, which is always_visible", word)
 
-    async def run_stdio(self) -> None:
-        """Serve the one client at standard input and output until it leaves; then close the providers."""
-        from mcp.server.stdio import stdio_server
-
-        from tool_search_processor.server.front.stdio import MendedMessages
-
-        options = self.lowlevel.create_initialization_options(ALL_CHANGES)
-        try:
-            async with self, stdio_server() as (read_stream, write_stream):
-                await self.lowlevel.run(MendedMessages(read_stream), write_stream, options)
-        except* BrokenPipeError:
-            logger.debug("the client left without waiting for its answers")
-
-    async def run_http(
-        self,
-        host: str = "127.0.0.1",
-        port: int = 8000,
-        *,
-        path: str = "/mcp",
-        ready: Callable[[str], object] | None = None,
-        grace_seconds: int = 10,
-        max_connections: int = MAX_CONNECTIONS,
-        **limits: Any,
-    ) -> None:
-        """Serve HTTP clients until SIGINT or SIGTERM, let calls end, and close the providers.
-
-        A client whose connection breaks off in a call ends that call: there is no way to give it the result.
-
-        Args:
-            host: The address to bind to. One that other machines can reach needs `authenticate`.
-            port: 0 takes a free one.
-            path: Where the endpoint is.
-            ready: Called with the endpoint's URL once it can be reached.
-            grace_seconds: How long calls under way may go on after the signal.
-            max_connections: The most open connections; a client that waits for changes keeps one open.
-            limits: What `Protection` takes: `allowed_hosts`, `max_body_bytes`, `requests_per_second` …
-
-        Raises:
-            ConfigurationError: When other machines could reach it without a token, or a limit can't work.
-        """
-        limits.setdefault("allowed_hosts", names_for(host, self._token))
-        async with self:
-            await serve(
-                self.http_app(path=path, **limits),
-                host=host,
-                port=port,
-                ready=None if ready is None else lambda url: ready(f"{url}{path}"),
-                stopping=self.end_streams,
-                grace_seconds=grace_seconds,
-                max_connections=max_connections,
-            )
-
     def http_app(self, *, path: str = "/mcp", **limits: Any) -> Starlette:
         """Return an ASGI app with a lifespan, for a server of your own; `aclose` is yours, too.
 
-        Beside the endpoint it has `/metrics`: figures of the searches and calls, as Prometheus reads them.
+        Beside the endpoint it has `/metrics`: figures of the searches and calls, as Prometheus reads them;
+        and `/`, which tells a person where the endpoint is.
         An app that mounts it has to enter its `router.lifespan_context(app)`: mounting alone starts nothing.
 
         Args:
@@ -342,7 +285,7 @@ class ToolServer(Registry):
             metrics=self.metrics,
             session_ttl_seconds=self._session_ttl_seconds,
             max_sessions=self._max_sessions,
-            limits={"allowed_hosts": LOOPBACK, **limits, "token": self._token},
+            limits={"allowed_hosts": LOOPBACK, "open_paths": ("/",), **limits, "token": self._token},
         )
 
     def end_streams(self) -> None:
