@@ -55,12 +55,6 @@ class _Connection:
     is_retired: bool = False
     """Whether it takes no more requests, and ends with the last of those that are under way."""
 
-    def retire(self) -> None:
-        """Take no more requests: its server has forgotten the session."""
-        self.is_retired = True
-        if self.requests == 0:
-            self.over.set()
-
     @contextlib.contextmanager
     def request(self) -> Iterator[None]:
         """Count a request for as long as the block lasts."""
@@ -69,8 +63,8 @@ class _Connection:
             yield
         finally:
             self.requests -= 1
-            if self.is_retired:
-                self.retire()
+            if self.is_retired and self.requests == 0:
+                self.over.set()
 
     @property
     def is_usable(self) -> bool:
