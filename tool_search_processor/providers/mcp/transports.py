@@ -108,7 +108,7 @@ class StdioTransport:
 
         if get_default_environment().keys() | self._environment().keys() >= os.environ.keys():
             return ""
-        return "; of this process's environment it gets little: name what else it needs, inherit_env=[…] or env={…}"
+        return ", or name the variables that it needs and doesn't get: inherit_env=[…] or env={…}"
 
     def _environment(self) -> dict[str, str]:
         """Return what the process gets beside the SDK's few (PATH, HOME and their kind)."""
