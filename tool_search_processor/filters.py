@@ -113,7 +113,8 @@ class Admission:
         self._timeout_seconds = timeout_seconds
         self._verdicts: dict[tuple[Phase, str], bool] = {}
         self._failures: dict[Phase, dict[str, BaseException | None]] = {}
-        self._is_hung = False
+        self.is_hung = False
+        """Whether a whole batch has timed out, so that nothing more is admitted."""
 
     @property
     def is_open(self) -> bool:
@@ -134,7 +135,7 @@ class Admission:
                 phase,
                 name,
                 _reason(error),
-                "; what came later in this request was denied unasked" if self._is_hung else "",
+                "; what came later in this request was denied unasked" if self.is_hung else "",
                 # What answered wrongly has returned: no traceback leads to it.
                 exc_info=None if isinstance(error, _NoVerdictError) else error,
             )
@@ -202,7 +203,7 @@ class Admission:
         if waiting:
             settled = await self._settle(asked, verdicts, phase)
             late = {name for name, error in self._failures.get(phase, {}).items() if error is None}
-            self._is_hung = late.issuperset(tool.name for tool in asked)
+            self.is_hung = late.issuperset(tool.name for tool in asked)
             return asked, settled
         return asked, verdicts  # type: ignore[return-value]  # nothing in it waits
 
@@ -211,7 +212,7 @@ class Admission:
         known = self._verdicts.get((phase, tool.name))
         if known is not None:
             return known
-        if self._is_hung:
+        if self.is_hung:
             return self._fail(tool, phase, None)
         try:
             answer = self._filter(  # type: ignore[misc]  # admit() returned early without a filter

@@ -202,6 +202,21 @@ async def test_a_hung_policy_costs_one_time_limit_a_request(options, use):
     assert hung.rounds <= 1
 
 
+async def test_a_search_goes_no_deeper_once_policy_hangs():
+    class Counting(ScoredIndex):
+        searches = 0
+
+        def search(self, query, **options):
+            self.searches += 1
+            return super().search(query, **options)
+
+    tools = [make(f"tool_{n}") for n in range(300)]
+    index = Counting({tool.name: 0.5 for tool in tools})
+    run = run_with(Hung(), tools, search=index, filter_timeout_seconds=0.01)
+    await run.search("tool")
+    assert index.searches == 1
+
+
 async def test_of_many_names_one_that_policy_is_slow_about_costs_the_others_nothing():
     async def slow(request):
         return request.tool_name != "send_mail" or await asyncio.Event().wait()

@@ -79,7 +79,7 @@ async def rank(
         if admitted:
             chosen |= admitted.keys()
             found += [(hit, admitted.pop(hit.name)) for hit in fresh if hit.name in admitted]
-        if len(found) >= limit or len(hits) < depth or hits[-1].score < min_score:
+        if len(found) >= limit or len(hits) < depth or hits[-1].score < min_score or admission.is_hung:
             return found[:limit]
         depth *= _DEEPER
 
