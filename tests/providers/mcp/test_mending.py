@@ -149,3 +149,26 @@ async def test_a_list_that_fails_otherwise_is_told():
         assert not await catalog.list_prompts()
         (status,) = catalog.status().providers
         assert (status.up, "disk full" in status.error) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"structuredContent": {"n": 1}}, '{"n": 1}'),
+        ({"content": None, "structuredContent": {"n": 1}}, '{"n": 1}'),
+        ({"content": "just a text"}, "just a text"),
+        ({"content": [], "structuredContent": [1, 2]}, '{"result": [1, 2]}'),
+        ({"content": {"type": "text", "text": "one block"}}, "one block"),
+        ({"content": 7}, "[unknown kind: content that can't be read, not shown]"),
+    ],
+)
+async def test_a_result_of_a_form_that_the_protocol_does_not_have_is_read(given, told):
+    tools = [{"name": "a", "inputSchema": {"type": "object"}}]
+    async with serving({"tools/list": {"tools": tools}, "tools/call": given}) as provider:
+        (tool,) = await provider.list_tools({})
+        assert await tool.call({}) == told
+
+
+def test_a_result_that_asks_for_more_is_left_as_it_is():
+    asks = {"resultType": "input_required", "inputRequests": {}}
+    assert Screen("s", LeftOut("s")).screened("tools/call", asks, version=lambda: "2026-07-28") == asks

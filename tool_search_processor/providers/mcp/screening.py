@@ -63,10 +63,12 @@ class Screen:
             version: Tells the protocol's, as it was agreed on.
         """
         key = _key_of(method)
+        agreed = version()
+        if method == "tools/call":
+            result = _with_content(result, takes_any=_is_modern(agreed))
         entries = result.get(key)
         if not isinstance(entries, list):
             return result
-        agreed = version()
         fault_in = partial(_fault, method, agreed)
         if fault_in(result) is not None and fault_in({**result, key: []}) is None:
             kept = (
@@ -137,6 +139,23 @@ class Screen:
     def most_parts(method: str) -> int:
         """Return how many parts an answer may have."""
         return MOST_LIST_PARTS if method in _LISTS else MOST_PARTS
+
+
+def _with_content(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
+    """Return a tool's result with a list of blocks, where there is one block, a text or none in its place.
+
+    Data that is no object is put into one, unless the protocol takes any.
+    """
+    if result.get("resultType", "complete") != "complete":
+        return result
+    data = result.get("structuredContent")
+    if data is not None and not isinstance(data, Mapping) and not takes_any:
+        result = {**result, "structuredContent": {"result": data}}
+    content = result.get("content")
+    if isinstance(content, list):
+        return result
+    block = {"type": "text", "text": content} if isinstance(content, str) else content
+    return {**result, "content": [block] if block else []}
 
 
 def _key_of(method: str) -> str:
