@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,14 +12,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.near_names import plain_form
 
 if TYPE_CHECKING:
     from tool_search_processor.search.base import Document
 
-_SEPARATORS = re.compile(r"[\W_]+")
 _GENERATIONS = count(1)
 _MAX_SELECTIONS = 64
-_LONGEST_NAME = 200
 _SHORTEST_TAIL = 4
 _MARK = 8
 """Hexadecimal digits: 32 bits, for tools of one name."""
@@ -108,7 +106,7 @@ class ToolSet:
 
     def near(self, name: str) -> list[Tool]:
         """Return the tools whose name is the same but for case, separators and namespace."""
-        return [self.by_name[found] for found in self.near_names.get(_normalized(name[:_LONGEST_NAME]), ())]
+        return [self.by_name[found] for found in self.near_names.get(plain_form(name), ())]
 
     def alike(self, name: str, *, at_least: float = SUGGESTION_CUTOFF) -> Iterator[Tool]:
         """Yield tools with a similar name, the most similar first.
@@ -120,7 +118,7 @@ class ToolSet:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        wanted = _normalized(name[:_LONGEST_NAME])
+        wanted = plain_form(name)
         if not wanted:
             return
         scores = {
@@ -145,7 +143,7 @@ class ToolSet:
         """Return this label, or without it those that are the same but for case and separators."""
         if label in self.labels:
             return frozenset((label,))
-        return self._label_spellings.get(_normalized(label[:_LONGEST_NAME]), frozenset())
+        return self._label_spellings.get(plain_form(label), frozenset())
 
     def select(self, *, tags: frozenset[str], without: frozenset[str]) -> frozenset[str] | None:
         """Return the names with any of `tags` (all where empty) less `without`; None means all.
@@ -171,13 +169,13 @@ class ToolSet:
     def _label_spellings(self) -> Mapping[str, frozenset[str]]:
         spellings: dict[str, set[str]] = {}
         for label in self.labels:
-            if form := _normalized(label):
+            if form := plain_form(label):
                 spellings.setdefault(form, set()).add(label)
         return {form: frozenset(labels) for form, labels in spellings.items()}
 
     @cached_property
     def _normalized_names(self) -> Sequence[str]:
-        return [_normalized(tool.name) for tool in self.tools]
+        return [plain_form(tool.name) for tool in self.tools]
 
 
 NO_TOOLS = ToolSet()
@@ -204,20 +202,16 @@ def mark_of(tool: Tool, place: str) -> str:
     return hashlib.sha256(f"{place}\n{tool.original_name}".encode(errors="surrogatepass")).hexdigest()[:_MARK]
 
 
-def _normalized(name: str) -> str:
-    return _SEPARATORS.sub("", name).casefold()
-
-
 def _forms(tool: Tool) -> Iterator[str]:
     """Yield the normalized forms a model may ask for a tool by."""
-    name = _normalized(tool.name)
+    name = plain_form(tool.name)
     yield name
     original = tool.metadata.get("original_name")
     if isinstance(original, str):
-        yield _normalized(original)
-    yield from map(_normalized, tool.aliases)
+        yield plain_form(original)
+    yield from map(plain_form, tool.aliases)
     if tool.namespace:
-        prefix = _normalized(tool.namespace)
+        prefix = plain_form(tool.namespace)
         yield prefix + name
         if name.startswith(prefix) and name != prefix:
             yield name.removeprefix(prefix)

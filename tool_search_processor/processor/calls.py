@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from tool_search_processor.processor.load_answers import answer_load, answer_unl
 from tool_search_processor.processor.search_answers import answer_search
 from tool_search_processor.session.calls import refusal_text
 from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.tools.near_names import meant_name
 
 
 class StepCalls(StepFrame):
@@ -53,10 +54,12 @@ class StepCalls(StepFrame):
     async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
         """Answer a call of the call tool."""
         name, given = meta_tools.read_call(arguments)
-        if self._is_meta_tool(name):
+        if name in self._meta_tools:
             return f"Error: {meta_tools.meta_tool_refused_text(name, names=self.names)}"
         with self.admission() as admission:
             tool = await self._callable(name, admission)
+            if tool is None and meant_name(name, self._meta_tools) is not None:
+                return f"Error: {meta_tools.meta_tool_refused_text(name, names=self.names)}"
             if tool is None:
                 return f"Error: {await self.unknown_text(name, admission=admission)}"
         if tool.requires_approval:  # what was approved runs as the call's target, and not through here
@@ -73,7 +76,7 @@ class StepCalls(StepFrame):
                 more for a policy that hangs.
         """
         name, given = meta_tools.read_call(arguments)
-        if self._is_meta_tool(name):
+        if name in self._meta_tools:
             return None
         with self.admission() as admission:
             tool = await self._callable(name, admission)
@@ -83,29 +86,36 @@ class StepCalls(StepFrame):
 
     async def unlisted(self, name: str) -> GuardedTool | None:
         """Return a tool that the step does not list, if phases `load` and `active` admit it."""
-        tool = await self.view.fetch(name)
-        if tool is None or self.run.is_another(name):
-            return None
         with self.admission() as admission:
-            admitted = await admission.admits(tool, "load", "active")
-            self.run.note(name, None if admitted else admission.problem)
-        return self._unlisted(tool) if admitted else None
+            tool = await find_by_name(self.view, name, admission=admission)
+            if tool is not None and (
+                self.run.is_another(tool.name) or not await admission.admits(tool, "active")
+            ):
+                tool = None
+            self.run.note(name, admission.problem if tool is None else None)
+        return None if tool is None else self._unlisted(tool)
 
     def guard(self, tool: Tool) -> GuardedTool:
         """Return a listed tool's copy, whose every call asks phase `active` again."""
         return guard(tool, self._run)
 
-    def _is_meta_tool(self, name: str) -> bool:
+    @property
+    def _meta_tools(self) -> Collection[str]:
         # Another searcher's too: a proxy behind a proxy would hide whose approval is needed.
-        return name in self.names.present or isinstance(self.listed.get(name), MetaTool)
+        others = (name for name, tool in self.listed.items() if isinstance(tool, MetaTool))
+        return (*self.names.present, *others)
 
     async def _callable(self, name: str, admission: Admission) -> Tool | None:
         if name in self.listed:
             return self.listed[name]
         tool = await find_by_name(self.view, name, admission=admission)
-        if tool is None or not await admission.admits(tool, "active"):
-            return None
-        return self._unlisted(tool)
+        if tool is not None and not await admission.admits(tool, "active"):
+            tool = None
+        meant = meant_name(name, self.listed)
+        if meant is not None and (tool is None or tool.name == meant):
+            return None if meant in self._meta_tools else self.listed[meant]
+        is_certain = tool is not None and (meant is None or tool.name == name)
+        return self._unlisted(tool) if tool is not None and is_certain else None
 
     def _unlisted(self, tool: Tool) -> GuardedTool:
         return guard(tool, self._run_unlisted, explain=partial(self._explain, tool))

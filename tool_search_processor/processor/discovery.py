@@ -15,6 +15,7 @@ from tool_search_processor.meta_tools import SearchCall, unknown_tags_text
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.text import name_parts
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.near_names import meant_name, spoken_names
 
 Ranked = tuple[Hit, Tool]
 
@@ -126,17 +127,23 @@ async def find_by_name(
     """Return the tool that a model means by a name, if phase `load` admits it.
 
     The exact name first, then the one admitted tool whose name is the same but for case, separators and
-    namespace; of several the one whose original name it is. A denied tool is passed over as if it were not
-    there, and so are those in `without`.
+    namespace; of several the one whose original name it is. Then the same without what formats of calls put
+    around a name (`spoken_names`). A denied tool is passed over as if it were not there, and so are those in
+    `without`.
     """
-    exact = await view.fetch(name)
-    if exact is not None and exact.name not in without and await admission.admits(exact, "load"):
-        return exact
-    passed = {name, *without}
-    near = await admission.admit((tool for tool in view.near(name) if tool.name not in passed), "load")
-    if len(near) > 1:
-        near = [tool for tool in near if tool.metadata.get("original_name") == name]
-    return await view.fetch(near[0].name) if len(near) == 1 else None
+    for spoken in spoken_names(name):
+        exact = await view.fetch(spoken)
+        if exact is not None and exact.name not in without and await admission.admits(exact, "load"):
+            return exact
+        passed = {spoken, *without}
+        near = await admission.admit((tool for tool in view.near(spoken) if tool.name not in passed), "load")
+        if len(near) > 1:
+            near = [tool for tool in near if tool.metadata.get("original_name") == spoken]
+            if not near:
+                return None
+        if near:
+            return await view.fetch(near[0].name) if len(near) == 1 else None
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +186,9 @@ async def find_named(
             there[name] = None
             continue
         tool = await find_by_name(view, name, admission=admission, without=without)
-        if tool is None:
+        if tool is None and (meant := meant_name(name, listed)) is not None:
+            there[meant] = None
+        elif tool is None:
             missing[name] = await suggest(
                 view,
                 name,

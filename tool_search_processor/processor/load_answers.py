@@ -10,6 +10,7 @@ from tool_search_processor.filters import Admission
 from tool_search_processor.processor.discovery import find_named
 from tool_search_processor.processor.frames import StepFrame
 from tool_search_processor.tools import ToolContext
+from tool_search_processor.tools.near_names import meant_name
 
 
 async def answer_load(frame: StepFrame, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
@@ -69,9 +70,10 @@ async def answer_unload(frame: StepFrame, arguments: Mapping[str, Any], _: ToolC
     if not names:
         return meta_tools.unload_answer(message=meta_tools.NO_NAMES)
     most = meta_tools.MAX_NAMES
-    given = names[:most]
     with frame.admission() as admission:
-        usable = await frame.usable(given, admission=admission)
+        loaded = await frame.usable(tuple(frame.run.seen), admission=admission)
+        given = dict.fromkeys(meant_name(name, loaded) or name for name in names[:most])
+        usable = await frame.usable(tuple(given), admission=admission)
     unloaded = await frame.loads.remove(frame.step, usable)
     missing = [name for name in given if name not in unloaded]
     text = meta_tools.unloaded_text(unloaded=unloaded, missing=missing)

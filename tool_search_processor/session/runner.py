@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -32,6 +33,7 @@ from tool_search_processor.session.checks import resolvers
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.tools.names import MAX_NAME_LENGTH
+from tool_search_processor.tools.near_names import meant_name
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ _STOPPED = (
 )
 _NOT_BEGUN = "Error: {name} was not run, because the run was cancelled before."
 _NEAR_NAMES = 3
+_WORDS = re.compile(r"[A-Za-z0-9_-]+")
 _NEAR_ENOUGH = 0.6
 
 
@@ -100,7 +103,7 @@ class CallRunner:
         name = wire_name(request.name)
         arguments, error = read_arguments(request.arguments, name=name)
         try:
-            tool = _listed(step, request.name) or await self._resolve(step, request.name)
+            tool = await self._find(step, request.name)
             if tool is None:
                 error = await self._missing_text(step, request.name)
             elif error is not None:
@@ -134,6 +137,17 @@ class CallRunner:
         taken = given if unread else arguments
         return PreparedCall(request=request, name=name, tool=target, arguments=taken)
 
+    async def _find(self, step: InputStep, name: str) -> Tool | None:
+        """Return the tool that a call means, exact names first; None as well where it may mean two."""
+        listed = {tool.name: tool for tool in reversed(step.tools)}
+        if name in listed:
+            return listed[name]
+        found = await self._resolve(step, name)
+        near = meant_name(name, listed)
+        if near is None or (found is not None and found.name == name):
+            return found
+        return listed[near] if found is None or found.name == near else None
+
     async def _resolve(self, step: InputStep, name: str) -> Tool | None:
         for resolver in self._resolvers:
             tool = await resolver.resolve_call(step, name)
@@ -157,7 +171,8 @@ class CallRunner:
             if text:
                 texts.append(str(text))
         said = "\n".join(texts) or f"Error: there is no tool named {name[:MAX_NAME_LENGTH]!r}."
-        near = [tool for tool in _near_names(name, [tool.name for tool in step.tools]) if tool not in said]
+        told = _WORDS.findall(said)
+        near = [tool for tool in _near_names(name, [tool.name for tool in step.tools]) if tool not in told]
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         return clean_text(f"{said}{hint}")
 
@@ -262,15 +277,6 @@ def _context(step: InputStep, request: CallRequest) -> ToolContext:
     return ToolContext(
         thread_id=step.thread_id, run_id=step.run_id, tool_call_id=request.id, context=step.context
     )
-
-
-def _listed(step: InputStep, name: str) -> Tool | None:
-    # "functions.x" is how some models were taught to write x
-    for candidate in (name, name.strip(), name.strip().removeprefix("functions.")):
-        for tool in step.tools:
-            if tool.name == candidate:
-                return tool
-    return None
 
 
 def _left(request: CallRequest) -> PreparedCall:

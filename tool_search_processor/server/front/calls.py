@@ -25,6 +25,7 @@ from tool_search_processor.server.front.paging import PAGE_SIZE
 from tool_search_processor.server.front.results import error_result, of_target, text_result, tool_result
 from tool_search_processor.server.front.views import ToolView
 from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.tools.near_names import meant_name
 
 logger = logging.getLogger(__name__)
 
@@ -68,15 +69,24 @@ class FrontCalls:
     ) -> types.CallToolResult:
         """Answer a call; of a tool that is unknown, hidden or denied, with one sentence for all three."""
         given = arguments or {}
-        if name == self.view.options.names.search:
-            return await self._search(given)
-        if name == self.view.options.names.call:
-            return await self._call(given, context)
+        names = self.view.options.names
+        if name in names.present:
+            return await self._of_meta_tool(name, given, context)
         with self.view.admission() as admission:
-            tool = await self.view.callable(name, admission)
-            if tool is None:
+            tool = await self.view.meant(name, admission)
+            meta = meant_name(name, names.present) if tool is None else None
+            if tool is None and meta is None:
                 return await self._missing(name, admission)
+        if tool is None:
+            return await self._of_meta_tool(meta, given, context)
         return await self._run(tool, given, context)
+
+    async def _of_meta_tool(
+        self, name: str | None, arguments: Mapping[str, Any], context: ToolContext
+    ) -> types.CallToolResult:
+        if name == self.view.options.names.search:
+            return await self._search(arguments)
+        return await self._call(arguments, context)
 
     async def _search(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
         metrics, started = self.view.metrics, time.perf_counter()
@@ -101,12 +111,11 @@ class FrontCalls:
     async def _call(self, arguments: Mapping[str, Any], context: ToolContext) -> types.CallToolResult:
         name, given = meta_tools.read_call(arguments)
         names = self.view.options.names
-        if name in names.present:
-            return text_result(
-                f"Error: {meta_tools.meta_tool_refused_text(name, names=names)}", is_error=True
-            )
         with self.view.admission() as admission:
-            tool = await self.view.meant(name, admission)
+            tool = None if name in names.present else await self.view.meant(name, admission)
+            if tool is None and meant_name(name, names.present) is not None:
+                refused = meta_tools.meta_tool_refused_text(name, names=names)
+                return text_result(f"Error: {refused}", is_error=True)
             if tool is None:
                 return await self._missing(name, admission)
         return of_target(await self._run(tool, given, context, through_proxy=True), tool)

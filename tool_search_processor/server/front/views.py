@@ -126,13 +126,8 @@ class ToolView:
         )
         return text, tuple(self.catalog.labels(without=listed))
 
-    async def callable(self, name: str, admission: Admission) -> Tool | None:
-        """Return the tool of this exact name, if phases `load` and `active` admit it."""
-        tool = await self.catalog.fetch(name)
-        return tool if tool is not None and await admission.admits(tool, "load", "active") else None
-
     async def meant(self, name: str, admission: Admission) -> Tool | None:
-        """Return the tool that a model means by a name, under the same conditions."""
+        """Return the tool that a model means by a name, if phases `load` and `active` admit it."""
         tool = await find_by_name(self.catalog, name, admission=admission)
         return tool if tool is not None and await admission.admits(tool, "active") else None
 
