@@ -62,8 +62,12 @@ class IndexPool:
     @cached_property
     def by_words(self) -> IndexPool:
         """This pool, or where its strategy takes patterns, one that ranks by words."""
-        takes_pattern = self.strategy == "regex" or getattr(self.strategy, "takes_pattern", False)
-        return IndexPool("bm25") if takes_pattern else self
+        return self._instead if self.takes_pattern else self
+
+    @property
+    def takes_pattern(self) -> bool:
+        """Whether queries are patterns."""
+        return self.strategy == "regex" or bool(getattr(self.strategy, "takes_pattern", False))
 
     @cached_property
     def _instead(self) -> IndexPool:

@@ -121,6 +121,11 @@ class CatalogView:
         view._added = self._added | more.keys()
         return view
 
+    @property
+    def takes_pattern(self) -> bool:
+        """Whether queries are patterns."""
+        return self._indexes.takes_pattern
+
     def by_words(self) -> CatalogView:
         """Return this view with an index that takes any text for a query."""
         indexes = self._indexes.by_words

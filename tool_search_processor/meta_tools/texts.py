@@ -119,6 +119,12 @@ def unknown_tags_text(tags: Collection[str]) -> str:
     return f"Left out are tags that no tool has: {_listed(tags)}. " if tags else ""
 
 
+def literal_text(query: str, *, is_pattern: bool) -> str:
+    """Return the sentence that goes before what a query found as plain text, not as a pattern."""
+    why = "matches nothing as a pattern" if is_pattern else "is not a valid pattern"
+    return f"{clip(query)!r} {why}, so it was searched for as plain text. "
+
+
 def nothing_found_text(queries: Sequence[str], *, tags: Collection[str]) -> str:
     """Return the sentence for a search without a match."""
     asked = " or ".join(repr(clip(query)) for query in queries[:_MAX_TOLD])

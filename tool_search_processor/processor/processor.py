@@ -21,7 +21,6 @@ from tool_search_processor.meta_tools import (
     unloaded_text,
 )
 from tool_search_processor.processor.calls import StepCalls
-from tool_search_processor.processor.discovery import rank
 from tool_search_processor.processor.entries import mark_in, names_of
 from tool_search_processor.processor.listing import (
     instructions,
@@ -46,6 +45,7 @@ from tool_search_processor.processor.options import (
     checked_store,
     processor_id,
 )
+from tool_search_processor.processor.queries import rank_query
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.strategies import Strategy
@@ -276,12 +276,12 @@ class ToolSearchProcessor:
                 model, a program that names a tag of no tool finds nothing.
 
         Raises:
-            InvalidPatternError: When the strategy takes patterns and this is none.
+            InvalidPatternError: When the strategy takes patterns, and this is none and nobody's text either.
         """
         check_search(query, limit)
         calls = await self._calls(InputStep(messages=(), context=context or {}))
         with calls.admission() as admission:
-            ranked = await rank(
+            ranking = await rank_query(
                 calls.view,
                 query,
                 admission=admission,
@@ -290,7 +290,9 @@ class ToolSearchProcessor:
                 tags=frozenset(as_names(tags, what="tags")),
                 without=calls.unsearched,
             )
-        return [hit for hit, _ in ranked]
+        if ranking.problem is not None:
+            raise ranking.problem
+        return [hit for hit, _ in ranking.ranked]
 
     async def load(
         self, names: str | Sequence[str], *, thread_id: str, context: Mapping[str, Any] | None = None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tool_search_processor import meta_tools, telemetry
-from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.filters import Admission
 from tool_search_processor.meta_tools import SearchCall
 from tool_search_processor.processor.discovery import (
@@ -20,6 +20,7 @@ from tool_search_processor.processor.discovery import (
 )
 from tool_search_processor.processor.frames import StepFrame
 from tool_search_processor.processor.loading import LoadOutcome
+from tool_search_processor.processor.queries import Ranking, rank_query, said_of
 from tool_search_processor.tools import ToolContext
 
 logger = logging.getLogger(__name__)
@@ -33,7 +34,10 @@ async def answer_search(frame: StepFrame, arguments: Mapping[str, Any], _: ToolC
     asked = {telemetry.QUERIES: len(call.queries), telemetry.QUERY_LENGTH: sum(map(len, call.queries))}
     with frame.admission() as admission, telemetry.span("tool_search.search", asked) as span:
         call, left_out = await narrow(frame.view, call, admission=admission, without=frame.unsearched)
-        rankings, problem = await _rank(frame, call, admission=admission)
+        asked_for = await _rank(frame, call, admission=admission)
+        rankings = [ranking.ranked for ranking in asked_for]
+        notes, problem = said_of(asked_for)
+        searched = replace(call, queries=tuple(ranking.query for ranking in asked_for))
         ranked = interleave(rankings, limit=meta_tools.MAX_RESULTS)
         best = max((hit.score for hit, _ in ranked), default=0.0)
         span.set({telemetry.HITS: len(ranked), telemetry.TOP_SCORE: best})
@@ -52,8 +56,8 @@ async def answer_search(frame: StepFrame, arguments: Mapping[str, Any], _: ToolC
     ]
     return meta_tools.search_answer(
         results,
-        total=_total(frame, await _count(frame, call, rankings=rankings)),
-        message=f"{left_out}{message}",
+        total=_total(frame, await _count(frame, searched, rankings=rankings)),
+        message=f"{left_out}{notes}{message}",
         receipt=frame.loads.receipt(frame.step, outcome, tried, evicted=evicted),
     )
 
@@ -76,27 +80,20 @@ async def best_names(frame: StepFrame, query: str, *, limit: int, admission: Adm
     return [tool.name for tool in tools_of(ranked)]
 
 
-async def _rank(
-    frame: StepFrame, call: SearchCall, *, admission: Admission
-) -> tuple[list[list[Ranked]], str | None]:
-    """Rank each query; a pattern that does not compile finds nothing and leaves a sentence."""
-    rankings: list[list[Ranked]] = []
-    problem: str | None = None
-    for query in call.queries:
-        try:
-            ranked = await rank(
-                frame.view,
-                query,
-                admission=admission,
-                limit=call.limit,
-                min_score=frame.options.min_score,
-                tags=call.tags,
-                without=frame.unsearched,
-            )
-        except InvalidPatternError as exc:
-            ranked, problem = [], problem or str(exc)
-        rankings.append(ranked)
-    return rankings, problem
+async def _rank(frame: StepFrame, call: SearchCall, *, admission: Admission) -> list[Ranking]:
+    """Rank each query."""
+    return [
+        await rank_query(
+            frame.view,
+            query,
+            admission=admission,
+            limit=call.limit,
+            min_score=frame.options.min_score,
+            tags=call.tags,
+            without=frame.unsearched,
+        )
+        for query in call.queries
+    ]
 
 
 async def _auto_load(
@@ -123,8 +120,8 @@ async def _count(frame: StepFrame, call: SearchCall, *, rankings: Sequence[Seque
             without=frame.unsearched,
         )
     whole = SearchCall(queries=call.queries, limit=len(frame.view) or 1, tags=call.tags)
-    every, _ = await _rank(frame, whole, admission=frame.admission())
-    return len({tool.name for ranked in every for tool in tools_of(ranked)})
+    every = await _rank(frame, whole, admission=frame.admission())
+    return len({tool.name for ranking in every for tool in tools_of(ranking.ranked)})
 
 
 def _total(frame: StepFrame, count: int) -> int | None:

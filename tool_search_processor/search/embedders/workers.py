@@ -34,8 +34,8 @@ def _end_workers() -> None:
 def start_worker(work: Callable[[], object], *, name: str) -> threading.Thread:
     """Start a thread that embeds; it doesn't keep the program from ending for long."""
     worker = threading.Thread(target=work, name=name, daemon=True)
-    _workers.add(worker)
     worker.start()
+    _workers.add(worker)  # once it runs: one that hasn't started can't be waited for at the end
     return worker
 
 

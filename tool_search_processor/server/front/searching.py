@@ -11,10 +11,10 @@ from typing import Any
 
 from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.catalog.toolsets import has_any_label
-from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.filters import Admission
 from tool_search_processor.meta_tools import SearchCall
-from tool_search_processor.processor.discovery import Ranked, interleave, narrow, rank
+from tool_search_processor.processor.discovery import interleave, narrow
+from tool_search_processor.processor.queries import Ranking, rank_query, said_of
 from tool_search_processor.search.base import Hit
 from tool_search_processor.server.front.definitions import (
     BAD_CURSOR,
@@ -50,15 +50,17 @@ async def search(view: ToolView, arguments: Mapping[str, Any]) -> SearchAnswer:
     asked = {telemetry.QUERIES: len(given.queries), telemetry.QUERY_LENGTH: sum(map(len, given.queries))}
     with view.admission() as admission, telemetry.span("tool_search.search", asked) as span:
         call, left_out = await narrow(view.catalog, given, admission=admission, without=view.unsearched)
-        found, message = await _find(view, call, admission, most=start + call.limit + 1)
+        found, rankings = await _find(view, call, admission, most=start + call.limit + 1)
         page = found[start : start + call.limit]
         best = max((hit.score for hit, _ in page if hit is not None), default=0.0)
         span.set({telemetry.HITS: len(page), telemetry.TOP_SCORE: best})
     next_cursor = _cursor(start + call.limit, given) if len(found) > start + call.limit else None
-    told = f"{left_out}{message or _message(view, call, found=len(page))}"
+    notes, problem = said_of(rankings)
+    told = f"{left_out}{notes}{problem or _message(view, call, found=len(page))}"
+    searched = replace(call, queries=tuple(ranking.query for ranking in rankings))
     answer = _answer(
         page,
-        total=await _total(view, call, found=found, is_all=next_cursor is None),
+        total=await _total(view, searched, found=found, is_all=next_cursor is None),
         next_cursor=next_cursor,
         message=more_text(told, next_cursor=next_cursor),
     )
@@ -67,27 +69,17 @@ async def search(view: ToolView, arguments: Mapping[str, Any]) -> SearchAnswer:
 
 async def _find(
     view: ToolView, call: SearchCall, admission: Admission, *, most: int
-) -> tuple[Sequence[_Found], str | None]:
-    """Return the best tools; a pattern that does not compile finds nothing and leaves a sentence."""
+) -> tuple[Sequence[_Found], Sequence[Ranking]]:
+    """Return the best tools, and what each query found."""
     if not call.queries:
-        return [(None, tool) for tool in await _all(view, call, admission, most=most)], None
-    rankings: list[list[Ranked]] = []
-    problem: str | None = None
-    for query in call.queries:
-        try:
-            rankings.append(
-                await rank(
-                    view.catalog,
-                    query,
-                    admission=admission,
-                    limit=most,
-                    tags=call.tags,
-                    without=view.unsearched,
-                )
-            )
-        except InvalidPatternError as exc:
-            problem = problem or str(exc)
-    return interleave(rankings, limit=most), problem
+        return [(None, tool) for tool in await _all(view, call, admission, most=most)], ()
+    rankings = [
+        await rank_query(
+            view.catalog, query, admission=admission, limit=most, tags=call.tags, without=view.unsearched
+        )
+        for query in call.queries
+    ]
+    return interleave([ranking.ranked for ranking in rankings], limit=most), rankings
 
 
 async def _all(view: ToolView, call: SearchCall, admission: Admission, *, most: int | None) -> list[Tool]:

@@ -11,7 +11,8 @@ from tool_search_processor.catalog import Catalog, CatalogView
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.toolsets import has_any_label
 from tool_search_processor.filters import Admission
-from tool_search_processor.processor.discovery import Ranked, rank
+from tool_search_processor.processor.discovery import Ranked
+from tool_search_processor.processor.queries import rank_query
 from tool_search_processor.search.base import Document, Hit, SearchIndex
 from tool_search_processor.search.strategies import AnyIndex, Strategy
 from tool_search_processor.tools import Tool
@@ -197,7 +198,7 @@ class ModeSearch:
 async def _best(
     view: CatalogView, indexes: IndexPool, query: str, *, wanted: Wanted, admission: Admission
 ) -> list[Ranked]:
-    return await rank(
+    ranking = await rank_query(
         view.searched_by(indexes),
         query,
         admission=admission,
@@ -205,6 +206,9 @@ async def _best(
         tags=wanted.tags,
         without=wanted.without,
     )
+    if ranking.problem is not None:
+        raise ranking.problem
+    return list(ranking.ranked)
 
 
 def fuse(lists: Mapping[ListName, Sequence[Ranked]], *, limit: int | None = None) -> list[Found]:
