@@ -63,6 +63,8 @@ class Screen:
             version: Tells the protocol's, as it was agreed on.
         """
         key = _key_of(method)
+        if not key:
+            return result
         agreed = version()
         if method == "tools/call":
             result = _with_content(result, takes_any=_is_modern(agreed))
