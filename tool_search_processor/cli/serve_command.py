@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_PORT = 65535
 _LIMITS = ("max_body_bytes", "max_concurrent", "max_connections", "requests_per_second", "grace_seconds")
-_REMEDY = f"set {TOKEN_VARIABLE} to the token that clients have to send (or see --token-env and --token-file)"
+_HOW = f"set {TOKEN_VARIABLE} to what clients have to send, or see --token-env and --token-file"
 _OTHER_FILES = 1024
 """Beside clients' connections: pipes and sockets to upstreams, above all."""
 
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     if address is not None:
         from tool_search_processor.server.hosts import names_for
 
-        names_for(address[0], read_token(options), remedy=_REMEDY)  # complains in this command's words
+        names_for(address[0], read_token(options), how=_HOW)  # complains in this command's words
     _log_to_stderr(verbose=options.verbose)
     gateway = make_gateway(options)
     started = partial(_tell_upstreams, gateway)

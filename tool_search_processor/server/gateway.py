@@ -146,8 +146,7 @@ class Gateway:
         Raises:
             ConfigurationError: When other machines could reach it without a token, or a limit can't work.
         """
-        remedy = "give Gateway a token=... (or a function that checks one)"
-        limits.setdefault("allowed_hosts", names_for(host, self._token, remedy=remedy))
+        limits.setdefault("allowed_hosts", names_for(host, self._token, how="Gateway(token=...)"))
         tell = ready or tell_url
         await serve(
             self.http_app(started=started, **limits),

@@ -92,7 +92,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def names_for(host: str, token: TokenCheck | None, *, remedy: str = "give a token") -> tuple[str, ...] | None:
+def names_for(host: str, token: TokenCheck | None, *, how: str = "token=...") -> tuple[str, ...] | None:
     """Return the names that clients may call a server by which is bound to a host; None for any name.
 
     Where other machines can reach it, a page that lured a browser here would need the token, whatever it
@@ -101,7 +101,7 @@ def names_for(host: str, token: TokenCheck | None, *, remedy: str = "give a toke
     Args:
         host: What it is bound to.
         token: What clients need.
-        remedy: How a user of this server gives it a token, for the error.
+        how: How a user of this server gives it a token, for the error.
 
     Raises:
         ConfigurationError: When other machines can reach it, and nobody needs a token; or it is no text.
@@ -112,7 +112,7 @@ def names_for(host: str, token: TokenCheck | None, *, remedy: str = "give a toke
         return LOOPBACK
     if token is None:
         raise ConfigurationError(
-            f"{host!r} can be reached from other machines: {remedy}, or bind to 127.0.0.1"
+            f"{host!r} can be reached from other machines: give a token ({how}), or bind to 127.0.0.1"
         )
     return None
 

@@ -137,7 +137,9 @@ async def test_options_reach_the_gateway(pets):
 def test_an_address_that_others_can_reach_needs_the_variable_with_the_token(pets, monkeypatch, capsys):
     monkeypatch.delenv("TOOL_SEARCH_TOKEN", raising=False)
     assert main(["serve", "--openapi", pets, "--http", "0.0.0.0:0"]) == 2
-    assert "set TOOL_SEARCH_TOKEN to the token that clients have to send" in capsys.readouterr().err
+    assert (
+        "give a token (set TOOL_SEARCH_TOKEN to what clients have to send, or see" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(

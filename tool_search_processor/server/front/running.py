@@ -114,8 +114,7 @@ class Runner(ABC):
         Raises:
             ConfigurationError: When other machines could reach it without a token, or a limit can't work.
         """
-        remedy = "give ToolServer an authenticate=... (the token, or a function that checks one)"
-        limits.setdefault("allowed_hosts", names_for(host, self._token, remedy=remedy))
+        limits.setdefault("allowed_hosts", names_for(host, self._token, how="ToolServer(authenticate=...)"))
         tell = ready or tell_url
         async with self:
             await serve(
