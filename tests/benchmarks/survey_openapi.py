@@ -272,6 +272,8 @@ class Trial:
                 self.finding.accepted += 1
             elif self.own.refuses(value, schema, base):
                 self.explain("that the document's own schema refuses", reason, arguments)
+            elif whole and self.is_no_text(arguments):
+                self.explain("of XML and the like that is not written as such", reason, arguments)
             elif self.are_undeclared(arguments, schema, base, whole=whole):
                 self.explain(
                     "with fields that are not declared, or that only answers have", reason, arguments
@@ -293,6 +295,13 @@ class Trial:
         return not any(
             name in declared and not self.is_read_only(*declared[name])
             for name in arguments.keys() - known.keys()
+        )
+
+    def is_no_text(self, arguments):
+        """Return whether a body that is sent as text is an object in the example."""
+        body = self.route.body
+        return (
+            body is not None and body.kind == "raw" and not isinstance(arguments.get(body.argument, ""), str)
         )
 
     def is_read_only(self, schema, base):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tool_search_processor.plain import items_of
+from tool_search_processor.providers.openapi.documents import Document, Target
 from tool_search_processor.tools.dialects import ANNOTATIONS, Converted
 from tool_search_processor.tools.schema_walk import Schema
 
@@ -98,6 +100,30 @@ class Merger:
             if isinstance(value, dict) and _TOLD.isdisjoint(value):
                 properties[name] = {**value, **told}
         return properties, own[1]
+
+
+class ClosedObjects:
+    """Knows which schemas of a document refuse properties, themselves or in a part of theirs."""
+
+    def __init__(self, document: Document) -> None:
+        """Take the document that the schemas stand in."""
+        self._document = document
+        self._known: dict[str, bool] = {}
+
+    def holds(self, target: Target) -> bool:
+        """Return whether a schema refuses properties that it doesn't name."""
+        if target.key not in self._known:
+            self._known[target.key] = False  # while it is looked at: a circle closes nothing
+            self._known[target.key] = self._is_closed(target.value, target.base)
+        return self._known[target.key]
+
+    def _is_closed(self, schema: object, base: str) -> bool:
+        if not isinstance(schema, dict):
+            return False
+        target = self._document.find(schema["$ref"], base=base) if "$ref" in schema else None
+        if is_closed(schema) or (target is not None and self.holds(target)):
+            return True
+        return any(self._is_closed(part, base) for part in items_of(schema.get("allOf")))
 
 
 def is_closed(schema: object) -> bool:

@@ -27,7 +27,9 @@ class OneWay:
     def __init__(self, direction: Direction, follow: Follow) -> None:
         """Take what schemas describe, and what follows their references."""
         self._flag = LEFT_OUT[direction]
+        self._telling = frozenset({self._flag, "$ref", *_COMBINATORS})
         self._follow = follow
+        self._behind: dict[str, bool] = {}
 
     def names(self, schema: object, base: str | None, *, depth: int = 0) -> Iterator[str]:
         """Yield the names that are left out of an object, those in its combinators included."""
@@ -41,7 +43,14 @@ class OneWay:
         for part in _parts(schema):
             yield from self.names(part, base, depth=depth + 1)
 
-    def own_names(self, schema: Schema) -> set[str]:
+    def concerns(self, schema: Schema) -> bool:
+        """Return whether a converted schema itself has, or may require, what its direction doesn't have."""
+        if any(self._is_marked(value, None) for value in mapping_of(schema.get("properties")).values()):
+            return True
+        references = (part["$ref"] for part in _parts(schema) if isinstance(part, dict) and "$ref" in part)
+        return any(self._is_behind(reference) for reference in references)
+
+    def _own_names(self, schema: Schema) -> set[str]:
         """Return the names that are left out of a converted schema's own properties."""
         properties = mapping_of(schema.get("properties"))
         return {name for name, value in properties.items() if self._is_marked(value, None)}
@@ -50,8 +59,14 @@ class OneWay:
         """Return a converted schema without such properties; nothing in it requires them."""
         return edit_schemas(edit_schemas(schema, self._without_required), self._without_properties)
 
+    def _is_behind(self, reference: str) -> bool:
+        if reference not in self._behind:
+            names = self.names({"$ref": reference}, None)
+            self._behind[reference] = next(names, None) is not None
+        return self._behind[reference]
+
     def _is_marked(self, value: object, base: str | None, *, depth: int = 0) -> bool:
-        if not isinstance(value, dict) or depth > _MAX_DEPTH:
+        if not isinstance(value, dict) or self._telling.isdisjoint(value) or depth > _MAX_DEPTH:
             return False
         if value.get(self._flag) is True:
             return True
@@ -70,7 +85,7 @@ class OneWay:
         return _requires_not(schema, gone) if gone else schema
 
     def _without_properties(self, schema: Schema) -> Schema:
-        gone = self.own_names(schema)
+        gone = self._own_names(schema)
         if not gone:
             return schema
         kept = {name: value for name, value in schema["properties"].items() if name not in gone}

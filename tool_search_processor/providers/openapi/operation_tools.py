@@ -11,6 +11,8 @@ from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.arguments import parse_arguments
 
+_FIELDS = tuple(one.name for one in fields(Tool))
+
 
 @dataclass(frozen=True)
 class OperationTool(Tool):
@@ -33,10 +35,10 @@ class OperationTool(Tool):
         return super().check_arguments(given)
 
 
-def operation_tool(tool: Tool, route: Route) -> OperationTool:
-    """Return a tool whose optional parameters may be null."""
+def operation_tool(tool: Tool, route: Route, **changes: Any) -> OperationTool:
+    """Return a tool with some fields changed, whose optional parameters may be null."""
     required = items_of(tool.parameters.get("required"))
     return OperationTool(
-        **{one.name: getattr(tool, one.name) for one in fields(Tool)},
+        **{name: getattr(tool, name) for name in _FIELDS} | changes,
         left_out_if_null=frozenset(one.name for one in route.arguments if one.name not in required),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -252,8 +252,7 @@ class OpenAPIProvider(Provider):
 
             found = read_definitions(document, nodes, variables=self._variables, on_left_out=note)
             self._tools = tuple(
-                self._tool(one, document, credentials).replace(requires_approval=one.tool.name in asked)
-                for one in found
+                self._tool(one, document, credentials=credentials, asked=asked) for one in found
             )
             self._left_out = left_out
 
@@ -262,7 +261,9 @@ class OpenAPIProvider(Provider):
         left_out = {node.operation.name for node in select(nodes, self._exclude, option="exclude")}
         return [node for node in kept if node.operation.name not in left_out]
 
-    def _tool(self, definition: Definition, document: Document, credentials: Credentials) -> Tool:
+    def _tool(
+        self, definition: Definition, document: Document, *, credentials: Credentials, asked: Collection[str]
+    ) -> Tool:
         route, found = definition.route, definition.server
         given = self._base_url or (self._clients.base_url if found.url is None else None)
         server = found.behind(given) if given is not None else found.url
@@ -278,7 +279,12 @@ class OpenAPIProvider(Provider):
         # where it is called at is what it is: a document that names another host has changed its tools
         metadata = {**definition.tool.metadata, "server": shown_url(server)}
         return operation_tool(
-            definition.tool.replace(execute=execute, namespace=self._namespace, metadata=metadata), route
+            definition.tool,
+            route,
+            execute=execute,
+            namespace=self._namespace,
+            metadata=metadata,
+            requires_approval=definition.tool.name in asked,
         )
 
     def _check_server(self, server: str, document: Document, label: str) -> None:

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tool_search_processor.plain import items_of, mapping_of
+from tool_search_processor.plain import mapping_of
 from tool_search_processor.providers.openapi.documents import Document, Target
 from tool_search_processor.providers.openapi.merging import (
+    ClosedObjects,
     Fields,
     Merger,
     Resolved,
@@ -79,8 +80,7 @@ class SchemaReader:
         self._sources: dict[str, _Source] = {}
         self._definitions: dict[tuple[str, Direction], _Definition] = {}
         self._reading: set[tuple[str, Direction]] = set()
-        self._closed: dict[str, bool] = {}
-        self._one_way_behind: dict[tuple[str, Direction], bool] = {}
+        self._closed = ClosedObjects(document)
         self._one_way: dict[Direction, OneWay] = {
             direction: OneWay(direction, self._followed) for direction in ("request", "response")
         }
@@ -104,7 +104,7 @@ class SchemaReader:
         def convert(part: Schema) -> Schema:
             nonlocal has_one_way
             converted = self._converted(modern(with_json_types(part)), base, direction)
-            has_one_way = has_one_way or self._has_one_way(converted, direction)
+            has_one_way = has_one_way or self._one_way[direction].concerns(converted)
             return converted
 
         edited: Converted = edit_schemas(schema, convert)
@@ -243,7 +243,7 @@ class SchemaReader:
     def _as_part(self, schema: Schema, direction: Direction) -> Schema:
         """Return a reference to what the same schema is as a part of another object."""
         target = self._sources[_name_in(schema)].target
-        if not self._is_closed(target) and not has_discriminator(target.value):
+        if not self._closed.holds(target) and not has_discriminator(target.value):
             return schema
         return {**schema, **self._reference(target, is_part=True)}
 
@@ -303,43 +303,9 @@ class SchemaReader:
     def _closes(self, part: Schema) -> bool:
         """Return whether a part of a converted object refuses properties that it doesn't name."""
         source = self._sources.get(_name_in(part))
-        if is_closed(part) or (source is not None and self._is_closed(source.target)):
+        if is_closed(part) or (source is not None and self._closed.holds(source.target)):
             return True
         return any(isinstance(inner, dict) and self._closes(inner) for inner in part.get("allOf", ()))
-
-    def _is_closed(self, target: Target) -> bool:
-        if target.key not in self._closed:
-            self._closed[target.key] = False  # while it is looked at: a circle closes nothing
-            self._closed[target.key] = self._holds_closed(target.value, target.base)
-        return self._closed[target.key]
-
-    def _holds_closed(self, schema: object, base: str) -> bool:
-        if not isinstance(schema, dict):
-            return False
-        if is_closed(schema):
-            return True
-        target = self._document.find(schema["$ref"], base=base) if "$ref" in schema else None
-        if target is not None and self._is_closed(target):
-            return True
-        return any(self._holds_closed(part, base) for part in items_of(schema.get("allOf")))
-
-    def _has_one_way(self, schema: Schema, direction: Direction) -> bool:
-        """Return whether a converted schema has, or requires, what its direction doesn't have."""
-        if "properties" in schema and self._one_way[direction].own_names(schema):
-            return True
-        return any(
-            self._is_one_way_behind(name, direction)
-            for key in ("allOf", "anyOf")
-            for part in schema.get(key, ())
-            if (name := _name_in(part)) in self._sources
-        )
-
-    def _is_one_way_behind(self, name: str, direction: Direction) -> bool:
-        key = (name, direction)
-        if key not in self._one_way_behind:
-            names = self._one_way[direction].names({"$ref": _DEFINITIONS + name}, None)
-            self._one_way_behind[key] = next(names, None) is not None
-        return self._one_way_behind[key]
 
     def _followed(self, schema: Schema, base: str | None) -> Followed:
         if base is None:
