@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_PORT = 65535
 _LIMITS = ("max_body_bytes", "max_concurrent", "max_connections", "requests_per_second", "grace_seconds")
-_HOW = f"set {TOKEN_VARIABLE} to what clients have to send, or see --token-env and --token-file"
+_HOW = f"setting {TOKEN_VARIABLE}, or by --token-env or --token-file"
 _OTHER_FILES = 1024
 """Beside clients' connections: pipes and sockets to upstreams, above all."""
 

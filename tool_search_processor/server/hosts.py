@@ -101,7 +101,7 @@ def names_for(host: str, token: TokenCheck | None, *, how: str = "token=...") ->
     Args:
         host: What it is bound to.
         token: What clients need.
-        how: How a user of this server gives it a token, for the error.
+        how: What a user of this server gives it a token by, for the error.
 
     Raises:
         ConfigurationError: When other machines can reach it, and nobody needs a token; or it is no text.
@@ -112,7 +112,8 @@ def names_for(host: str, token: TokenCheck | None, *, how: str = "token=...") ->
         return LOOPBACK
     if token is None:
         raise ConfigurationError(
-            f"{host!r} can be reached from other machines: give a token ({how}), or bind to 127.0.0.1"
+            f"{host!r} can be reached from other machines: give a token, or bind to 127.0.0.1 "
+            f"(a token is given by {how})"
         )
     return None
 

@@ -138,7 +138,8 @@ def test_an_address_that_others_can_reach_needs_the_variable_with_the_token(pets
     monkeypatch.delenv("TOOL_SEARCH_TOKEN", raising=False)
     assert main(["serve", "--openapi", pets, "--http", "0.0.0.0:0"]) == 2
     assert (
-        "give a token (set TOOL_SEARCH_TOKEN to what clients have to send, or see" in capsys.readouterr().err
+        "a token is given by setting TOOL_SEARCH_TOKEN, or by --token-env or --token-file"
+        in capsys.readouterr().err
     )
 
 
