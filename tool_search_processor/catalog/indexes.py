@@ -8,7 +8,7 @@ import inspect
 import math
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -18,6 +18,7 @@ from cachetools import LRUCache
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, has_any_label
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import WORDS_ALONE, CountingIndex, Document, Hit
+from tool_search_processor.search.lists import ListName, SearchMode, lists_of
 from tool_search_processor.search.strategies import (
     AnyIndex,
     Strategy,
@@ -77,6 +78,16 @@ class IndexPool:
     def shared_index(self) -> AnyIndex:
         """The index of what all requests share, made when it is first asked for."""
         return self._shared_holder().index
+
+    @cached_property
+    def lists(self) -> Mapping[ListName, IndexPool]:
+        """The lists of the shared index, each to be searched alone once the whole is prepared."""
+        return {name: IndexPool(index) for name, index in lists_of(self.shared_index).items()}
+
+    @property
+    def modes(self) -> tuple[SearchMode, ...]:
+        """The search modes that the lists allow: each alone, and `"hybrid"` where there are two."""
+        return (*self.lists, "hybrid") if len(self.lists) > 1 else tuple(self.lists)
 
     async def search(
         self,

@@ -195,6 +195,11 @@ def has_any_label(tool: Tool, tags: Collection[str]) -> bool:
     return not tags or not tool.tags.isdisjoint(tags) or tool.namespace in tags
 
 
+def of_other_types(tools: Iterable[Tool], types: Collection[str]) -> frozenset[str]:
+    """Return the names of the tools that are of none of the types; no types ask nothing."""
+    return frozenset(tool.name for tool in tools if tool.tool_type not in types) if types else frozenset()
+
+
 def mark_of(tool: Tool, place: str) -> str:
     """Return a hash of a tool's place and original name; empty where both go without saying."""
     if not place and tool.original_name == tool.name:

@@ -9,7 +9,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from tool_search_processor.catalog.clashes import GIVEN_DIRECTLY
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of, mark_of
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.base import Hit
+from tool_search_processor.search.lists import SearchMode
 from tool_search_processor.tools import Tool
 
 Fetch = Callable[[str], Awaitable[Tool | None]]
@@ -136,6 +138,25 @@ class CatalogView:
         view = CatalogView(self.shared, self.own, indexes=indexes, fetch=self._fetch)
         view._added = self._added
         return view
+
+    async def searched_in(self, mode: SearchMode | None) -> CatalogView:
+        """Return this view, searched by the lists of a mode alone; None leaves it as it is.
+
+        Raises:
+            ConfigurationError: When the indexes don't have the mode.
+        """
+        indexes = self._indexes
+        if mode is None:
+            return self
+        if mode not in indexes.modes:
+            offered = ", ".join(map(repr, indexes.modes))
+            raise ConfigurationError(
+                f"mode is {mode!r:.80}, and this search has {offered}: choose from these; "
+                'search="hybrid" has all three'
+            )
+        # The whole embeds in a thread; a list alone would do it on the event loop.
+        await indexes.prepare(self.shared)
+        return self if mode == "hybrid" else self.searched_by(indexes.lists[mode])
 
     async def search(
         self,

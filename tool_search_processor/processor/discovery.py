@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, has_any_label
@@ -30,6 +30,32 @@ _SLIP = 0.75
 _SUGGESTED_SCORE = 0.1
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolHit(Hit):
+    """One ranked tool, with the tool itself.
+
+    ```python
+    hits = await search.search("create_issue")
+    hits[0].tool.description  # -> 'Creates an issue.'
+    ```
+    """
+
+    tool: Tool = field(compare=False, repr=False)
+    """As the request that searched sees it."""
+
+    @classmethod
+    def of(cls, hit: Hit, tool: Tool) -> ToolHit:
+        """Return what an index found, with its tool."""
+        return cls(
+            name=hit.name,
+            score=hit.score,
+            text_rank=hit.text_rank,
+            vector_rank=hit.vector_rank,
+            matched=hit.matched,
+            tool=tool,
+        )
 
 
 async def rank(

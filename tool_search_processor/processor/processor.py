@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.toolsets import of_other_types
 from tool_search_processor.errors import ReservedToolNameError
 from tool_search_processor.filters import Filter
 from tool_search_processor.guarded import GuardedTool
@@ -21,6 +22,7 @@ from tool_search_processor.meta_tools import (
     unloaded_text,
 )
 from tool_search_processor.processor.calls import StepCalls
+from tool_search_processor.processor.discovery import ToolHit
 from tool_search_processor.processor.entries import mark_in, names_of
 from tool_search_processor.processor.listing import (
     instructions,
@@ -47,7 +49,7 @@ from tool_search_processor.processor.options import (
 )
 from tool_search_processor.processor.queries import rank_query
 from tool_search_processor.providers.given import ToolSource
-from tool_search_processor.search.base import Hit
+from tool_search_processor.search.lists import SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputStep
@@ -265,7 +267,9 @@ class ToolSearchProcessor:
         context: Mapping[str, Any] | None = None,
         limit: int | None = None,
         tags: Iterable[str] = (),
-    ) -> list[Hit]:
+        tool_types: Iterable[str] = (),
+        mode: SearchMode | None = None,
+    ) -> list[ToolHit]:
         """Rank the tools for a query as the model would get them: filtered, and cut.
 
         Args:
@@ -274,25 +278,34 @@ class ToolSearchProcessor:
             limit: The most hits, not clamped; `top_k` by default.
             tags: Only tools with any of these tags or namespaces, or this one; empty asks nothing. Unlike a
                 model, a program that names a tag of no tool finds nothing.
+            tool_types: Only tools of any of these types; empty asks nothing.
+            mode: What to rank by: "fts" (words), "vector" (meaning) or "hybrid" (both), each with its own
+                scores. By default what the strategy ranks by.
+
+        Returns:
+            The hits, best first, each with its `tool`.
 
         Raises:
+            ConfigurationError: When the strategy doesn't have the mode, or an argument can't work.
             InvalidPatternError: When the strategy takes patterns, and this is none and nobody's text either.
         """
         check_search(query, limit)
         calls = await self._calls(InputStep(messages=(), context=context or {}))
+        view = await calls.view.searched_in(mode)
+        others = of_other_types(view, as_names(tool_types, what="tool_types"))
         with calls.admission() as admission:
             ranking = await rank_query(
-                calls.view,
+                view,
                 query,
                 admission=admission,
                 limit=self._options.top_k if limit is None else min(max(limit, 0), len(calls.view)),
                 min_score=self._options.min_score,
                 tags=frozenset(as_names(tags, what="tags")),
-                without=calls.unsearched,
+                without=calls.unsearched | others,
             )
         if ranking.problem is not None:
             raise ranking.problem
-        return [hit for hit, _ in ranking.ranked]
+        return [ToolHit.of(hit, tool) for hit, tool in ranking.ranked]
 
     async def load(
         self, names: str | Sequence[str], *, thread_id: str, context: Mapping[str, Any] | None = None

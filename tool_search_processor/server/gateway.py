@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from typing import Any
@@ -29,6 +29,7 @@ from tool_search_processor.server.front.registry import REGISTERED
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.rest.app import RestEndpoints
+from tool_search_processor.server.rest.letta import checked_fields
 from tool_search_processor.server.rest.modes import ModeSearch
 from tool_search_processor.server.rest.requests import refused
 from tool_search_processor.server.serving import MAX_CONNECTIONS, serve, tell_url
@@ -67,6 +68,7 @@ class Gateway:
         filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
         on_change: OnChange = "warn",
         upstream_timeout_seconds: float | None = 10.0,
+        tool_fields: Iterable[str] = (),
         **options: Any,
     ) -> None:
         """Take what is passed on; nothing is started yet.
@@ -82,6 +84,7 @@ class Gateway:
                 seen; "warn" serves it, and logs it.
             upstream_timeout_seconds: The longest that a client's first request waits for an upstream; one
                 that takes longer is served as soon as it has answered.
+            tool_fields: What the REST endpoint shows of a tool beside the usual; see `create_app`.
             options: What else `ToolServer` takes: `top_k`, `max_sessions`, `mask_error_details` …
 
         Raises:
@@ -102,6 +105,7 @@ class Gateway:
         self.search = ModeSearch(self.catalog, search)
         """Searches the same index for the REST endpoint."""
         self.filter = filter
+        self.tool_fields = checked_fields(tool_fields)
         self._token = token
 
     def status(self) -> CatalogStatus:
@@ -234,6 +238,7 @@ class GatewayEndpoints(RestEndpoints):
             filter=gateway.filter,
             filter_timeout_seconds=gateway.server.options.filter_timeout_seconds,
             metrics=gateway.server.metrics,
+            tool_fields=gateway.tool_fields,
         )
         self._gateway = gateway
         self._access = access

@@ -40,7 +40,6 @@ def names(answer):
         ({"limit": 1.5}, ["limit"], "int_type"),
         ({"limit": "many"}, ["limit"], "int_type"),
         ({"limit": True}, ["limit"], "int_type"),
-        ({"limit": None}, ["limit"], "int_type"),
         ({"search_mode": "semantic"}, ["search_mode"], "literal_error"),
         ({"search_mode": 1}, ["search_mode"], "literal_error"),
         ({"query": ["a"]}, ["query"], "string_type"),

@@ -1,11 +1,18 @@
 """Letta's own client, over real HTTP."""
 
+import inspect
+from typing import get_args
+
+import httpx
 import letta_client
 import pytest
 from letta_client import AsyncLetta, Letta
 
 from tests.server.rest.serving import TOOLS, HttpServer
+from tool_search_processor import Tool
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.rest import create_app
+from tool_search_processor.server.rest.letta import ToolField
 
 NAMES = [tool.name for tool in TOOLS]
 
@@ -29,12 +36,19 @@ def test_by_default_words_and_meaning_are_searched(letta):
     assert first.embedded_text == "send email: Send an email to somebody."
 
 
-@pytest.mark.parametrize(("mode", "ranks"), [("fts", (1, None)), ("vector", (None, 1)), ("hybrid", (1, 1))])
-def test_each_mode_fills_its_ranks_and_scores_compare(letta, mode, ranks):
-    first = letta.tools.search(query="send an email", search_mode=mode)[0]
-    assert first.tool.name == "send_email"
-    assert (first.fts_rank, first.vector_rank) == ranks
-    assert first.combined_score == pytest.approx(1 / 61)
+@pytest.mark.parametrize(
+    ("mode", "ranks", "scores"),
+    [
+        ("fts", (1, None), [1, 1 / 2]),
+        ("vector", (None, 1), [1, 1 / 2]),
+        ("hybrid", (1, 1), [1 / 61, 1 / 62]),
+    ],
+)
+def test_each_mode_fills_its_ranks_and_scores_as_letta_s_own_server(letta, mode, ranks, scores):
+    results = letta.tools.search(query="send an email", search_mode=mode)
+    assert names(results)[:2] == ["send_email", "read_email"]
+    assert (results[0].fts_rank, results[0].vector_rank) == ranks
+    assert [result.combined_score for result in results[:2]] == pytest.approx(scores)
 
 
 def test_a_tool_comes_in_letta_s_schema(letta):
@@ -62,6 +76,7 @@ def test_a_tool_comes_in_letta_s_schema(letta):
         ({"query": ""}, NAMES),
         ({"query": " \n", "search_mode": "vector"}, NAMES),
         ({"limit": 2}, NAMES[:2]),
+        ({"extra_body": {"limit": None}}, NAMES),
         ({"tags": ["finance", "write"]}, ["send_email", "stock_price"]),
         ({"tags": []}, NAMES),
         ({"tags": ["none"]}, []),
@@ -139,6 +154,58 @@ async def test_the_async_client_asks_many_at_once(rest_url):
     async with AsyncLetta(base_url=rest_url, api_key="secret", max_retries=0) as letta:
         found = await asyncio.gather(*(letta.tools.search(query="weather", limit=1) for _ in range(20)))
     assert [names(results) for results in found] == [["get_weather"]] * 20
+
+
+FULL = Tool(
+    "greet",
+    "Greet somebody.",
+    execute=names,
+    namespace="social",
+    metadata={
+        "team": "hello",
+        "return_char_limit": 500,
+        "pip_requirements": [{"name": "httpx", "version": "0.28"}],
+        "enable_parallel_execution": True,
+        "source_type": 7,
+        "project_id": None,
+    },
+)
+WRITTEN = Tool("written", "Write.", metadata={"source_code": "def written(): ...", "source_type": "python"})
+EVERY_FIELD = get_args(ToolField)
+
+
+def test_what_a_server_is_told_to_show_is_shown_where_the_tool_has_it():
+    app = create_app([FULL, WRITTEN, *TOOLS], search="bm25", tool_fields=EVERY_FIELD)
+    with HttpServer(app) as server, Letta(base_url=server.url, max_retries=0) as letta:
+        (found,) = letta.tools.search(query="greet")
+        assert letta.tools.retrieve(found.tool.id) == found.tool == letta.tools.list(name="greet").items[0]
+        assert found.tool.source_code == inspect.getsource(names)
+        assert found.tool.return_char_limit == 500
+        assert found.tool.pip_requirements[0].name == "httpx"
+        assert found.tool.enable_parallel_execution is True
+        # Another type than Letta's is left out, and stands in the metadata.
+        assert found.tool.source_type is None
+        assert found.tool.metadata["source_type"] == 7
+        assert found.tool.metadata["team"] == "hello"
+        assert found.tool.metadata["namespace"] == "social"
+        written = letta.tools.list(name="written").items[0]
+        assert (written.source_code, written.source_type) == ("def written(): ...", "python")
+        assert letta.tools.list(name="get_weather").items[0].source_code is None
+
+
+def test_unless_a_server_is_told_to_show_them_code_and_metadata_stay_there():
+    with (
+        HttpServer(create_app([FULL, WRITTEN], search="bm25")) as server,
+        httpx.Client(base_url=server.url) as http,
+    ):
+        for told in http.get("/v1/tools").json():
+            assert not {*EVERY_FIELD} & {*told}
+            assert not {"team", "source_code"} & {*told["metadata_"]}
+
+
+def test_a_field_that_there_is_not_is_refused_at_once():
+    with pytest.raises(ConfigurationError, match="'secrets': choose from metadata, source_code"):
+        create_app(TOOLS, search="bm25", tool_fields=["metadata", "secrets"])
 
 
 def test_without_vectors_words_answer_and_the_rest_is_refused_in_a_sentence():

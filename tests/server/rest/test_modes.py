@@ -8,7 +8,8 @@ from tool_search_processor.catalog import Catalog
 from tool_search_processor.filters import Admission
 from tool_search_processor.search.base import Hit
 from tool_search_processor.search.bm25 import BM25Index
-from tool_search_processor.server.rest.modes import ListIndex, ModeSearch, Wanted, fuse
+from tool_search_processor.search.lists import ListIndex
+from tool_search_processor.server.rest.modes import ModeSearch, Wanted, fuse
 
 TOOLS = {name: Tool(name) for name in "abcdefgh"}
 
@@ -32,10 +33,8 @@ def test_scores_by_hand():
 
 
 @pytest.mark.parametrize("lists", [{"fts": ranked("abc")}, {"vector": ranked("abc")}])
-def test_one_list_scores_on_the_same_scale(lists):
-    both = fuse({"fts": ranked("abc"), "vector": ranked("abc")})
-    assert [one.score for one in fuse(lists)] == pytest.approx([one.score for one in both])
-    assert fuse(lists)[0].score == 1 / 61
+def test_one_list_scores_by_place(lists):
+    assert [one.score for one in fuse(lists)] == [1, 1 / 2, 1 / 3]
     assert fuse({"fts": [], "vector": []}) == []
 
 
@@ -110,8 +109,8 @@ async def test_people_see_the_scores_of_what_ranks_and_places_in_every_list(rank
 
 async def test_only_the_list_of_a_mode_is_searched_and_words_in_no_thread():
     search = search_of("ab", "ba")
-    assert shown(await find(search, limit=5, mode="fts"))[0] == ("a", 1 / 61, 1, None)
-    assert shown(await find(search, limit=5, mode="vector"))[0] == ("b", 1 / 61, None, 1)
+    assert shown(await find(search, limit=5, mode="fts"))[0] == ("a", 1, 1, None)
+    assert shown(await find(search, limit=5, mode="vector"))[0] == ("b", 1, None, 1)
     assert shown(await find(search, limit=5, without=frozenset("a")))[0] == ("b", 1 / 61, 1, 1)
     index = TwoScored("a", "a")
     assert (ListIndex(index, index.lexical).blocking, ListIndex(index, index.vector).blocking) == (
@@ -137,7 +136,7 @@ async def test_an_engine_outside_answers_as_one_list():
     search = ModeSearch(Catalog([Tool("a"), Tool("b")]), Outside("b"))
     await search.prepare()
     assert (search.modes, search.has_vectors, search.is_ready) == (("fts",), False, True)
-    assert shown(await find(search, limit=5, mode="fts")) == [("b", 1 / 61, 1, None)]
+    assert shown(await find(search, limit=5, mode="fts")) == [("b", 1, 1, None)]
 
 
 def test_an_index_of_the_catalog_s_strategy_is_the_catalog_s():

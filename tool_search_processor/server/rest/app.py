@@ -17,8 +17,10 @@ from starlette.routing import Route
 
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog, CatalogView
+from tool_search_processor.catalog.toolsets import of_other_types
 from tool_search_processor.filters import Admission, Filter, require_filter
 from tool_search_processor.providers.given import ToolSource
+from tool_search_processor.search.lists import SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import LOOPBACK
@@ -30,11 +32,12 @@ from tool_search_processor.server.rest.letta import (
     SearchRequest,
     SearchResult,
     ToolOut,
+    checked_fields,
     search_result,
     tool_out,
 )
 from tool_search_processor.server.rest.listing import ListRequest, find_by_id, list_page
-from tool_search_processor.server.rest.modes import Found, Mode, ModeSearch, Wanted
+from tool_search_processor.server.rest.modes import Found, ModeSearch, Wanted
 from tool_search_processor.server.rest.page import page_response
 from tool_search_processor.server.rest.requests import (
     MAX_BODY_BYTES,
@@ -47,6 +50,7 @@ from tool_search_processor.server.rest.requests import (
 )
 
 _RESULTS = TypeAdapter(list[SearchResult])
+_TOOL = TypeAdapter(ToolOut)
 _TOOLS = TypeAdapter(list[ToolOut])
 _RETRY_SECONDS = "5"
 
@@ -58,6 +62,7 @@ def create_app(
     token: TokenCheck | None = None,
     filter: Filter | None = None,  # noqa: A002 - the option's public name
     filter_timeout_seconds: float | None = None,
+    tool_fields: Iterable[str] = (),
     **limits: Any,
 ) -> Starlette:
     """Return an ASGI application that searches a catalog, as Letta's client asks for it.
@@ -82,6 +87,9 @@ def create_app(
         filter: Asked in phase `search` which tools a request may find; the context of its request, and
             that of providers, holds `headers` (found in upper and lower case) and `user`.
         filter_timeout_seconds: How long an awaitable of the filter may take before it denies.
+        tool_fields: What to show of a tool beside the usual: "metadata" (all of it), "source_code" (from the
+            metadata, or else its own function's), "return_char_limit" and Letta's other fields, from the
+            metadata.
         limits: What `Protection` takes: `allowed_origins`, `requests_per_second` … Without a token only
             clients that call the host by a loopback name are served, unless `allowed_hosts` says otherwise:
             a page from elsewhere may have its own name lead here (DNS rebinding).
@@ -94,7 +102,10 @@ def create_app(
     given = tools_or_catalog if isinstance(tools_or_catalog, Catalog) else None
     catalog = Catalog(tools_or_catalog, search=search) if given is None else given
     endpoints = RestEndpoints(
-        ModeSearch(catalog, search), filter=filter, filter_timeout_seconds=filter_timeout_seconds
+        ModeSearch(catalog, search),
+        filter=filter,
+        filter_timeout_seconds=filter_timeout_seconds,
+        tool_fields=tool_fields,
     )
     access = Access(token)
 
@@ -130,11 +141,17 @@ class RestEndpoints:
         filter: Filter | None,  # noqa: A002 - as `create_app` has it
         filter_timeout_seconds: float | None = None,
         metrics: ServerMetrics | None = None,
+        tool_fields: Iterable[str] = (),
     ) -> None:
-        """Take what searches, who may find what, and where it is counted, if not by itself."""
+        """Take what searches, who may find what, and where it is counted, if not by itself.
+
+        Raises:
+            ConfigurationError: When `tool_fields` names a field that there isn't; see `create_app`.
+        """
         self.search = search
         self._filter = filter
         self._filter_timeout_seconds = filter_timeout_seconds
+        self._fields = checked_fields(tool_fields)
         self._inspector = Inspector(search)
         self._document = openapi_document()
         self._metrics = metrics or ServerMetrics()
@@ -175,7 +192,7 @@ class RestEndpoints:
             offered = ", ".join(self.search.modes)
             return problem(400, f"this server has no index for search_mode {mode!r}; it has: {offered}")
         view, admission = await self._seen(request, caller)
-        wanted = wanted_of(view, limit=asked.limit, tags=asked.tags, tool_types=asked.tool_types)
+        wanted = wanted_of(view, limit=asked.most, tags=asked.tags, tool_types=asked.tool_types)
         query = asked.query or ""
         with admission:
             if query.strip():
@@ -186,11 +203,11 @@ class RestEndpoints:
             return problem(
                 503, "the tools are being embedded: try again", headers={"Retry-After": _RETRY_SECONDS}
             )
-        results = [search_result(one, embeds=self.search.has_vectors) for one in found]
+        results = [search_result(one, embeds=self.search.has_vectors, fields=self._fields) for one in found]
         return _json(_RESULTS, results)
 
     async def _measured(
-        self, view: CatalogView, query: str, *, mode: Mode, wanted: Wanted, admission: Admission
+        self, view: CatalogView, query: str, *, mode: SearchMode, wanted: Wanted, admission: Admission
     ) -> list[Found]:
         started = time.perf_counter()
         try:
@@ -212,14 +229,14 @@ class RestEndpoints:
         view, admission = await self._seen(request, caller)
         with admission:
             page = await list_page(view, asked, admission=admission)
-        return _json(_TOOLS, [tool_out(tool) for tool in page])
+        return _json(_TOOLS, [tool_out(tool, fields=self._fields) for tool in page])
 
     async def get_tool(self, request: Request, caller: Caller) -> Response:
         """Show one tool."""
         view, admission = await self._seen(request, caller)
         with admission:
             tool = await find_by_id(view, request.path_params["tool_id"], admission=admission)
-        return Response(tool_out(tool).model_dump_json(), media_type="application/json")
+        return _json(_TOOL, tool_out(tool, fields=self._fields))
 
     async def get_page(self, _: Request, __: Caller) -> Response:
         """Show the page for people."""
@@ -264,10 +281,11 @@ def wanted_of(
     tool_types: Sequence[str] | None = None,
 ) -> Wanted:
     """Return what is asked of a search; an empty list of tags or types asks nothing."""
-    types = frozenset(tool_types or ())
-    others = (tool.name for tool in view if tool.tool_type not in types) if types else ()
-    return Wanted(limit=limit, tags=frozenset(tags or ()), without=frozenset(others))
+    return Wanted(
+        limit=limit, tags=frozenset(tags or ()), without=of_other_types(view, frozenset(tool_types or ()))
+    )
 
 
 def _json(adapter: TypeAdapter[Any], value: object) -> Response:
-    return Response(adapter.dump_json(value), media_type="application/json")
+    # What isn't set is what this server does not show, or the tool does not have.
+    return Response(adapter.dump_json(value, exclude_unset=True), media_type="application/json")

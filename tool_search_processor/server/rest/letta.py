@@ -2,36 +2,77 @@
 
 from __future__ import annotations
 
+import inspect
 import uuid
+from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.plain import sendable
 from tool_search_processor.search.base import Document
-from tool_search_processor.server.rest.modes import Found, Mode
+from tool_search_processor.search.lists import SearchMode
+from tool_search_processor.server.rest.modes import Found
 from tool_search_processor.tools import Tool
+
+ToolField = Literal[
+    "metadata",
+    "source_code",
+    "source_type",
+    "return_char_limit",
+    "pip_requirements",
+    "npm_requirements",
+    "enable_parallel_execution",
+    "created_by_id",
+    "last_updated_by_id",
+    "project_id",
+]
+"""What of a tool is shown only where the server is told to."""
 
 _KEPT_IDS = 1 << 16
 _SHOWN_METADATA = ("original_name", "title")
+_LIMIT = 50
 
 
 class SearchRequest(BaseModel):
     """What is looked for."""
 
     query: str | None = Field(None, description="Words to search by. Without any, tools are listed in order.")
-    search_mode: Mode | None = Field(
+    search_mode: SearchMode | None = Field(
         None,
         description="By words (fts), by meaning (vector) or by both (hybrid). "
         "Unless given, by all that the server's index has. JSON null is the same as leaving it out.",
     )
     tags: list[str] | None = Field(None, description="Only tools with any of these tags or namespaces.")
     tool_types: list[str] | None = Field(None, description="Only tools of any of these types.")
-    limit: Annotated[StrictInt, Field(ge=1, le=100, description="The most results to return.")] = 50
+    limit: Annotated[
+        Annotated[StrictInt, Field(ge=1, le=100)] | None,
+        Field(description=f"The most results to return; null stands for {_LIMIT}."),
+    ] = _LIMIT
+
+    @property
+    def most(self) -> int:
+        """The most results to return."""
+        return _LIMIT if self.limit is None else self.limit
 
 
-class ToolOut(BaseModel):
+class ToolMore(BaseModel):
+    """What of a tool is left out unless the server shows it and the tool has it."""
+
+    source_code: str | None = None
+    source_type: str | None = None
+    return_char_limit: int | None = None
+    pip_requirements: list[dict[str, Any]] | None = None
+    npm_requirements: list[dict[str, Any]] | None = None
+    enable_parallel_execution: bool | None = None
+    created_by_id: str | None = None
+    last_updated_by_id: str | None = None
+    project_id: str | None = None
+
+
+class ToolOut(ToolMore):
     """A tool."""
 
     model_config = ConfigDict(title="Tool")
@@ -45,7 +86,8 @@ class ToolOut(BaseModel):
     args_json_schema: dict[str, Any] = Field(description="The JSON Schema of its parameters.")
     default_requires_approval: bool
     metadata_: dict[str, Any] = Field(
-        description="`namespace`, `original_name` and `title`, where it has any."
+        description="`namespace`, `original_name` and `title`, where it has any; all that the tool has where "
+        "the server shows `metadata`."
     )
 
 
@@ -59,16 +101,29 @@ class SearchResult(BaseModel):
         description="Place in the list by meaning, from 1; null if it isn't there."
     )
     combined_score: float = Field(
-        description="Reciprocal rank fusion, in every mode: the mean of 1 / (60 + rank) over the lists that "
-        "were searched, 0 for one that doesn't hold the tool. 1/61 is first in all of them, so scores of all "
-        "modes compare. 0 where nothing was searched for."
+        description="1 / rank where one list was searched (fts, vector). Of hybrid, reciprocal rank fusion: "
+        "the mean of 1 / (60 + rank) over both lists, 0 for one that doesn't hold the tool. 0 where nothing "
+        "was searched for."
     )
 
 
-def search_result(found: Found, *, embeds: bool) -> SearchResult:
-    """Return a tool that was found as Letta's client reads it."""
+def checked_fields(names: Iterable[str]) -> frozenset[str]:
+    """Return the fields that a server was told to show.
+
+    Raises:
+        ConfigurationError: When one is not a `ToolField`.
+    """
+    offered = get_args(ToolField)
+    given = (names,) if isinstance(names, str) else tuple(names)
+    if unknown := [name for name in given if name not in offered]:
+        raise ConfigurationError(f"tool_fields holds {unknown[0]!r:.80}: choose from {', '.join(offered)}")
+    return frozenset(given)
+
+
+def search_result(found: Found, *, embeds: bool, fields: Collection[str] = ()) -> SearchResult:
+    """Return a tool that was found as Letta's client reads it; for `fields` see `tool_out`."""
     return SearchResult(
-        tool=tool_out(found.tool),
+        tool=tool_out(found.tool, fields=fields),
         embedded_text=embedded_text(found.tool) if embeds else None,
         fts_rank=found.fts_rank,
         vector_rank=found.vector_rank,
@@ -76,11 +131,20 @@ def search_result(found: Found, *, embeds: bool) -> SearchResult:
     )
 
 
-def tool_out(tool: Tool) -> ToolOut:
-    """Return a tool as Letta's client reads it; its code and its other metadata stay here."""
+def tool_out(tool: Tool, *, fields: Collection[str] = ()) -> ToolOut:
+    """Return a tool as Letta's client reads it.
+
+    Args:
+        tool: The tool.
+        fields: Each `ToolField` to show as well. What the tool's metadata doesn't hold, or holds in
+            another type, is left out.
+    """
     definition = tool.to_openai()["function"]
-    about = {"namespace": tool.namespace, **{key: tool.metadata.get(key) for key in _SHOWN_METADATA}}
-    fields = {
+    shown = (
+        tool.metadata if "metadata" in fields else {key: tool.metadata.get(key) for key in _SHOWN_METADATA}
+    )
+    about = {"namespace": tool.namespace, **shown}
+    told = {
         "id": tool_id(tool.name),
         "name": tool.name,
         "description": tool.shown_description,
@@ -91,7 +155,32 @@ def tool_out(tool: Tool) -> ToolOut:
         "default_requires_approval": tool.requires_approval,
         "metadata_": {key: value for key, value in about.items() if value is not None},
     }
-    return ToolOut(**sendable(fields))
+    more = _more(tool, fields) if fields else {}
+    return ToolOut(**sendable({**told, **more}))
+
+
+def _more(tool: Tool, fields: Collection[str]) -> dict[str, Any]:
+    """Return what a tool has of the fields that are shown only where a server is told to."""
+    held: dict[str, Any] = sendable(dict(tool.metadata))
+    if "source_code" in fields and "source_code" not in held:
+        held["source_code"] = _source_code(tool)
+    return {key: held[key] for key in fields if key in ToolMore.model_fields and _fits(key, held.get(key))}
+
+
+def _fits(key: str, value: object) -> bool:
+    try:
+        ToolMore.model_validate({key: value}, strict=True)
+    except ValidationError:
+        return False
+    return value is not None
+
+
+def _source_code(tool: Tool) -> str | None:
+    """Return the code of the tool's own function, where Python can find it."""
+    try:
+        return inspect.getsource(inspect.unwrap(tool.execute)) if tool.execute is not None else None
+    except (OSError, TypeError, ValueError):
+        return None
 
 
 @lru_cache(_KEPT_IDS)

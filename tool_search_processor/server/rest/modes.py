@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, get_args, runtime_checkable
+from typing import Literal
 
 from tool_search_processor import telemetry
 from tool_search_processor.catalog import Catalog, CatalogView
@@ -13,19 +13,17 @@ from tool_search_processor.catalog.toolsets import has_any_label
 from tool_search_processor.filters import Admission
 from tool_search_processor.processor.discovery import Ranked
 from tool_search_processor.processor.queries import rank_query
-from tool_search_processor.search.base import Document, Hit, SearchIndex
-from tool_search_processor.search.strategies import AnyIndex, Strategy
+from tool_search_processor.search.lists import ListName, SearchMode
+from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
 
-Mode = Literal["fts", "vector", "hybrid"]
-ListName = Literal["fts", "vector"]
 Ranking = Literal["score", "hybrid", "fts", "vector"]
 """What people may rank by: the index's own score, or a search mode."""
 
 K = 60
 """Of reciprocal rank fusion: the greater, the less first places count."""
 
-_LISTS: Mapping[Mode, tuple[ListName, ...]] = {
+_LISTS: Mapping[SearchMode, tuple[ListName, ...]] = {
     "fts": ("fts",),
     "vector": ("vector",),
     "hybrid": ("fts", "vector"),
@@ -60,43 +58,6 @@ class Wanted:
     without: frozenset[str] = frozenset()
 
 
-@runtime_checkable
-class TwoLists(Protocol):
-    """An index of two lists that can be searched alone, as `HybridIndex` is."""
-
-    lexical: SearchIndex
-    vector: SearchIndex
-
-    def update(self, documents: Sequence[Document]) -> None:
-        """Make `documents` the whole content of both."""
-        ...
-
-
-class ListIndex:
-    """One list of an index of two, searched alone; an update reaches the whole."""
-
-    def __init__(self, whole: TwoLists, part: SearchIndex) -> None:
-        """Take the whole and the part."""
-        self._whole = whole
-        self._part = part
-        self.blocking = bool(getattr(part, "blocking", False))
-
-    def update(self, documents: Sequence[Document]) -> None:
-        """Make `documents` the whole content; nothing happens where the whole holds them."""
-        self._whole.update(documents)
-
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> list[Hit]:
-        """Rank the documents by this list alone; see `SearchIndex.search`."""
-        return self._part.search(query, limit=limit, within=within, extra=extra)
-
-
 class ModeSearch:
     """Searches a catalog in the modes that its index has lists for.
 
@@ -113,12 +74,8 @@ class ModeSearch:
         self.catalog = catalog
         own = catalog.indexes
         self._whole = own if own.strategy is search or own.strategy == search else IndexPool(search)
-        self._index = self._whole.shared_index
-        self._lists = {name: IndexPool(index) for name, index in _lists_of(self._index).items()}
-        self.modes: tuple[Mode, ...] = tuple(
-            mode for mode in get_args(Mode) if self._lists.keys() >= set(_LISTS[mode])
-        )
-        self.default_mode: Mode = self.modes[-1]
+        self.modes = self._whole.modes
+        self.default_mode: SearchMode = self.modes[-1]
         self.rankings: tuple[Ranking, ...] = (
             ("score", *self.modes[::-1]) if len(self.modes) > 1 else ("score",)
         )
@@ -126,12 +83,12 @@ class ModeSearch:
     @property
     def is_ready(self) -> bool:
         """Whether what is built in the background is there."""
-        return bool(getattr(self._index, "ready", True))
+        return bool(getattr(self._whole.shared_index, "ready", True))
 
     @property
     def has_vectors(self) -> bool:
         """Whether tools are embedded."""
-        return "vector" in self._lists
+        return "vector" in self._whole.lists
 
     async def prepare(self) -> None:
         """Bring the index up to date, so that the first search needn't."""
@@ -139,7 +96,7 @@ class ModeSearch:
         await self._whole.prepare(view.shared)
 
     async def find(
-        self, view: CatalogView, query: str, *, mode: Mode, wanted: Wanted, admission: Admission
+        self, view: CatalogView, query: str, *, mode: SearchMode, wanted: Wanted, admission: Admission
     ) -> list[Found]:
         """Return the best tools that may be found, best first.
 
@@ -162,7 +119,9 @@ class ModeSearch:
         """
         if ranking == "hybrid":
             return await self.find(view, query, mode="hybrid", wanted=wanted, admission=admission)
-        lists = await self._rankings(view, query, tuple(self._lists), wanted=wanted, admission=admission)
+        lists = await self._rankings(
+            view, query, tuple(self._whole.lists), wanted=wanted, admission=admission
+        )
         known = {found.tool.name: found for found in fuse(lists)}
         if ranking == "score":
             ranked = await _best(view, self._whole, query, wanted=wanted, admission=admission)
@@ -190,7 +149,7 @@ class ModeSearch:
         await self._whole.prepare(view.shared)
         deeper = wanted if len(names) == 1 else replace(wanted, limit=_DEPTH)
         return {
-            name: await _best(view, self._lists[name], query, wanted=deeper, admission=admission)
+            name: await _best(view, self._whole.lists[name], query, wanted=deeper, admission=admission)
             for name in names
         }
 
@@ -214,14 +173,15 @@ async def _best(
 def fuse(lists: Mapping[ListName, Sequence[Ranked]], *, limit: int | None = None) -> list[Found]:
     """Return the tools of all lists, best first; ties keep the lists' order.
 
-    The score is the sum over the lists of weight / (60 + rank), the weights equal and together 1: Cormack,
-    Clarke and Büttcher, SIGIR 2009, https://doi.org/10.1145/1571941.1572114. So a score means the same
-    whether one list was searched or two: 1/61 is first in all of them.
+    As Letta gives it, the score is 1 / rank in one list; of more, the sum of weight / (60 + rank), the
+    weights equal and together 1: Cormack, Clarke and Büttcher, SIGIR 2009,
+    https://doi.org/10.1145/1571941.1572114.
     """
+    deeper = 0 if len(lists) == 1 else K
     scores: dict[str, float] = {}
     for ranked in lists.values():
         for place, (_, tool) in enumerate(ranked, 1):
-            scores[tool.name] = scores.get(tool.name, 0.0) + 1 / len(lists) / (K + place)
+            scores[tool.name] = scores.get(tool.name, 0.0) + 1 / len(lists) / (deeper + place)
     best = sorted(scores, key=lambda name: -scores[name])[:limit]
     ranks = {
         name: {tool.name: place for place, (_, tool) in enumerate(ranked, 1)}
@@ -247,9 +207,3 @@ def _found(
         matched=said[0][0].matched,
         fit=max(hit.score for hit, _ in said),
     )
-
-
-def _lists_of(index: AnyIndex) -> dict[ListName, AnyIndex]:
-    if isinstance(index, TwoLists):
-        return {"fts": ListIndex(index, index.lexical), "vector": ListIndex(index, index.vector)}
-    return {"vector" if hasattr(index, "embedder") else "fts": index}
