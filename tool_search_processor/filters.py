@@ -29,7 +29,8 @@ BATCH = 64
 # Generators, async generators, futures of threads.
 _UNFINISHED = ("send", "asend", "add_done_callback")
 
-_LATE = "no verdict in time"
+LATE = "no verdict in time"
+"""What `Admission.problem` says of a policy that hangs."""
 
 # What ends a task or the interpreter is never a verdict on a tool.
 _PASS_THROUGH = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
@@ -272,10 +273,10 @@ class Admission:
 
 
 def require_filter(given: object, *, timeout_seconds: object = None) -> None:
-    """Raise where a filter can't be one, or its time limit none; None is no filter, and no limit.
+    """Refuse a filter that can't be asked, and a time limit that isn't above 0; None does without either.
 
     Raises:
-        ConfigurationError: It is no function, or does not take one request.
+        ConfigurationError: It is not a function of one request, or the limit is not a number above 0.
     """
     if timeout_seconds is not None and not (is_number(timeout_seconds) and timeout_seconds > 0):
         raise ConfigurationError(f"filter_timeout_seconds is above 0 or None, found {timeout_seconds!r:.80}")
@@ -321,7 +322,7 @@ def _is_bool(answer: object) -> bool:
 
 def _reason(error: BaseException | None) -> str:
     if error is None:
-        return _LATE
+        return LATE
     return str(error) if isinstance(error, _NoVerdictError) else repr(error)
 
 

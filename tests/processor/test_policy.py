@@ -7,6 +7,8 @@ import pytest
 
 from tests.support import Policy, Run, ScoredIndex, call, listed, make, names, step
 from tool_search_processor import FilterRequest, ToolSearchProcessor, ToolUnavailableError
+from tool_search_processor.call_requests import CallRequest
+from tool_search_processor.session.runner import CallRunner
 
 ISSUE = make("create_issue", "Opens a ticket.")
 MAIL = make("send_mail", "Sends a letter.")
@@ -200,6 +202,34 @@ async def test_a_hung_policy_costs_one_time_limit_a_request(options, use):
     hung.rounds = 0
     await use(run)
     assert hung.rounds <= 1
+
+
+@pytest.mark.parametrize("use", ["direct", "call_tool"])
+async def test_a_tool_that_policy_fails_at_is_answered_as_one_that_is_not_there(use):
+    def fails(request):
+        if request.tool_name == "send_mail":
+            raise KeyError("plan")
+        return True
+
+    others = [make("send_mails"), make("create_issue")]
+    answers = []
+    for tools in ([MAIL, *others], others):
+        run = run_with(fails, tools, mode="call" if use == "call_tool" else "load")
+        for _ in range(3):
+            if use == "direct":
+                answers.append(await run.direct("send_mail"))
+            else:
+                answers.append(await agent_like(run, "send_mail"))
+    assert answers[:3] == answers[3:]
+    assert "send_mails" in answers[0]
+
+
+async def agent_like(run, name):
+    """Return what an agent answers to a call through the call tool."""
+    at = run.current or await run.step()
+    request = CallRequest(id="c", name="call_tool", arguments={"name": name})
+    (prepared,) = await CallRunner([run.processor]).prepare(at, [request])
+    return prepared.error or await prepared.tool.call(prepared.arguments)
 
 
 async def test_a_search_goes_no_deeper_once_policy_hangs():

@@ -81,7 +81,7 @@ class StepCalls(StepFrame):
         with self.admission() as admission:
             tool = await self._callable(name, admission)
             if tool is None and (problem := admission.problem):
-                raise _unavailable(await self.missing_text(name, admission=admission), problem)
+                raise _unavailable(await self.unknown_text(name, admission=admission), problem)
         return None if tool is None else (tool, given)
 
     async def unlisted(self, name: str) -> GuardedTool | None:

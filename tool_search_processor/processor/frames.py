@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tool_search_processor.catalog.views import CatalogView
-from tool_search_processor.filters import Admission
+from tool_search_processor.filters import LATE, Admission
 from tool_search_processor.meta_tools import MetaToolNames, changed_tool_text, missing_tool_text
 from tool_search_processor.processor.discovery import fetch_all, suggest
 from tool_search_processor.processor.loading import LoadedTools, RunMemory
@@ -78,11 +78,11 @@ class StepFrame:
 
     async def missing_text(self, name: str, *, admission: Admission, repeated: bool = False) -> str:
         """Return the sentence for a tool that is unknown or denied: the same for both."""
-        # Of a policy that has just failed nothing more is asked: it may hang.
-        failed = name in self.run.unsettled
-        if not failed and self.run.is_another(name) and await self._is_loadable(name, admission):
+        # A policy that has just hung at this very call would cost its time limit once more.
+        hangs = self.run.unsettled.get(name) == LATE
+        if not hangs and self.run.is_another(name) and await self._is_loadable(name, admission):
             return changed_tool_text(name, names=self.names)
-        alike = [] if failed else await suggest(self.view, name, admission=admission)
+        alike = [] if hangs else await suggest(self.view, name, admission=admission)
         names = None if self.run.passed_through else self.names
         return missing_tool_text(name, suggestions=alike, names=names, repeated=repeated)
 
