@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jsonschema import ValidationError, validators
-from openapi_schema_validator import OAS30Validator, OAS31Validator
+from openapi_schema_validator import OAS30Validator, OAS30WriteValidator, OAS31Validator
 from referencing import Registry, Resource, Specification
 
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError, ToolSearchError
@@ -165,12 +165,15 @@ class OwnSchemas:
         self._registry = Registry(retrieve=retrieved).with_resource(document.base, resource)
         kind = OAS30Validator if document.ignores_beside_references else OAS31Validator
         self._kind = validators.extend(kind, {"pattern": linear_pattern})
+        # it refuses what only answers have, and knows 3.0 alone
+        self._of_requests = validators.extend(OAS30WriteValidator, {"pattern": linear_pattern})
 
-    def refuses(self, value, schema, base):
+    def refuses(self, value, schema, base, *, in_requests=False):
         """Return whether a value doesn't fit a schema, or that can't be told."""
         resolver = self._registry.resolver(base_uri=base)
+        kind = self._of_requests if in_requests else self._kind
         try:
-            return not self._kind(schema, registry=self._registry, _resolver=resolver).is_valid(value)
+            return not kind(schema, registry=self._registry, _resolver=resolver).is_valid(value)
         except Exception:  # noqa: BLE001 - a schema that no validator can read
             return True
 
@@ -214,6 +217,8 @@ class Trial:
         for holder, base in ((self.node.item, self.node.item_base), (self.node.node, self.node.base)):
             entries += [self.document.follow(one, base=base) for one in items_of(holder.get("parameters"))]
         entries = [(one, base) for one, base in entries if one.get("in") and one.get("name")]
+        # the operation's own parameter stands over the path's
+        entries = list({(one["in"], one["name"]): (one, base) for one, base in entries}.values())
         if not self.document.is_swagger:
             body = self.document.follow(self.node.node.get("requestBody"), base=self.node.base)
             ignored = {"accept", "authorization", "content-type"}
@@ -272,9 +277,13 @@ class Trial:
                 self.finding.accepted += 1
             elif self.own.refuses(value, schema, base):
                 self.explain("that the document's own schema refuses", reason, arguments)
+            elif "must not be empty" in reason:
+                self.explain("of a step of a path that is empty", reason, arguments)
             elif whole and self.is_no_text(arguments):
                 self.explain("of XML and the like that is not written as such", reason, arguments)
-            elif self.are_undeclared(arguments, schema, base, whole=whole):
+            elif self.are_undeclared(arguments, schema, base, whole=whole) or self.own.refuses(
+                value, schema, base, in_requests=True
+            ):
                 self.explain(
                     "with fields that are not declared, or that only answers have", reason, arguments
                 )

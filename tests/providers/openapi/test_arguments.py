@@ -272,12 +272,13 @@ def test_the_operations_own_parameter_counts_more_than_the_paths():
     assert tool.parameters["properties"] == {"id": {"type": "string", "description": "own"}, "q": TEXT}
 
 
-def test_a_variable_of_the_path_that_nobody_declares_is_an_argument_and_one_too_many_is_none():
+def test_a_variable_of_the_path_that_nobody_declares_is_an_argument_and_one_too_many_is_none(caplog):
     (tool,) = tools(
         {"/p/{a}/{b}": {"get": {"parameters": [in_path("b", {"type": "integer"}), in_path("c")]}}}
     )
     assert tool.parameters["properties"] == {"b": {"type": "integer"}, "a": TEXT}
     assert tool.parameters["required"] == ["b", "a"]
+    assert caplog.messages == ["api, GET /p/{a}/{b}: the path has no place for its parameter 'c'"]
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,14 @@ def read_signature(document: Document, reader: SchemaReader, node: OperationNode
     for place in _PLACES:
         for parameter, base in parameters:
             name = str(parameter["name"])
-            if parameter.get("in") == place and (place != "path" or name in in_template):
+            if parameter.get("in") != place:
+                continue
+            if place == "path" and name not in in_template:
+                route = node.operation.route
+                logger.warning(
+                    "%s, %s: the path has no place for its parameter %r", document.label, route, name
+                )
+            else:
                 _add_parameter(signature, parameter, reader=reader, place=place, base=base)
     add_body(signature, body, reader=reader, base=body_base)
     return signature
