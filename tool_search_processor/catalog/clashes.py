@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
@@ -18,25 +17,29 @@ Key = tuple[str, str, str]
 NO_NAMES: Mapping[Key, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
 class Offer:
     """A tool that wants a name."""
 
-    tool: Tool
-    place: str
-    """Which of the catalog's sources it is from; `GIVEN_DIRECTLY` for none."""
-    origin: str
-    """What errors and status call that source."""
+    __slots__ = ("key", "origin", "place", "tool")
 
-    @property
-    def key(self) -> Key:
+    def __init__(self, tool: Tool, place: str, origin: str) -> None:
+        """Take a tool.
+
+        Args:
+            tool: Under the name that it wants.
+            place: Which of the catalog's sources it is from; `GIVEN_DIRECTLY` for none.
+            origin: What errors and status call that source.
+        """
+        self.tool = tool
+        self.place = place
+        self.origin = origin
+        self.key: Key = (place, tool.original_name, tool.name)
         """What tells the tool from all others, however the lists change."""
-        return self.place, self.tool.original_name, self.tool.name
 
     @property
     def is_made(self) -> bool:
         """Whether its name was made from another one."""
-        return self.tool.original_name != self.tool.name
+        return self.key[1] != self.tool.name
 
     @property
     def rank(self) -> tuple[bool, bool]:
@@ -88,7 +91,7 @@ class NameRegister:
         named: dict[int, Tool] = {}
         wanting: dict[str, list[int]] = {}
         for number, offer in enumerate(offers):
-            held = self._before.get(offer.key) if self._before else None
+            held = self._before.get(offer.key)
             if held is None or not self._enter(held, number, offers, named):
                 wanting.setdefault(offer.tool.name, []).append(number)
         # Hashes come last, so that none takes a name that is valid as it stands.

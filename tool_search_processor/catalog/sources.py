@@ -12,7 +12,7 @@ from itertools import count
 from operator import is_
 from typing import Generic
 
-from tool_search_processor.catalog.clashes import GIVEN_DIRECTLY
+from tool_search_processor.catalog.clashes import GIVEN_DIRECTLY, Offer
 from tool_search_processor.catalog.flights import Flight, within
 from tool_search_processor.catalog.patience import PATIENCE_SECONDS, HoldOff, Limits
 from tool_search_processor.catalog.status import ProviderStatus
@@ -82,6 +82,7 @@ class Source(Generic[ComponentT]):
         self._bounded = self.static or self._is_catalog
         self._timeout = None if self._bounded else self._limits.timeout_seconds
         self._last: _Reading[ComponentT] = _Reading()
+        self._offers: tuple[Sequence[Tool], Sequence[Offer]] = ((), ())
         self._serials = count(1)
         self._hold_off = HoldOff(self._clock)
         self._flight: Flight | None = None
@@ -107,7 +108,16 @@ class Source(Generic[ComponentT]):
         """Whether the list last read holds for every request."""
         return self._last.version is not None
 
-    def place_of(self, tool: Tool) -> str:
+    def offers(self, listed: Sequence[Tool]) -> Sequence[Offer]:
+        """Return the tools of a list of this source as ones that want names."""
+        known = self._offers
+        if known[0] is not listed:
+            known = (listed, [Offer(tool, self._place_of(tool), self.name) for tool in listed])
+            if self.is_shared:  # else no list comes twice
+                self._offers = known
+        return known[1]
+
+    def _place_of(self, tool: Tool) -> str:
         """Return what tells from where the tool is: this source and, of a catalog in it, that one's source.
 
         From the first time on it is the tool's origin as well, by which its copies are known.

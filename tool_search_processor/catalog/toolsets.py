@@ -51,9 +51,10 @@ class ToolSet:
 
         Empty for a tool that was given directly.
         """
-        with suppress(KeyError):
-            return self._marks[name]
-        return self._marks.setdefault(name, mark_of(self.by_name[name], self.places.get(name, "")))
+        mark = self._marks.get(name)
+        if mark is None:
+            mark = self._marks[name] = mark_of(self.by_name[name], self.places.get(name, ""))
+        return mark
 
     @cached_property
     def fingerprint(self) -> str:

@@ -224,9 +224,7 @@ class Uniting:
 
 def _settled(register: NameRegister, listings: Sequence[Listing]) -> tuple[list[list[Tool]], dict[str, str]]:
     """Return each list under the names that its tools get, and the place of each name."""
-    offers = [
-        Offer(tool, source.place_of(tool), source.name) for source, listed in listings for tool in listed
-    ]
+    offers = [offer for source, listed in listings for offer in source.offers(listed)]
     settled = iter(zip(offers, register.settle(offers), strict=True))
     named = [_named(islice(settled, len(listed))) for _, listed in listings]
     return [tools for tools, _ in named], {

@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_SEPARATOR = "@"
+SEPARATOR = "@"
 """In no tool's name, so that every store keeps entries as it keeps names."""
 
 
 def entry_of(name: str, mark: str | None) -> str:
     """Return the entry of a tool: its name alone where it has no mark."""
-    return f"{name}{_SEPARATOR}{mark}" if mark else name
+    return f"{name}{SEPARATOR}{mark}" if mark else name
 
 
 def name_of(entry: str) -> str:
     """Return the name in an entry."""
-    return entry.partition(_SEPARATOR)[0]
+    return entry.partition(SEPARATOR)[0]
 
 
 def mark_in(entry: str) -> str:
     """Return the mark in an entry, which is empty for tools that were given directly."""
-    return entry.partition(_SEPARATOR)[2]
+    return entry.partition(SEPARATOR)[2]
 
 
 def names_of(entries: Iterable[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.messages import calls_made
 from tool_search_processor.meta_tools import MetaToolNames, as_object, read_names, receipt
-from tool_search_processor.processor.entries import entry_of, mark_in, name_of, names_of
+from tool_search_processor.processor.entries import SEPARATOR, entry_of, mark_in, name_of, names_of
 from tool_search_processor.processor.loop_guard import LoopGuard
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.base import (
@@ -81,8 +81,12 @@ class RunMemory:
     def see(self, entries: Iterable[str]) -> None:
         """Take note of what a store holds; a tool that isn't there at the moment is loaded all the same."""
         self.entries.update(dict.fromkeys(entries))
-        known = ((entry, name_of(entry)) for entry in self.entries)
-        self.seen = {name: entry for entry, name in known if self.mark(name) in (None, mark_in(entry))}
+        self.seen = {}
+        for entry in self.entries:
+            name, _, mark = entry.partition(SEPARATOR)
+            known = self.mark(name)
+            if known is None or known == mark:
+                self.seen[name] = entry
 
     def is_another(self, name: str) -> bool:
         """Return True if the tool of a loaded name is gone, and another has the name now."""
