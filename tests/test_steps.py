@@ -104,6 +104,12 @@ MESSAGES = {
         "function_call": {"name": "f", "arguments": "{}"},
     },
     "anthropic": reply_of_anthropic,
+    "a reply as a dict": lambda: {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "hi"}],
+    },
     "a call as an object": lambda: {
         "role": "assistant",
         "content": "hi",
@@ -119,6 +125,7 @@ async def test_messages_of_sdks_are_made_plain(make):
     )
     assert json.loads(json.dumps(step.messages)) == step.messages
     assert step.messages[1]["role"] == "assistant"
+    assert not {"id", "type", "function_call"} & step.messages[1].keys()
     limited = await run_processors([TokenLimiter(60)], step)
     assert limited.messages[-1] == {"role": "user", "content": "b"}
 

@@ -91,7 +91,7 @@ def is_openai_message(message: Any) -> bool:
     if not isinstance(message, Mapping):
         return False
     role, content, calls = message.get("role"), message.get("content"), message.get("tool_calls")
-    if role == "function" or "function_call" in message:
+    if role == "function" or "function_call" in message or message.get("type") == "message":
         return False
     if not isinstance(role, str) or (isinstance(content, str) and not calls):
         return True  # most messages; and where there is no role, whoever reads it says so
