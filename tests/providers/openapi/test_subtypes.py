@@ -93,12 +93,14 @@ def test_the_discriminator_of_swagger_is_a_name():
     [
         {"propertyName": "kind", "mapping": {"dog": "Dog"}},
         {"propertyName": "kind", "mapping": {"dog": "#/components/schemas/Dog", "self": "Pet", "x": "#/no"}},
+        {"propertyName": "kind", "mapping": {"x": "x.json", "y": "https://example.com/y.json", "z": "z"}},
         {"propertyName": 3},
         {"mapping": []},
     ],
 )
 def test_odd_discriminators(discriminator):
-    tool = add({"Pet": {**PET, "discriminator": discriminator}, "Dog": DOG})
+    unused = {"allOf": [{"$ref": "elsewhere.json"}, {"$ref": 3}, 3]}
+    tool = add({"Pet": {**PET, "discriminator": discriminator}, "Dog": DOG, "Unused": unused})
     assert list(tool.parameters["properties"]) == ["kind", "pack"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi.documents import Document, Target
 
@@ -36,7 +37,7 @@ class Subtypes:
         seen = {parent.key}
         mapping = mapping_of(mapping_of(parent.value["discriminator"]).get("mapping"))
         for value, reference in mapping.items():
-            target = self._document.find(self._pointer(str(reference)), base=parent.base)
+            target = self._target(self._pointer(str(reference)), parent.base)
             if target is not None and target.key not in seen and isinstance(target.value, dict):
                 seen.add(target.key)
                 yield str(value), target
@@ -53,6 +54,13 @@ class Subtypes:
                 seen.add(child.key)
                 yield name, child
                 yield from self._below(child.key, seen)
+
+    def _target(self, reference: object, base: str) -> Target | None:
+        """Return what a reference leads to; None where it can't be followed: nothing may need it."""
+        try:
+            return self._document.find(reference, base=base)
+        except ConfigurationError:
+            return None
 
     def _pointer(self, reference: str) -> str:
         """Return the reference of a mapping; a mere name is that of a schema of the document."""
@@ -73,8 +81,8 @@ class Subtypes:
         for name, schema in self._schemas().items():
             references = [mapping_of(part).get("$ref") for part in items_of(mapping_of(schema).get("allOf"))]
             for reference in filter(None, references):
-                parent = self._document.find(reference, base=base)
-                child = self._document.find(self._place + _escaped(str(name)), base=base)
+                parent = self._target(reference, base)
+                child = self._target(self._place + _escaped(str(name)), base)
                 if parent is not None and child is not None:
                     found.setdefault(parent.key, {})[str(name)] = child
         return found
