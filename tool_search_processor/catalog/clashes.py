@@ -72,14 +72,17 @@ class NameRegister:
             before: The `given` of the register before this one.
         """
         self.refused: list[RefusedTool] = []
-        self.given: dict[Key, str] = {}
-        """Who has which name."""
         # Only looked into: a request pays for its own tools, however many are shared.
         self._taken = taken
         self._entered: dict[str, Offer] = {}
         self._reserved = reserved
         self._strict = strict
         self._before = before
+
+    @property
+    def given(self) -> Mapping[Key, str]:
+        """Who has which name."""
+        return {offer.key: name for name, offer in self._entered.items()}
 
     def settle(self, offers: Sequence[Offer]) -> list[Tool | None]:
         """Return each tool under the name that it gets; None for one that is refused.
@@ -88,7 +91,7 @@ class NameRegister:
             DuplicateToolError: Where tools of equal originals want a name, in a strict register.
             ReservedToolNameError: Where a name is reserved, in a strict register.
         """
-        named: dict[int, Tool] = {}
+        named: list[Tool | None] = [None] * len(offers)
         wanting: dict[str, list[int]] = {}
         for number, offer in enumerate(offers):
             held = self._before.get(offer.key)
@@ -106,10 +109,10 @@ class NameRegister:
             name = hashed_tool_name(tool.name, tool.original_name)
             if not self._enter(name, number, offers, named):
                 self._refuse(name, offers[number])
-        return [named.get(number) for number in range(len(offers))]
+        return named
 
     def _contest(
-        self, name: str, numbers: Sequence[int], offers: Sequence[Offer], named: dict[int, Tool]
+        self, name: str, numbers: Sequence[int], offers: Sequence[Offer], named: list[Tool | None]
     ) -> list[int]:
         """Give out a name that is not free, or that several want; return who has to be told apart."""
         if name in self._reserved:
@@ -132,14 +135,14 @@ class NameRegister:
                 self._refuse(name, offer)
         return told_apart
 
-    def _enter(self, name: str, number: int, offers: Sequence[Offer], named: dict[int, Tool]) -> bool:
+    def _enter(self, name: str, number: int, offers: Sequence[Offer], named: list[Tool | None]) -> bool:
         """Give a tool a name, if it is free."""
         if name in self._entered or name in self._taken or name in self._reserved:
             return False
         offer = offers[number]
         self._entered[name] = offer
-        self.given[offer.key] = name
-        named[number] = _renamed(offer.tool, name)
+        tool = offer.tool
+        named[number] = tool if tool.name == name else _renamed(tool, name)
         return True
 
     def _holder(self, name: str) -> tuple[str, str] | None:
@@ -164,8 +167,6 @@ class NameRegister:
 
 
 def _renamed(tool: Tool, name: str) -> Tool:
-    if tool.name == name:
-        return tool
     return tool.replace(name=name, metadata={**tool.metadata, "original_name": tool.original_name})
 
 
