@@ -141,3 +141,9 @@ class Policy:
 
     def allow(self, name: str) -> None:
         self.denied = {(phase, denied) for phase, denied in self.denied if denied != name}
+
+
+async def counts(store):
+    """Return what a store counts of what is alive."""
+    stats = await store.stats()
+    return {key: stats[key] for key in ("threads", "loaded")}

@@ -94,6 +94,7 @@ class TokenLimiter:
         if counter is not None and not callable(counter):
             raise ConfigurationError(f"counter is a function of a text; found {counter!r:.60}")
         self.id = id
+        self.name = "Token Limiter"
         self.limit = limit
         self._strategy = strategy
         self._count_tools = count_tools

@@ -20,6 +20,9 @@ from tool_search_processor import (
     tool,
 )
 from tool_search_processor.meta_tools import MetaToolNames, instruction_text
+from tool_search_processor.stores import HistoryStore
+from tool_search_processor.testing import ManualClock
+from tool_search_processor.token_limiter import TokenLimiter
 from tool_search_processor.tokens import estimate_tokens
 from tool_search_processor.transforms import Namespace
 
@@ -674,11 +677,23 @@ async def test_a_session_is_a_run_of_this_processor_alone():
         assert names(await session.tools([])) == ["search_tools", "load_tool"]
 
 
-async def test_stats_tell_tools_threads_and_loaded():
-    processor = ToolSearchProcessor(CATALOG)
+async def test_stats_tell_tools_threads_loaded_and_the_oldest_access():
+    clock = ManualClock(100.0)
+    processor = ToolSearchProcessor(CATALOG, clock=clock)
+    empty = {"tools": 3, "threads": 0, "loaded": 0, "oldest_access": None}
+    assert await processor.stats() == empty
     await processor.load("send_mail", thread_id="a")
+    clock.advance(5)
     await processor.load(["send_mail", "stock_quote"], thread_id="b")
-    assert await processor.stats() == {"tools": 3, "threads": 2, "loaded": 3}
+    assert await processor.stats() == {"tools": 3, "threads": 2, "loaded": 3, "oldest_access": 100.0}
+    await processor.clear("a")
+    assert (await processor.stats())["oldest_access"] == 105.0
+    assert await ToolSearchProcessor(CATALOG, store=HistoryStore()).stats() == empty
+
+
+def test_processors_have_a_name_for_people_beside_their_id():
+    assert ToolSearchProcessor(CATALOG, id="mine").name == "Tool Search Processor"
+    assert TokenLimiter(1000, id="mine").name == "Token Limiter"
 
 
 async def test_closing_closes_the_store_and_the_providers():

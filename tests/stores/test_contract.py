@@ -5,12 +5,14 @@ clock that moves its time on, both from the fixtures of a test.
 """
 
 import asyncio
+import time
 from concurrent.futures import ThreadPoolExecutor
 from unicodedata import normalize
 
 import pytest
 
 from tests.stores.servers import ServerClock
+from tests.support import counts
 from tool_search_processor.stores import AddResult, LoadedToolStore, LoadScope, MemoryStore, RedisStore
 from tool_search_processor.testing import ManualClock
 
@@ -102,7 +104,7 @@ async def test_a_name_given_twice_is_added_once(store):
 async def test_adding_nothing_adds_nothing(store):
     assert await store.add(SCOPE, []) == AddResult()
     assert await loaded(store) == []
-    assert dict(await store.stats()) == {"threads": 0, "loaded": 0}
+    assert await counts(store) == {"threads": 0, "loaded": 0}
 
 
 async def test_removing_tells_what_was_there(store):
@@ -114,7 +116,7 @@ async def test_removing_tells_what_was_there(store):
 
 async def test_removing_from_an_unknown_thread_changes_nothing(store):
     assert list(await store.remove(SCOPE, ["a"])) == []
-    assert dict(await store.stats()) == {"threads": 0, "loaded": 0}
+    assert await counts(store) == {"threads": 0, "loaded": 0}
 
 
 async def test_what_was_removed_and_comes_back_stands_last(store):
@@ -248,19 +250,38 @@ async def test_clearing_all_threads_of_one_processor(store):
     for thread_id in ("t-1", "t-2", "t-3"):
         assert await loaded(store, scope(thread_id)) == []
         assert await loaded(store, scope(thread_id, "tool-search-2")) == ["b"]
-    assert dict(await store.stats()) == {"threads": 3, "loaded": 3}
+    assert await counts(store) == {"threads": 3, "loaded": 3}
 
 
 async def test_stats_count_what_is_there(store):
-    assert dict(await store.stats()) == {"threads": 0, "loaded": 0}
+    assert await counts(store) == {"threads": 0, "loaded": 0}
     await store.add(SCOPE, ["a", "b"])
     await store.add(scope("t-2"), ["a"])
     await store.add(scope(processor_id="other"), ["c"])
-    assert dict(await store.stats()) == {"threads": 3, "loaded": 4}
+    assert await counts(store) == {"threads": 3, "loaded": 4}
     await store.remove(SCOPE, ["a"])
-    assert dict(await store.stats()) == {"threads": 3, "loaded": 3}
+    assert await counts(store) == {"threads": 3, "loaded": 3}
     await store.remove(SCOPE, ["b"])
-    assert dict(await store.stats()) == {"threads": 2, "loaded": 2}
+    assert await counts(store) == {"threads": 2, "loaded": 2}
+
+
+async def test_stats_tell_which_access_is_the_oldest(store, clock):
+    assert (await store.stats())["oldest_access"] is None
+
+    async def age():
+        now = clock() if isinstance(store, MemoryStore) else time.time()
+        return pytest.approx(now - (await store.stats())["oldest_access"], abs=2)
+
+    await store.add(SCOPE, ["a"])
+    clock.advance(20)
+    await store.add(scope("t-2"), ["a"])
+    clock.advance(10)
+    await store.loaded(SCOPE)
+    assert await age() == 30
+    await store.touch(SCOPE)
+    assert await age() == 10
+    await store.clear(EVERY_THREAD)
+    assert (await store.stats())["oldest_access"] is None
 
 
 # -- time to live
@@ -272,7 +293,7 @@ async def test_an_idle_thread_expires_whenever_it_is_asked_for(store, clock):
     assert await loaded(store) == ["a"]
     clock.advance(1)
     assert await loaded(store) == []
-    assert dict(await store.stats()) == {"threads": 0, "loaded": 0}
+    assert await counts(store) == {"threads": 0, "loaded": 0}
 
 
 async def test_reading_does_not_renew(store, clock):
@@ -332,7 +353,7 @@ async def test_what_expired_is_not_brought_back(store, clock, act):
     clock.advance(TTL)
     assert not await act(store)
     assert await loaded(store) == []
-    assert dict(await store.stats()) == {"threads": 0, "loaded": 0}
+    assert await counts(store) == {"threads": 0, "loaded": 0}
 
 
 async def test_an_expired_thread_begins_anew(store, clock):
@@ -348,7 +369,7 @@ async def test_without_a_time_to_live_nothing_expires(make_store, clock):
     clock.advance(1e9)
     assert await loaded(store) == ["a"]
     await store.touch(SCOPE, ["a"])
-    assert dict(await store.stats()) == {"threads": 1, "loaded": 1}
+    assert await counts(store) == {"threads": 1, "loaded": 1}
 
 
 # -- the cap

@@ -5,6 +5,7 @@ from types import MappingProxyType, SimpleNamespace
 
 import pytest
 
+from tests.support import counts
 from tool_search_processor.errors import StoreError
 from tool_search_processor.meta_tools import receipt
 from tool_search_processor.stores import HistoryStore, LoadedToolStore, LoadScope
@@ -290,7 +291,7 @@ async def test_it_keeps_nothing_and_says_so():
     there = scope(load("a"))
     assert list(await store.loaded(there)) == ["a"]
     await store.touch(there, ["a"])
-    assert dict(await store.stats()) == {"threads": 0, "loaded": 0}
+    assert await counts(store) == {"threads": 0, "loaded": 0}
     for refused, doing in (
         (store.add(there, ["b"]), "load into"),
         (store.remove(there, ["a"]), "unload from"),

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from tests.support import counts
 from tool_search_processor import stores
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.stores import LoadScope, MemoryStore
@@ -43,7 +44,7 @@ def test_a_clock_is_a_function():
 async def test_the_least_recently_used_thread_goes_first(store):
     for thread_id in ("a", "b", "c"):
         await store.add(scope(thread_id), ["x"])
-    assert dict(await store.stats()) == {"threads": 2, "loaded": 2}
+    assert await counts(store) == {"threads": 2, "loaded": 2}
     assert await threads(store, "a", "b", "c") == ["b", "c"]
 
 

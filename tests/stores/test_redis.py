@@ -12,6 +12,7 @@ import redis
 import redis.asyncio
 
 from tests.stores import servers
+from tests.support import counts
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.stores import AddResult, LoadScope, RedisStore
 from tool_search_processor.stores.base import ClaimingStore, RenewingStore
@@ -100,9 +101,9 @@ async def test_a_thread_is_one_key_that_begins_with_the_prefix(redis_server):
         assert key.startswith("app:[a*]:1:threads:")
         assert client.hgetall(key) == {"#": "3", "+b": "1 3", "+a": "2 2"}
         assert 3_590_000 < client.pttl(key) <= 3_600_000
-    assert dict(await store.stats()) == {"threads": 1, "loaded": 2}
+    assert await counts(store) == {"threads": 1, "loaded": 2}
     await store.clear(scope(None))
-    assert dict(await store.stats()) == {"threads": 0, "loaded": 0}
+    assert await counts(store) == {"threads": 0, "loaded": 0}
     assert await other.loaded(SCOPE) == ("x",)
     await asyncio.gather(store.aclose(), other.aclose())
 
@@ -127,7 +128,7 @@ async def test_a_client_of_ones_own(redis_server, decode, protocol):
     assert await store.add(SCOPE, ["c"], max_loaded=2) == AddResult(added=("c",), evicted=("\u65e5",))
     assert await store.loaded(SCOPE) == await store.renew(SCOPE) == ("b", "c")
     assert await store.remove(SCOPE, ["b"]) == ("b",)
-    assert dict(await store.stats()) == {"threads": 1, "loaded": 1}
+    assert await counts(store) == {"threads": 1, "loaded": 1}
     await store.aclose()
     assert await client.ping(), "it stays the user's"
     await client.aclose()
@@ -151,9 +152,9 @@ async def test_threads_are_cleared_and_counted_in_batches(redis_server, monkeypa
     store = RedisStore(redis_server.url, timeout_seconds=30)
     await asyncio.gather(*(store.add(scope(f"t{n}"), ["a"]) for n in range(45)))
     await store.add(scope("t", "other"), ["a"])
-    assert dict(await store.stats()) == {"threads": 46, "loaded": 46}
+    assert await counts(store) == {"threads": 46, "loaded": 46}
     await store.clear(scope(None))
-    assert dict(await store.stats()) == {"threads": 1, "loaded": 1}
+    assert await counts(store) == {"threads": 1, "loaded": 1}
     await store.aclose()
 
 
@@ -328,7 +329,7 @@ async def test_a_call_is_claimed_once(redis_server):
         assert 59_000 < client.pttl(key) <= 60_000
     await one.release(SCOPE, "c1")
     assert await other.claim(SCOPE, "c1")
-    assert dict(await one.stats()) == {"threads": 0, "loaded": 0}
+    assert await counts(one) == {"threads": 0, "loaded": 0}
     await asyncio.gather(one.aclose(), other.aclose())
 
 
@@ -454,10 +455,10 @@ async def test_a_cluster_of_three_keeps_each_thread_in_one_slot(redis_cluster_po
     slots = {await client.cluster_keyslot(store._key(there)) * 3 // 16384 for there in scopes}
     assert slots == {0, 1, 2}, "the threads are spread over all nodes"
     await store.add(scope("t-1", "other"), ["x"])
-    assert dict(await store.stats()) == {"threads": 61, "loaded": 121}
+    assert await counts(store) == {"threads": 61, "loaded": 121}
     assert await store.remove(scopes[0], ["a", "b"]) == ("a", "b")
     await store.clear(scopes[1])
-    assert dict(await store.stats()) == {"threads": 59, "loaded": 117}
+    assert await counts(store) == {"threads": 59, "loaded": 117}
     await store.clear(scope(None))
-    assert dict(await store.stats()) == {"threads": 1, "loaded": 1}
+    assert await counts(store) == {"threads": 1, "loaded": 1}
     await client.aclose()

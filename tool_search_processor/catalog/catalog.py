@@ -78,7 +78,7 @@ class Catalog(Provider):
             transforms: What the tools go through, the first one innermost. Those that all requests
                 share are transformed as one list, those of a request as another.
             search: The strategy: a name, an index, or a factory of indexes.
-            reserved_names: Names that no tool may bear.
+            reserved_names: Names that no tool may bear; in a mapping, each with the option that changes it.
             provider_timeout_seconds: How long a provider may take to list its tools; then it is reported
                 and passed over, and asked again in the background. None waits for ever.
             max_stale_seconds: How long the last good list of a provider that fails is served; None serves
@@ -116,10 +116,9 @@ class Catalog(Provider):
         """Begin with what comes after the sources, and check what is known."""
         self.transforms = transforms
         self._components = self._components.through(transforms, owner=self.name)
-        self.reserved_names = frozenset(reserved_names)
-        self._uniting = Uniting(
-            transforms, reserved_names=self.reserved_names, drift=self._drift, owner=self.name
-        )
+        self._reserved = _with_options(reserved_names)
+        self.reserved_names = frozenset(self._reserved)
+        self._uniting = Uniting(transforms, reserved_names=self._reserved, drift=self._drift, owner=self.name)
         self._search = search
         self._indexes = IndexPool(search)
         self._shared = United()
@@ -156,7 +155,7 @@ class Catalog(Provider):
         other._set_up(  # noqa: SLF001 - of the same class
             (*self.transforms, *added),
             search=search,
-            reserved_names=self.reserved_names | frozenset(reserved_names),
+            reserved_names={**self._reserved, **_with_options(reserved_names)},
         )
         if not added:  # the names are the same: what one has seen, the other can tell of
             other._seen = self._seen  # noqa: SLF001
@@ -172,7 +171,7 @@ class Catalog(Provider):
         other._set_up(  # noqa: SLF001 - of the same class
             (*self.transforms, *as_transforms([transform])),
             search=self._search,
-            reserved_names=self.reserved_names,
+            reserved_names=self._reserved,
         )
         self.transforms, self._shared = other.transforms, other._shared  # noqa: SLF001
         self._components, self._uniting = other._components, other._uniting  # noqa: SLF001
@@ -405,3 +404,8 @@ class Catalog(Provider):
             fetch=fetch_from(shared, own),
             held=held,
         )
+
+
+def _with_options(names: Collection[str]) -> Mapping[str, str | None]:
+    """Return reserved names, each with the option that changes it, or None."""
+    return names if isinstance(names, Mapping) else dict.fromkeys(names)

@@ -67,7 +67,7 @@ class NameRegister:
 
         Args:
             taken: Tools that have their names already.
-            reserved: Names that no tool may have.
+            reserved: Names that no tool may have; in a mapping, each with the option that changes it.
             strict: Raise at the first clash.
             before: The `given` of the register before this one.
         """
@@ -156,7 +156,8 @@ class NameRegister:
         holder = self._holder(name)
         error: ConfigurationError
         if holder is None:
-            error = _reserved_error(name, offer.origin)
+            option = self._reserved.get(name) if isinstance(self._reserved, Mapping) else None
+            error = _reserved_error(name, offer.origin, option=option)
         else:
             error = DuplicateToolError(name, (holder[1], offer.origin))
         is_mistake = holder is None or holder[0] == offer.tool.original_name
@@ -177,9 +178,9 @@ def _held_text(name: str, original: str, origin: str) -> str:
     )
 
 
-def _reserved_error(name: str, origin: str) -> ReservedToolNameError:
+def _reserved_error(name: str, origin: str, *, option: str | None) -> ReservedToolNameError:
+    other_name = f", or give the meta-tool another name ({option}=)" if option else ""
     return ReservedToolNameError(
-        f"the tool {name!r} from {origin} bears the name of a meta-tool: rename it, put it in a namespace, "
-        "or give the meta-tool another name (search_tool_name=, load_tool_name=, call_tool_name=, "
-        "unload_tool_name=)"
+        f"the tool {name!r} from {origin} bears the name of a meta-tool: rename it, put it in a namespace"
+        f"{other_name}"
     )

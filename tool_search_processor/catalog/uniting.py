@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -78,7 +78,7 @@ class Uniting:
         self,
         transforms: tuple[Transform, ...],
         *,
-        reserved_names: Collection[str],
+        reserved_names: Mapping[str, str | None],
         drift: Drift,
         owner: str,
     ) -> None:
@@ -86,7 +86,7 @@ class Uniting:
 
         Args:
             transforms: The first one innermost.
-            reserved_names: Names that no tool may bear in the end.
+            reserved_names: Names that no tool may bear in the end, each with the option that changes it.
             drift: What watches the shared lists.
             owner: What errors call the catalog.
         """

@@ -26,6 +26,17 @@ class MetaToolNames:
         return (self.search, *second, *((self.unload,) if self.allow_unload else ()))
 
     @property
+    def options(self) -> dict[str, str]:
+        """The names of the meta-tools that are listed, each with the option that changes it."""
+        second = {
+            "load": {self.load: "load_tool_name"},
+            "auto_load": {},
+            "call": {self.call: "call_tool_name"},
+        }[self.mode]
+        third = {self.unload: "unload_tool_name"} if self.allow_unload else {}
+        return {self.search: "search_tool_name", **second, **third}
+
+    @property
     def loading(self) -> frozenset[str]:
         """The names of the meta-tools whose results load."""
         return {

@@ -17,6 +17,8 @@ from tool_search_processor.tools.names import is_tool_name
 
 TTL_SECONDS = 3600.0
 PROCESSOR_ID = "tool-search"
+NAME = "Tool Search Processor"
+"""What people are shown of a processor, whatever its id."""
 SEARCH_TOOL_NAME = "search_tools"
 _MODES = ("load", "auto_load", "call")
 _DETAILS = ("brief", "signature", "schema")

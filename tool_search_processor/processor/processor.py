@@ -37,6 +37,7 @@ from tool_search_processor.processor.listing import (
 from tool_search_processor.processor.load_answers import load_names
 from tool_search_processor.processor.loading import LoadedTools, thread_step
 from tool_search_processor.processor.options import (
+    NAME,
     PROCESSOR_ID,
     SEARCH_TOOL_NAME,
     TTL_SECONDS,
@@ -177,10 +178,11 @@ class ToolSearchProcessor:
             takes_pattern=search == "regex" or bool(getattr(search, "takes_pattern", False)),
         )
         self.id = processor_id(id, search_tool_name=search_tool_name)
+        self.name = NAME
         self.reserved_names = frozenset(names.present)
         # A catalog that is given keeps its options and its providers' state, and status() tells of them.
         cataloged = tools.adapted if isinstance(tools, Catalog) else partial(Catalog, tools)
-        self.catalog = cataloged(transforms=transforms, search=search, reserved_names=self.reserved_names)
+        self.catalog = cataloged(transforms=transforms, search=search, reserved_names=names.options)
         if not include_step_tools:
             unknown = (name for name in self._options.pinned if name not in self.catalog.known_aliases)
             warn_of_unknown(unknown, self.catalog.known_names)
@@ -369,8 +371,14 @@ class ToolSearchProcessor:
         await self._loads.clear(thread_id)
 
     async def stats(self) -> dict[str, Any]:
-        """Return counts: `tools` that all requests share, `threads`, and `loaded` over all threads."""
-        return {"tools": len((await self.catalog.view()).shared), **await self._store.stats()}
+        """Return `tools` that all requests share, and what the store tells.
+
+        `threads` and `loaded` are counts. `oldest_access` is when the thread that has been idle longest was
+        last renewed, in seconds since 1970 (or what the store's clock counts from); None without threads, and
+        where the store can't tell.
+        """
+        shared = (await self.catalog.view()).shared
+        return {"tools": len(shared), "oldest_access": None, **await self._store.stats()}
 
     def session(
         self, *, thread_id: str | None = None, context: Mapping[str, Any] | None = None

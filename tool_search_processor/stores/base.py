@@ -122,7 +122,11 @@ class LoadedToolStore(Protocol):
         ...
 
     async def stats(self) -> Mapping[str, Any]:
-        """Return `threads` and `loaded`, both counts over everything that is alive."""
+        """Return `threads` and `loaded`, both counts over everything that is alive.
+
+        A store that can tell adds `oldest_access`: when the thread that has been idle longest was last
+        renewed, in seconds of the store's clock; None without threads.
+        """
         ...
 
     async def aclose(self) -> None:

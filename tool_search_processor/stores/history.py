@@ -78,8 +78,8 @@ class HistoryStore:
         _refuse("clear")
 
     async def stats(self) -> Mapping[str, Any]:
-        """Return zeros: it keeps nothing."""
-        return {"threads": 0, "loaded": 0}
+        """Return zeros, and no access: it keeps nothing."""
+        return {"threads": 0, "loaded": 0, "oldest_access": None}
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to let go of."""

@@ -14,8 +14,13 @@ from tool_search_processor.plain import is_number
 from tool_search_processor.stores.base import AddResult, LoadScope
 
 _Key = tuple[str, str]
-# A thread's loaded names in load order, each with the number of its last use.
-_Thread = dict[str, int]
+
+
+class _Thread(dict[str, int]):
+    """A thread's loaded names in load order, each with the number of its last use."""
+
+    renewed: float
+    """When its time to live began, by the store's clock."""
 
 
 class MemoryStore:
@@ -61,6 +66,7 @@ class MemoryStore:
         )
         # cachetools breaks for good under unlocked use, reads included.
         self._lock = threading.Lock()
+        self._clock = clock
         self._uses = 0
 
     async def loaded(self, scope: LoadScope) -> Sequence[str]:
@@ -82,7 +88,7 @@ class MemoryStore:
         staying = {*keep, *names}
         with self._lock:
             key = _key(scope)
-            thread = dict(self._threads.get(key, ()))
+            thread = _Thread(self._threads.get(key, ()))
             for name in names:
                 if name in thread:
                     thread[name] = self._use()
@@ -105,14 +111,13 @@ class MemoryStore:
             thread = self._threads.get(key)
             if thread is not None:
                 called = {name: self._use() for name in names if name in thread}
-                # Setting it again is what begins the time to live anew: reading does not.
-                self._threads[key] = {**thread, **called}
+                self._keep(key, _Thread({**thread, **called}))
 
     async def remove(self, scope: LoadScope, names: Collection[str]) -> Sequence[str]:
         """Take names out, and return those that were there."""
         with self._lock:
             key = _key(scope)
-            thread = dict(self._threads.get(key, ()))
+            thread = _Thread(self._threads.get(key, ()))
             removed = tuple(name for name in names if thread.pop(name, None) is not None)
             if removed:
                 self._keep(key, thread)
@@ -128,17 +133,20 @@ class MemoryStore:
                 self._threads.pop(key, None)
 
     async def stats(self) -> Mapping[str, Any]:
-        """Return `threads` and `loaded`, counted over what is alive."""
+        """Return `threads`, `loaded` and `oldest_access` of what is alive."""
         with self._lock:
             # Read past the caches' own lookup: counting a thread is no use of it.
             alive = [Cache.__getitem__(self._threads, key) for key in self._threads]
-        return {"threads": len(alive), "loaded": sum(map(len, alive))}
+        oldest = min((thread.renewed for thread in alive), default=None)
+        return {"threads": len(alive), "loaded": sum(map(len, alive)), "oldest_access": oldest}
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to let go of."""
 
     def _keep(self, key: _Key, thread: _Thread) -> None:
         if thread:
+            # Setting it again is what begins the time to live anew: reading does not.
+            thread.renewed = self._clock()
             self._threads[key] = thread
         else:
             self._threads.pop(key, None)

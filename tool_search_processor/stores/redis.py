@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -20,6 +21,7 @@ from tool_search_processor.stores.redis_scripts import (
     CLAIM,
     REMOVE,
     RENEW,
+    STATS,
     TOUCH,
     UNCLAIM,
     Script,
@@ -152,16 +154,21 @@ class RedisStore:
         await self._each_key(f"{self._pattern(scope.processor_id)}:*", lambda key, client: client.unlink(key))
 
     async def stats(self) -> Mapping[str, Any]:
-        """Return `threads` and `loaded`, counted by a scan of the whole key space.
+        """Return `threads`, `loaded` and `oldest_access`, by a scan of the whole key space.
+
+        When a thread was last renewed follows from the life that it has left: with `ttl_seconds=None`, or
+        where every thread was made so, `oldest_access` is None.
 
         Raises:
             StoreError: When the server can't be reached.
         """
         pattern = f"{self._prefix.translate(_GLOB)}:threads:*"
-        sizes = await self._each_key(pattern, lambda key, client: client.hlen(key))
+        found = await self._each_key(pattern, lambda key, client: STATS.run(client, key, ()))
         # One field of each thread is the counter; a thread that expired meanwhile has none.
-        alive = [size - 1 for size in sizes if size]
-        return {"threads": len(alive), "loaded": sum(alive)}
+        alive = [(size - 1, left) for size, left in found if size]
+        lives = [left for _, left in alive if left >= 0] if self._ttl != _FOR_EVER else []
+        oldest = time.time() - (self._ttl - min(lives)) / 1000 if lives else None
+        return {"threads": len(alive), "loaded": sum(size for size, _ in alive), "oldest_access": oldest}
 
     async def claim(self, scope: LoadScope, call_id: str) -> bool:
         """Return True to the first who asks for a call of the scope's thread and run, else False.

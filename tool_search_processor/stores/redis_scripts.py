@@ -111,6 +111,11 @@ return 0
 """
 
 
+_STATS = """
+return {redis.call('HLEN', KEYS[1]), redis.call('PTTL', KEYS[1])}
+"""
+
+
 class Script:
     """A script that is sent whole once, and by its hash from then on."""
 
@@ -128,6 +133,7 @@ RENEW = Script(_RENEW)
 TOUCH = Script(_TOUCH)
 REMOVE = Script(_REMOVE)
 ADD = Script(_ADD)
+STATS = Script(_STATS)
 CLAIM = Script(_CLAIM)
 UNCLAIM = Script(_UNCLAIM)
 

@@ -46,6 +46,18 @@ META = ["search_tools", "call_tool"]
 # -- decorators
 
 
+@pytest.mark.parametrize(
+    ("name", "option"), [("search_tools", "search_tool_name"), ("call_tool", "call_tool_name")]
+)
+def test_a_meta_tool_s_name_is_refused_with_the_server_s_own_option(name, option):
+    with pytest.raises(ReservedToolNameError, match=rf"another name \({option}=\)\Z"):
+        ToolServer([Tool(name)])
+    with pytest.raises(ReservedToolNameError, match=rf"rename it, or change {option}\Z"):
+        ToolServer().register_tool(Tool(name))
+    with pytest.raises(ReservedToolNameError, match=r"\(search_tool_name=\)\Z"):
+        ToolServer([Tool("load_tool")], search_tool_name="load_tool")
+
+
 async def test_registering_is_a_decorator_with_and_without_arguments():
     server = ToolServer()
 

@@ -206,7 +206,7 @@ class ToolServer(Registry, Runner):
             sources,
             transforms=transforms,
             search=search,
-            reserved_names=self.options.names.present,
+            reserved_names=self.options.names.options,
             provider_timeout_seconds=provider_timeout_seconds,
             on_change=on_change,
             name=name,
