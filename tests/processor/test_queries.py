@@ -22,11 +22,8 @@ OTHER = Tool("other", description="Does [nothing].")
     ],
 )
 async def test_a_text_is_found_as_it_stands_and_the_answer_says_so(query, why, search):
-    processor = (
-        ToolSearchProcessor([*CATALOG, COMPILE, OTHER], search=search())
-        if search is RegexIndex
-        else (ToolSearchProcessor([*CATALOG, COMPILE, OTHER], search=search))
-    )
+    strategy = search() if search is RegexIndex else search
+    processor = ToolSearchProcessor([*CATALOG, COMPILE, OTHER], search=strategy)
     answer = await Run(processor).search(query)
     assert names(answer["results"]) == ["compile"]
     assert answer["total"] == 1
@@ -53,10 +50,8 @@ async def test_of_several_each_is_tried_by_itself_and_all_are_counted():
 
 async def test_a_text_that_nobody_has_is_a_bad_pattern_still():
     processor = ToolSearchProcessor([COMPILE], search="regex")
-    for query in ("(", "[" * 200):
+    for query in ("we(", "[" * 200):
         answer = await Run(processor).search(query)
-        if query == "(":
-            continue
         assert answer["results"] == []
         with pytest.raises(InvalidPatternError):
             await processor.search(query)

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from tool_search_processor.search.scripts import script_terms
+
 if TYPE_CHECKING:
     import Stemmer  # type: ignore[import-not-found]  # it brings no types
 
@@ -139,7 +141,7 @@ def terms_of(word: str) -> tuple[str, ...]:
 
     `createPullRequest` gives create, pull, request and createpullrequest; `OAuth2` auth, 2, oauth and
     oauth2; `k8s` only itself (single letters say nothing); Chinese, Japanese, Korean and Thai give
-    overlapping pairs of characters.
+    overlapping pairs of characters, without particles and endings; of those alone nothing is left.
     """
     found = _terms.get(word)
     if found is None:
@@ -196,7 +198,7 @@ def _split(word: str) -> Iterator[str]:
         if not piece:
             continue
         if _SCRIPT.match(piece):
-            yield from _pairs(piece)
+            yield from script_terms(piece)
         elif piece.isascii():
             yield from _split_ascii(piece)
         else:
@@ -224,13 +226,6 @@ def _humps(word: str) -> str:
     return "".join(
         f" {b}" if b.isupper() and a.islower() else b for a, b in zip(" " + word, word, strict=False)
     )
-
-
-def _pairs(run: str) -> Iterator[str]:
-    if len(run) == 1:
-        yield run
-    for start in range(len(run) - 1):
-        yield run[start : start + 2]
 
 
 _stemming = threading.Lock()
