@@ -30,6 +30,7 @@ ROWS = {
         "tools",
         "components",
         "search.base",
+        "search.scripts",
         "search.text",
         "search.documents",
     ],

@@ -70,9 +70,7 @@ _THAI_FUNCTION = re.compile(
 
 def script_terms(run: str) -> Iterator[str]:
     """Yield the terms of a run of characters of these scripts."""
-    if len(run) == 1:
-        yield run
-    elif _KANA.search(run):
+    if _KANA.search(run):
         yield from _japanese(run)
     elif _HANGUL.search(run):
         yield from pairs(_korean_stem(run))

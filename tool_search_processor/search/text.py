@@ -198,7 +198,8 @@ def _split(word: str) -> Iterator[str]:
         if not piece:
             continue
         if _SCRIPT.match(piece):
-            yield from script_terms(piece)
+            # A word of one character may be anything; beside others the same is a particle.
+            yield from (word,) if len(word) == 1 else script_terms(piece)
         elif piece.isascii():
             yield from _split_ascii(piece)
         else:
