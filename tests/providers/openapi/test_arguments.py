@@ -159,6 +159,7 @@ def test_a_body_that_does_not_say_whether_it_is_required_is_so_where_a_field_is(
     assert arguments(unstated(PET))["required"] == ["name"]
     assert arguments(unstated({**PET, "minProperties": 1}))["required"] == ["body"]
     assert "required" not in arguments(unstated({"properties": {"a": TEXT}}))
+    assert "required" not in arguments(unstated({"properties": {"a": TEXT}, "required": ["ghost"]}))
     parameter = {"name": "pet", "in": "body", "schema": PET}
     (tool,) = tools({"/p": {"post": {"parameters": [parameter]}}}, version="2.0")
     assert tool.parameters["required"] == ["name"]

@@ -53,7 +53,8 @@ def add_body(signature: Signature, body: Node | None, *, reader: SchemaReader, b
     schema = reader.read(media.get("schema"), base=base)
     kind = _body_kind(media_type, reader.target(schema))
     flat = None if kind == "raw" else reader.fields(schema)
-    needed = flat[1] if flat else mapping_of(reader.target(schema)).get("required")
+    whole = reader.target(schema).get("required", ())
+    needed = whole if flat is None else [name for name in flat[1] if name in flat[0]]
     stated = body.get("required")
     required = stated if isinstance(stated, bool) else bool(needed)
     sent = _sent(kind, media_type, media, reader, schema, required=required)
@@ -67,8 +68,8 @@ def add_body(signature: Signature, body: Node | None, *, reader: SchemaReader, b
     for name, wire_name in fields.items():
         value = flat[0][wire_name]
         shown = file_schema(value) if wire_name in sent["files"] | sent["file_or_text"] else value
-        signature.add(name, shown, required=required and wire_name in flat[1])
-    optional = () if required else tuple(name for name, wire in fields.items() if wire in flat[1])
+        signature.add(name, shown, required=required and wire_name in needed)
+    optional = () if required else tuple(name for name, wire in fields.items() if wire in needed)
     signature.body = Body(**sent, argument=None, fields=fields, needed=optional)
 
 

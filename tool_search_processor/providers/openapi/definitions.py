@@ -196,10 +196,10 @@ def _output_schema(
 
 def _accept(kinds: Sequence[str]) -> str:
     """Return what the request says it takes: JSON where the operation has it."""
-    json_kinds = [kind for kind in kinds if is_json(kind) and "*" not in kind]
+    json_kinds = [kind for kind in kinds if kind and is_json(kind) and "*" not in kind]
     if json_kinds:
         return ", ".join((*json_kinds, "*/*;q=0.1"))
-    return ", ".join(kinds) or "*/*"
+    return ", ".join(filter(None, kinds)) or "*/*"
 
 
 def _security(document: Document, node: OperationNode) -> tuple[tuple[str, ...], ...]:
