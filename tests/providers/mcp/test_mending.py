@@ -156,10 +156,8 @@ async def test_a_list_that_fails_otherwise_is_told():
     [
         ({"structuredContent": {"n": 1}}, '{"n": 1}'),
         ({"content": None, "structuredContent": {"n": 1}}, '{"n": 1}'),
-        ({"content": "just a text"}, "just a text"),
         ({"content": [], "structuredContent": [1, 2]}, '{"result": [1, 2]}'),
         ({"content": {"type": "text", "text": "one block"}}, "one block"),
-        ({"content": 7}, "[unknown kind: content that can't be read, not shown]"),
     ],
 )
 async def test_a_result_of_a_form_that_the_protocol_does_not_have_is_read(given, told):

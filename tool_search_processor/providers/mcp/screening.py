@@ -144,9 +144,9 @@ class Screen:
 
 
 def _with_content(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
-    """Return a tool's result with a list of blocks, where there is one block, a text or none in its place.
+    """Return a tool's result with a list of blocks, where there is one block or none in its place.
 
-    Data that is no object is put into one, unless the protocol takes any.
+    Data that isn't an object is put into one, unless the protocol takes any.
     """
     if result.get("resultType", "complete") != "complete":
         return result
@@ -154,10 +154,9 @@ def _with_content(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
     if data is not None and not isinstance(data, Mapping) and not takes_any:
         result = {**result, "structuredContent": {"result": data}}
     content = result.get("content")
-    if isinstance(content, list):
-        return result
-    block = {"type": "text", "text": content} if isinstance(content, str) else content
-    return {**result, "content": [block] if block else []}
+    if content is None or isinstance(content, Mapping):
+        result = {**result, "content": [content] if content else []}
+    return result
 
 
 def _key_of(method: str) -> str:
