@@ -73,7 +73,7 @@ def policy(hidden: set[str]) -> Any:
     options=st.fixed_dictionaries(
         {
             "mode": st.sampled_from(["normal", "discovery"]),
-            "result_format": st.sampled_from(["json", "markdown"]),
+            "result_format": st.sampled_from(["json", "markdown", "mcp"]),
             "top_k": st.sampled_from([1, 5]),
         }
     ),

@@ -179,8 +179,8 @@ def _held_text(name: str, original: str, origin: str) -> str:
 
 
 def _reserved_error(name: str, origin: str, *, option: str | None) -> ReservedToolNameError:
-    other_name = f", or give the meta-tool another name ({option}=)" if option else ""
+    options = f"{option}=" if option else "search_tool_name= and the like"
     return ReservedToolNameError(
-        f"the tool {name!r} from {origin} bears the name of a meta-tool: rename it, put it in a namespace"
-        f"{other_name}"
+        f"the tool {name!r} from {origin} bears the name of a meta-tool: rename it, put it in a namespace, "
+        f"or give the meta-tool another name ({options})"
     )

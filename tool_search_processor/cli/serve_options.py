@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import get_args
 
 from tool_search_processor.cli.choices import add_search_options
+from tool_search_processor.server.front.options import ResultFormat
 from tool_search_processor.server.front.sessions import MAX_SESSIONS
 from tool_search_processor.server.serving import MAX_CONNECTIONS
 
@@ -137,9 +139,9 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--top-k", metavar="N", type=int, default=5, help="results of a search (default 5)")
     group.add_argument(
         "--result-format",
-        choices=("json", "markdown"),
+        choices=get_args(ResultFormat),
         default="json",
-        help="the text of a search's answer: all of it (default), or a third as long",
+        help="a search's answer: data (default), short text beside it, or entries of tools/list",
     )
     group.add_argument(
         "--mask-error-details",

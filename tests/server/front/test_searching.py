@@ -1,13 +1,25 @@
 """The search tool's answer: always one shape, whatever is asked."""
 
 import asyncio
+import json
 import math
 from itertools import chain
 
 import jsonschema
+import mcp_types as types
 import pytest
 
-from tests.server.front.support import connected, create_issue, found, front, names, search, text
+from tests.server.front.support import (
+    WAYS,
+    connected,
+    create_issue,
+    found,
+    front,
+    list_issues,
+    names,
+    search,
+    text,
+)
 from tests.support import make, needs
 from tool_search_processor.search.base import Hit
 from tool_search_processor.server.mcp import ToolServer, on_demand
@@ -235,6 +247,35 @@ async def test_markdown_is_short_and_holds_what_a_call_needs_and_the_data_stays_
     )
     assert result.structured_content["results"][0]["name"] == "book"
     assert text(more).endswith(f"\n\nnext_cursor: {more.structured_content['next_cursor']}")
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_results_may_be_entries_of_the_list_of_tools(way):
+    noted = create_issue.replace(
+        metadata={"title": "New issue", "_meta": {"example.com/team": "core"}, "icons": [{"src": "a.png"}]}
+    )
+    plain = ToolServer([noted, list_issues])
+    server = ToolServer(
+        [on_demand(noted), on_demand(list_issues), *MANY], result_format="mcp", mode="discovery"
+    )
+    async with connected(plain, way) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+    async with connected(server, way) as client:
+        (search,) = [tool for tool in (await client.list_tools()).tools if tool.name == "search_tools"]
+        result = await client.call_tool("search_tools", {"query": "create an issue", "limit": 2})
+    data = result.structured_content
+    assert json.loads(text(result)) == data
+    jsonschema.validate(data, search.output_schema)
+    for entry in data["results"]:
+        meta = entry.pop("_meta")
+        same = types.Tool.model_validate(entry)
+        assert same == listed[same.name].model_copy(update={"meta": None})
+        assert (meta["namespace"], meta["tags"]) == ("github", ["github"])
+        assert 0 < meta["score"] <= 1
+        assert meta.get("example.com/team") == ("core" if same.name == "create_issue" else None)
+    assert [entry["name"] for entry in data["results"]] == ["create_issue", "list_issues"]
+    assert data["results"][0]["outputSchema"]["type"] == "object"
+    assert data["results"][0]["icons"] == [{"src": "a.png"}]
 
 
 async def test_a_long_description_is_cut_and_tools_without_one_are_found_by_name():

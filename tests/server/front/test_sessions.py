@@ -325,7 +325,7 @@ def test_a_session_that_was_ended_is_not_brought_back_by_its_last_request():
         ({"top_k": 0}, "top_k is a whole number from 1 to 100, found 0"),
         ({"top_k": 101}, "found 101"),
         ({"top_k": True}, "found True"),
-        ({"result_format": "xml"}, "result_format is 'json' or 'markdown'"),
+        ({"result_format": "xml"}, "result_format is 'json', 'markdown' or 'mcp'"),
         ({"filter": "no"}, "pass the function itself"),
         ({"filter": lambda tool, context: True}, "does not take one argument"),
         ({"search_tool_name": "a b"}, "can't be named 'a b'"),

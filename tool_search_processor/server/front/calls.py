@@ -50,6 +50,7 @@ class FrontCalls:
                 takes_pattern=options.takes_pattern,
                 default_limit=options.top_k,
                 tags=tags,
+                result_format=options.result_format,
             ),
             definitions.call_tool(options.names),
         ]

@@ -9,7 +9,8 @@ from typing import Any
 from tool_search_processor import meta_tools
 from tool_search_processor.meta_tools import MetaToolNames
 from tool_search_processor.search.base import Hit
-from tool_search_processor.server.front.options import MAX_LIMIT
+from tool_search_processor.server.front.options import MAX_LIMIT, ResultFormat
+from tool_search_processor.server.front.results import wire_tool
 from tool_search_processor.tools import Tool
 
 _DESCRIPTION_CHARACTERS = 1000
@@ -17,38 +18,74 @@ _DESCRIPTION_CHARACTERS = 1000
 SEARCH_FAILED = "Error: the search does not work right now. Try once more later."
 BAD_CURSOR = "This cursor belongs to another query: search again without one."
 
-_SEARCH_ANSWER: dict[str, Any] = {
+_SCORE = {"type": "number", "description": "From 0 to 1; 1 where nothing was asked for."}
+_ANNOTATIONS = {"type": "object", "description": "readOnlyHint, destructiveHint …"}
+_RESULT: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "results": {
-            "type": "array",
-            "description": "The tools, best first.",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string"},
-                    "title": {"type": ["string", "null"]},
-                    "description": {"type": "string"},
-                    "namespace": {"type": ["string", "null"]},
-                    "score": {"type": "number", "description": "From 0 to 1; 1 where nothing was asked for."},
-                    "parameters": {"type": "object", "description": "JSON Schema of the arguments."},
-                    "annotations": {"type": "object", "description": "readOnlyHint, destructiveHint …"},
-                },
-                "required": [
-                    "name", "title", "description", "namespace", "score", "parameters", "annotations",
-                ],
-            },
-        },
-        "total": {"type": ["integer", "null"], "description": "How many match; null where it can't be told."},
-        "next_cursor": {"type": ["string", "null"], "description": "Gives the results after these."},
-        "message": {"type": "string"},
+        "name": {"type": "string"},
+        "title": {"type": ["string", "null"]},
+        "description": {"type": "string"},
+        "namespace": {"type": ["string", "null"]},
+        "score": _SCORE,
+        "parameters": {"type": "object", "description": "JSON Schema of the arguments."},
+        "annotations": _ANNOTATIONS,
     },
-    "required": ["results", "total", "next_cursor", "message"],
-}  # fmt: skip
+    "required": ["name", "title", "description", "namespace", "score", "parameters", "annotations"],
+}
+_MCP_RESULT: dict[str, Any] = {
+    "type": "object",
+    "description": "An entry of tools/list.",
+    "properties": {
+        "name": {"type": "string"},
+        "title": {"type": "string"},
+        "description": {"type": "string"},
+        "inputSchema": {"type": "object", "description": "JSON Schema of the arguments."},
+        "outputSchema": {"type": "object", "description": "JSON Schema of the structured content."},
+        "annotations": _ANNOTATIONS,
+        "_meta": {
+            "type": "object",
+            "properties": {
+                "score": _SCORE,
+                "namespace": {"type": ["string", "null"]},
+                "tags": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["score", "namespace", "tags"],
+        },
+    },
+    "required": ["name", "description", "inputSchema", "_meta"],
+}
+
+
+def _answer_schema(result_format: ResultFormat) -> dict[str, Any]:
+    results = {
+        "type": "array",
+        "description": "The tools, best first.",
+        "items": _MCP_RESULT if result_format == "mcp" else _RESULT,
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "results": results,
+            "total": {
+                "type": ["integer", "null"],
+                "description": "How many match; null where it can't be told.",
+            },
+            "next_cursor": {"type": ["string", "null"], "description": "Gives the results after these."},
+            "message": {"type": "string"},
+        },
+        "required": ["results", "total", "next_cursor", "message"],
+    }
 
 
 def search_tool(
-    names: MetaToolNames, *, inventory: str, takes_pattern: bool, default_limit: int, tags: Sequence[str]
+    names: MetaToolNames,
+    *,
+    inventory: str,
+    takes_pattern: bool,
+    default_limit: int,
+    tags: Sequence[str],
+    result_format: ResultFormat,
 ) -> Tool:
     """Return the search tool's definition; see `meta_tools.search_tool`."""
     base = meta_tools.search_tool(
@@ -74,7 +111,7 @@ def search_tool(
                 },
             },
         },
-        output_schema=_SEARCH_ANSWER,
+        output_schema=_answer_schema(result_format),
         annotations={"title": "Search tools", "readOnlyHint": True, "openWorldHint": False},
         metadata={"title": "Search tools"},
     )
@@ -94,9 +131,11 @@ def call_tool(names: MetaToolNames) -> Tool:
     )
 
 
-def search_result(tool: Tool, hit: Hit | None) -> dict[str, Any]:
+def search_result(tool: Tool, hit: Hit | None, *, result_format: ResultFormat) -> dict[str, Any]:
     """Return one tool of an answer; without a hit, as listed where nothing was asked for."""
     found = meta_tools.search_result(tool, score=hit.score if hit else 1.0, loaded=False, detail="schema")
+    if result_format == "mcp":
+        return _mcp_result(tool, score=found["score"])
     return {
         "name": tool.name,
         "title": _title(tool),
@@ -106,6 +145,13 @@ def search_result(tool: Tool, hit: Hit | None) -> dict[str, Any]:
         "parameters": found["parameters"],
         "annotations": tool.to_mcp().get("annotations", {}),
     }
+
+
+def _mcp_result(tool: Tool, *, score: float) -> dict[str, Any]:
+    """Return a tool as its entry in `tools/list`, which also says how well it fits."""
+    entry = wire_tool(tool).model_dump(mode="json", by_alias=True, exclude_none=True)
+    about = {"score": score, "namespace": tool.namespace, "tags": sorted(tool.tags)}
+    return {**entry, "_meta": {**entry.get("_meta", {}), **about}}
 
 
 def search_answer(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
 from tool_search_processor.filters import Filter, require_filter
@@ -12,8 +12,8 @@ from tool_search_processor.server.front.modes import Mode, ModeFor, check_mode
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.names import is_tool_name
 
-ResultFormat = Literal["json", "markdown"]
-"""How a search's answer reads as text; its structured content is the same for both."""
+ResultFormat = Literal["json", "markdown", "mcp"]
+"""How a search's answer reads; see `ToolServer`."""
 
 MAX_LIMIT = 100
 """The most results of one answer."""
@@ -44,8 +44,10 @@ class FrontOptions:
         check_mode(self.mode)
         if self.mode_for is not None and not callable(self.mode_for):
             raise ConfigurationError(f"mode_for is a function (context) -> mode, found {self.mode_for!r:.80}")
-        if self.result_format not in ("json", "markdown"):
-            raise ConfigurationError(f"result_format is 'json' or 'markdown', found {self.result_format!r}")
+        if self.result_format not in get_args(ResultFormat):
+            raise ConfigurationError(
+                f"result_format is 'json', 'markdown' or 'mcp', found {self.result_format!r:.80}"
+            )
         if (
             isinstance(self.top_k, bool)
             or not isinstance(self.top_k, int)

@@ -46,7 +46,8 @@ async def search(view: ToolView, arguments: Mapping[str, Any]) -> SearchAnswer:
     given = meta_tools.read_search(arguments, default_limit=view.options.top_k, max_limit=MAX_LIMIT)
     start = _start(arguments.get("cursor"), given)
     if start is None:
-        return _answer((), total=None, next_cursor=None, message=BAD_CURSOR)
+        content = search_answer((), total=None, next_cursor=None, message=BAD_CURSOR)
+        return SearchAnswer(content=content, tools=())
     asked = {telemetry.QUERIES: len(given.queries), telemetry.QUERY_LENGTH: sum(map(len, given.queries))}
     with view.admission() as admission, telemetry.span("tool_search.search", asked) as span:
         call, left_out = await narrow(view.catalog, given, admission=admission, without=view.unsearched)
@@ -58,13 +59,15 @@ async def search(view: ToolView, arguments: Mapping[str, Any]) -> SearchAnswer:
     notes, problem = said_of(rankings)
     told = f"{left_out}{notes}{problem or _message(view, call, found=len(page))}"
     searched = replace(call, queries=tuple(ranking.query for ranking in rankings))
-    answer = _answer(
-        page,
+    results = [search_result(tool, hit, result_format=view.options.result_format) for hit, tool in page]
+    content = search_answer(
+        results,
         total=await _total(view, searched, found=found, is_all=next_cursor is None),
         next_cursor=next_cursor,
         message=more_text(told, next_cursor=next_cursor),
     )
-    return replace(answer, top_score=best) if call.queries else answer
+    tools = [tool for _, tool in page]
+    return SearchAnswer(content=content, tools=tools, top_score=best if call.queries else None)
 
 
 async def _find(
@@ -108,14 +111,6 @@ def _message(view: ToolView, call: SearchCall, *, found: int) -> str:
     if not found:
         return meta_tools.nothing_found_text(call.queries, tags=call.tags)
     return meta_tools.found_text(view.options.names, found=found, newly_loaded=(), loaded=0)
-
-
-def _answer(
-    found: Sequence[_Found], *, total: int | None, next_cursor: str | None, message: str
-) -> SearchAnswer:
-    results = [search_result(tool, hit) for hit, tool in found]
-    content = search_answer(results, total=total, next_cursor=next_cursor, message=message)
-    return SearchAnswer(content=content, tools=[tool for _, tool in found])
 
 
 def _cursor(start: int, call: SearchCall) -> str:

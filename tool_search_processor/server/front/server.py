@@ -127,7 +127,9 @@ class ToolServer(Registry, Runner):
             call_tool_name: The name of the tool that runs another.
             search: How tools are searched; see `Catalog`.
             top_k: Results of a search unless it says otherwise, from 1 to 100.
-            result_format: The text of a search's answer: all of it as JSON, or short as Markdown.
+            result_format: How a search answers: "json", all of it as text; "markdown", short text, with the
+                same structured content; "mcp", each result as an entry of `tools/list` (`inputSchema`,
+                `outputSchema`, `annotations` …), with `score`, `namespace` and `tags` in its `_meta`.
             search_when_empty: Whether `discovery` lists the meta-tools even while there is nothing to find:
                 for providers that may come later, and clients that list once.
             always_visible: Names or tags of tools that every mode lists, beside the meta-tools; searches
