@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
-import importlib.util
 import weakref
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +21,7 @@ from tool_search_processor.providers.mcp.listing import TOOLS, Marks, ToolImport
 from tool_search_processor.providers.mcp.offer_tools import OfferTools
 from tool_search_processor.providers.mcp.offers import Offers
 from tool_search_processor.providers.mcp.screening import Screen
+from tool_search_processor.providers.mcp.sdk import check_installed, load_sdk
 from tool_search_processor.providers.mcp.settings import (
     CALL_TIMEOUT_SECONDS,
     Approval,
@@ -136,7 +135,7 @@ class MCPProvider(Provider):
             elicitation=elicitation,
             list_roots=list_roots,
         )
-        _check_installed()
+        check_installed()
         self.name = name
         self.namespace = namespace
         self.transport = transport
@@ -248,7 +247,7 @@ class MCPProvider(Provider):
             ConfigurationError: It is no server.
             ImportError: The SDK is not installed.
         """
-        _check_installed()
+        check_installed()
         transport = InMemoryTransport(server=server)
         return cls(
             transport, name=(server.name or "server") if name is None else name, namespace=name, **options
@@ -345,9 +344,9 @@ class MCPProvider(Provider):
         return await self._listed(self._offers.prompts)
 
     async def warm_up(self) -> None:
-        """Import the SDK, which takes seconds on a busy machine, outside of every event loop."""
+        """Import the SDK, so that no server's time has to include it."""
         if not self._is_warm:
-            await asyncio.to_thread(importlib.import_module, "mcp")
+            await load_sdk()
             self._is_warm = True
 
     async def aclose(self) -> None:
@@ -404,8 +403,3 @@ class MCPProvider(Provider):
     async def __aexit__(self, *exc_info: object) -> None:
         """Close it."""
         await self.aclose()
-
-
-def _check_installed() -> None:
-    if importlib.util.find_spec("mcp") is None:  # not imported here: that takes half a second
-        raise ImportError('MCPProvider needs the mcp SDK: pip install "tool-search-processor[mcp]"')

@@ -93,7 +93,7 @@ def _is_said(block: Mapping[str, Any], said: Collection[str]) -> bool:
 def _said_by(structured: Any) -> frozenset[str]:
     """Return the texts that say no more than structured content: its strings, and its parts as JSON."""
     parts = [structured]
-    for _ in range(_LEVELS):  # a value that is no object is sent as {"result": …}, a list as a block an item
+    for _ in range(_LEVELS):  # a list is often sent as {"result": […]} with a block of text for each item
         parts += [part for each in parts for part in parts_of(each)]
     return frozenset(_strings_in(structured)) | frozenset(map(_canonical, parts))
 
