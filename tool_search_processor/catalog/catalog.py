@@ -403,6 +403,7 @@ class Catalog(Provider):
             indexes=self._indexes,
             fetch=fetch_from(shared, own),
             held=held,
+            has_outage=lambda: self.failure() is not None,
         )
 
 

@@ -31,6 +31,7 @@ class CatalogView:
         indexes: IndexPool,
         fetch: Fetch | None = None,
         held: Sequence[Tool] = (),
+        has_outage: Callable[[], bool] = lambda: False,
     ) -> None:
         """Put a view together.
 
@@ -40,10 +41,12 @@ class CatalogView:
             indexes: Where to search.
             fetch: Looks a tool up where transforms have their own `get_tool`; None looks in the list.
             held: Changed tools that are no part of the view until they are accepted.
+            has_outage: Tells whether a provider can't be reached now.
         """
         self.shared = shared
         self.own = own
         self.held = held
+        self.has_outage = has_outage
         self._indexes = indexes
         self._fetch = fetch
         self._added: frozenset[str] = frozenset()
@@ -119,7 +122,9 @@ class CatalogView:
             return self
         kept = (tool for tool in self.own if tool.name not in more)
         own = ToolSet([*kept, *more.values()], places=self.own.places)
-        view = CatalogView(self.shared, own, indexes=self._indexes, fetch=self._fetch)
+        view = CatalogView(
+            self.shared, own, indexes=self._indexes, fetch=self._fetch, has_outage=self.has_outage
+        )
         view._added = self._added | more.keys()
         return view
 
@@ -135,7 +140,9 @@ class CatalogView:
 
     def searched_by(self, indexes: IndexPool) -> CatalogView:
         """Return this view with other indexes to search it by."""
-        view = CatalogView(self.shared, self.own, indexes=indexes, fetch=self._fetch)
+        view = CatalogView(
+            self.shared, self.own, indexes=indexes, fetch=self._fetch, has_outage=self.has_outage
+        )
         view._added = self._added
         return view
 

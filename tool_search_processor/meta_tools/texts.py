@@ -21,6 +21,7 @@ _MAX_TOLD = 3
 _LAST_WORD = re.compile(r"\s+\S*\Z")
 
 EMPTY_QUERY = "The query is empty. Say in a few words what you need to do, such as 'create github issue'."
+OUTAGE = "Some tools can't be reached now."
 NO_NAMES = "No tool was named. Give tool_names: a list of names as the search gave them."
 
 
@@ -125,11 +126,33 @@ def literal_text(query: str, *, is_pattern: bool) -> str:
     return f"{clip(query)!r} {why}, so it was searched for as plain text. "
 
 
-def nothing_found_text(queries: Sequence[str], *, tags: Collection[str]) -> str:
-    """Return the sentence for a search without a match."""
+def nothing_found_text(
+    queries: Sequence[str],
+    *,
+    tags: Collection[str],
+    listed: Sequence[str] = (),
+    has_outage: bool = False,
+) -> str:
+    """Return the sentence for a search without a match.
+
+    Args:
+        queries: What was looked for.
+        tags: What the search was narrowed to.
+        listed: Tools that fit and that the search left out, since they are listed anyway.
+        has_outage: Whether there may be tools that can't be reached now.
+    """
     asked = " or ".join(repr(clip(query)) for query in queries[:_MAX_TOLD])
+    if listed:
+        fits = " or ".join(listed[:_MAX_TOLD])
+        return f"No further tool matches {asked}, but what is listed already does: call {fits}."
     if tags:
-        return f"No tool matches {asked} with a tag of {_listed(tags)}. Search again without tags."
+        unreached = f" {OUTAGE}" if has_outage else ""
+        return f"No tool matches {asked} with a tag of {_listed(tags)}.{unreached} Search again without tags."
+    if has_outage:
+        return (
+            f"No tool that can be reached matches {asked}. {OUTAGE} One that fits may be among those: try "
+            "other words once, and if that finds nothing, say that it can't be done now."
+        )
     return (
         f"No tool matches {asked}. Try other words once, for the action and the thing it acts on; "
         "if that finds nothing, no tool fits: stop searching and say so."

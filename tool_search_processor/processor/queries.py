@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,9 @@ from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.meta_tools import literal_text
 from tool_search_processor.processor.discovery import Ranked, rank
+from tool_search_processor.tools import Tool
+
+_LISTED_DEPTH = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,3 +63,23 @@ def said_of(rankings: Sequence[Ranking]) -> tuple[str, str | None]:
     """Return what goes before an answer to several queries, and what is wrong with the first bad one."""
     problem = next((str(ranking.problem) for ranking in rankings if ranking.problem), None)
     return "".join(ranking.note for ranking in rankings), problem
+
+
+async def listed_fits(
+    view: CatalogView, queries: Sequence[str], *, listed: Mapping[str, Tool], min_score: float = 0.0
+) -> list[str]:
+    """Return the names of listed tools that queries find, each query's best first.
+
+    Args:
+        view: Where to search; it holds the listed tools, too.
+        queries: What is looked for.
+        listed: The tools that the request may call, and that its searches leave out.
+        min_score: The least score.
+    """
+    found: dict[str, None] = {}
+    for query in queries if any(view.get(name) is not None for name in listed) else ():
+        with contextlib.suppress(InvalidPatternError):
+            hits = await view.search(query, limit=_LISTED_DEPTH)
+            fits = (hit.name for hit in hits if hit.score > 0 and hit.score >= min_score)
+            found |= dict.fromkeys(name for name in fits if name in listed)
+    return list(found)

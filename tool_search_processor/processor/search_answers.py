@@ -20,7 +20,7 @@ from tool_search_processor.processor.discovery import (
 )
 from tool_search_processor.processor.frames import StepFrame
 from tool_search_processor.processor.loading import LoadOutcome
-from tool_search_processor.processor.queries import Ranking, rank_query, said_of
+from tool_search_processor.processor.queries import Ranking, listed_fits, rank_query, said_of
 from tool_search_processor.tools import ToolContext
 
 logger = logging.getLogger(__name__)
@@ -146,9 +146,14 @@ async def _message(
         seen = () if frame.names.mode == "call" else tuple(run.seen)
         callable_now = await admission.admit(await fetch_all(frame.view, seen), "active")
         loaded = [tool.name for tool in callable_now]
-        return meta_tools.guard_text(verdict, found=found, loaded=loaded, names=frame.names, tags=call.tags)
+        told = meta_tools.guard_text(verdict, found=found, loaded=loaded, names=frame.names, tags=call.tags)
+        return f"{meta_tools.OUTAGE} {told}" if not found and frame.view.has_outage() else told
     if not found:
-        return meta_tools.nothing_found_text(call.queries, tags=call.tags)
+        listed = {tool.name: tool for tool in frame.pinned if tool.name in frame.listed}
+        fits = await listed_fits(frame.view, call.queries, listed=listed, min_score=frame.options.min_score)
+        return meta_tools.nothing_found_text(
+            call.queries, tags=call.tags, listed=fits, has_outage=frame.view.has_outage()
+        )
     return meta_tools.found_text(
         frame.names,
         found=len(found),

@@ -21,6 +21,7 @@ from tests.server.front.support import (
     text,
 )
 from tests.support import make, needs
+from tool_search_processor.errors import ProviderError
 from tool_search_processor.search.base import Hit
 from tool_search_processor.server.mcp import ToolServer, on_demand
 
@@ -338,3 +339,32 @@ async def test_a_made_up_name_is_answered_with_what_a_search_for_it_finds():
         )
         answer = await client.call_tool("call_tool", {"name": "create_issue", "repo": "a", "arguments": {}})
         assert text(answer) == '{"repo":"a","title":"none"}'
+
+
+class Down:
+    name = "cad-server"
+
+    async def list_tools(self, context):
+        raise ProviderError("cannot be reached")
+
+    def version(self):
+        return 0
+
+
+async def test_where_nothing_is_found_an_outage_is_told_and_a_listed_tool_that_fits_is_named():
+    plan = make("floor_plan", "Draw a floor plan")
+    async with connected(ToolServer(tools=[plan, Down()])) as client:
+        listed = await search(client, query="floor plan")
+        missing = await search(client, query="send a letter")
+    assert (listed["results"], missing["results"]) == ([], [])
+    assert "call floor_plan" in listed["message"]
+    assert "Some tools can't be reached now." in missing["message"]
+    assert "cad" not in missing["message"]
+
+
+async def test_in_a_strategy_of_patterns_a_text_is_found_as_it_stands():
+    tools = [on_demand(make("compile", "Compiles C++ code"))]
+    async with connected(ToolServer(tools=tools, search="regex")) as client:
+        answer = await search(client, query="C++")
+    assert [result["name"] for result in answer["results"]] == ["compile"]
+    assert answer["message"].startswith("'C++' is not a valid pattern, so it was searched for as plain text.")

@@ -14,7 +14,7 @@ from tool_search_processor.catalog.toolsets import has_any_label
 from tool_search_processor.filters import Admission
 from tool_search_processor.meta_tools import SearchCall
 from tool_search_processor.processor.discovery import interleave, narrow
-from tool_search_processor.processor.queries import Ranking, rank_query, said_of
+from tool_search_processor.processor.queries import Ranking, listed_fits, rank_query, said_of
 from tool_search_processor.search.base import Hit
 from tool_search_processor.server.front.definitions import (
     BAD_CURSOR,
@@ -53,11 +53,12 @@ async def search(view: ToolView, arguments: Mapping[str, Any]) -> SearchAnswer:
         call, left_out = await narrow(view.catalog, given, admission=admission, without=view.unsearched)
         found, rankings = await _find(view, call, admission, most=start + call.limit + 1)
         page = found[start : start + call.limit]
+        fits = [] if found else await _listed_fits(view, call, admission)
         best = max((hit.score for hit, _ in page if hit is not None), default=0.0)
         span.set({telemetry.HITS: len(page), telemetry.TOP_SCORE: best})
     next_cursor = _cursor(start + call.limit, given) if len(found) > start + call.limit else None
     notes, problem = said_of(rankings)
-    told = f"{left_out}{notes}{problem or _message(view, call, found=len(page))}"
+    told = f"{left_out}{notes}{problem or _message(view, call, found=len(page), fits=fits)}"
     searched = replace(call, queries=tuple(ranking.query for ranking in rankings))
     results = [search_result(tool, hit, result_format=view.options.result_format) for hit, tool in page]
     content = search_answer(
@@ -85,6 +86,11 @@ async def _find(
     return interleave([ranking.ranked for ranking in rankings], limit=most), rankings
 
 
+async def _listed_fits(view: ToolView, call: SearchCall, admission: Admission) -> list[str]:
+    listed = {tool.name: tool for tool in await view.list_tools(admission)} if call.queries else {}
+    return await listed_fits(view.catalog, call.queries, listed=listed)
+
+
 async def _all(view: ToolView, call: SearchCall, admission: Admission, *, most: int | None) -> list[Tool]:
     candidates = (
         tool for tool in view.catalog if tool.name not in view.unsearched and has_any_label(tool, call.tags)
@@ -105,11 +111,13 @@ async def _total(view: ToolView, call: SearchCall, *, found: Sequence[_Found], i
     return await view.catalog.count(call.queries[0], tags=call.tags, without=view.unsearched)
 
 
-def _message(view: ToolView, call: SearchCall, *, found: int) -> str:
+def _message(view: ToolView, call: SearchCall, *, found: int, fits: Sequence[str]) -> str:
     if not call.queries:
         return listed_text(view.options.names, found=found)
     if not found:
-        return meta_tools.nothing_found_text(call.queries, tags=call.tags)
+        return meta_tools.nothing_found_text(
+            call.queries, tags=call.tags, listed=fits, has_outage=view.catalog.has_outage()
+        )
     return meta_tools.found_text(view.options.names, found=found, newly_loaded=(), loaded=0)
 
 

@@ -1,0 +1,65 @@
+"""What an answer says where a search finds nothing: tools out of reach, and listed ones that fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.processor.test_search_tool import Run
+from tool_search_processor import Catalog, ProviderError, Tool, ToolSearchProcessor
+
+PLAN = Tool("floor_plan", description="Draw a floor plan")
+OTHER = Tool("weather", description="Tell the forecast")
+
+
+class Down:
+    name = "cad-server"
+
+    async def list_tools(self, context):
+        raise ProviderError("the MCP server 'cad-server' cannot be reached")
+
+    def version(self):
+        return 0
+
+
+@pytest.mark.parametrize("tools", [[Down()], [OTHER, Down()], [Catalog([Down()]), OTHER]])
+async def test_a_provider_that_is_down_is_told_and_not_named(tools):
+    answer = await Run(ToolSearchProcessor(tools)).search("draw a floor plan")
+    assert answer["results"] == []
+    assert "Some tools can't be reached now" in answer["message"]
+    assert "no tool fits" not in answer["message"]
+    assert "cad" not in answer["message"]
+
+
+async def test_a_repeated_search_is_told_of_an_outage_too():
+    run = Run(ToolSearchProcessor([Down()]))
+    first, again = [(await run.search("draw a floor plan"))["message"] for _ in range(2)]
+    assert first != again
+    assert again.startswith("Some tools can't be reached now. You have searched for this before")
+
+
+async def test_with_a_filter_the_answer_is_the_same_whatever_is_hidden():
+    def nothing(request):
+        return False
+
+    answers = [
+        await Run(ToolSearchProcessor([*tools, Down()], filter=nothing)).search("draw a floor plan")
+        for tools in ([OTHER], [OTHER, PLAN], [OTHER, PLAN.replace(pinned=True)])
+    ]
+    assert answers[0] == answers[1] == answers[2]
+
+
+async def test_what_is_found_is_told_as_ever():
+    answer = await Run(ToolSearchProcessor([PLAN, Down()])).search("draw a floor plan")
+    assert [result["name"] for result in answer["results"]] == ["floor_plan"]
+    assert "reached" not in answer["message"]
+
+
+@pytest.mark.parametrize("search", ["bm25", "regex", "fuzzy"])
+async def test_a_pinned_tool_that_fits_is_named(search):
+    run = Run(ToolSearchProcessor([PLAN.replace(pinned=True), OTHER], search=search))
+    answer = await run.search("floor plan")
+    assert answer["results"] == []
+    assert answer["message"] == (
+        "No further tool matches 'floor plan', but what is listed already does: call floor_plan."
+    )
+    assert "floor_plan" not in (await run.search("send a letter"))["message"]
