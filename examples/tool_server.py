@@ -1,8 +1,8 @@
 """An MCP server that lists two tools and has hundreds: the rest is found by search, run through a proxy.
 
 See what a client is listed in each mode, what a search finds, a call through the proxy with its progress, and
-a tool that switches others off for its own session alone. A real server ends in `server.run_stdio()` or
-`server.run_http(port=8000)`; here the clients are in this process.
+a tool that switches others off for its own session alone. A real server ends in `server.run()` or
+`server.run("http", port=8000)`; here the clients are in this process.
 
     pip install ".[server]"
     python examples/tool_server.py

@@ -284,6 +284,7 @@ async def test_references_in_an_output_schema_hold_inside_the_object_too():
         ([1], None, {"result": [1]}),
         ({"result": [1]}, {"type": "array"}, {"result": [1]}),
         ({"a": 1}, None, {"a": 1}),
+        ({"a": 1}, {}, {"a": 1}),
         ({"a": 1}, {"anyOf": [{"type": "object"}, {"type": "null"}]}, {"result": {"a": 1}}),
     ],
 )

@@ -133,7 +133,7 @@ def _wrapping(result: types.CallToolResult, data: Any) -> types.CallToolResult:
 
 
 def _promises_object(tool: Tool) -> bool:
-    return tool.output_schema is None or is_object_schema(tool.output_schema)
+    return not tool.output_schema or is_object_schema(tool.output_schema)
 
 
 def _data_result(tool: Tool, value: Any) -> types.CallToolResult:
@@ -148,7 +148,7 @@ def _data_result(tool: Tool, value: Any) -> types.CallToolResult:
             dataclasses.is_dataclass(value) and not isinstance(value, type)
         )
         # As the text says it: a model's own way to write dates, enums and numbers holds for both.
-        data = _decoded(text) if is_object or tool.output_schema is not None else None
+        data = _decoded(text) if is_object or tool.output_schema else None
         return result.model_copy(update={"structured_content": data}) if isinstance(data, dict) else result
     kinds = (tool.output_schema or {}).get("type", "")
     data = text if isinstance(value, str) and (not kinds or "string" in kinds) else _decoded(text)
