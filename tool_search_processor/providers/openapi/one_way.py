@@ -28,6 +28,7 @@ class OneWay:
         """Take what schemas describe, and what follows their references."""
         self._flag = LEFT_OUT[direction]
         self._telling = frozenset({self._flag, "$ref", *_COMBINATORS})
+        self._combining = frozenset(_COMBINATORS)
         self._follow = follow
         self._behind: dict[str, bool] = {}
 
@@ -45,8 +46,12 @@ class OneWay:
 
     def concerns(self, schema: Schema) -> bool:
         """Return whether a converted schema itself has, or may require, what its direction doesn't have."""
-        if any(self._is_marked(value, None) for value in mapping_of(schema.get("properties")).values()):
-            return True
+        # Each schema of a document is asked: most have nothing to look at.
+        for value in schema.get("properties", {}).values():
+            if value and self._is_marked(value, None):
+                return True
+        if self._combining.isdisjoint(schema):
+            return False
         references = (part["$ref"] for part in _parts(schema) if isinstance(part, dict) and "$ref" in part)
         return any(self._is_behind(reference) for reference in references)
 
@@ -72,6 +77,8 @@ class OneWay:
             return True
         if "$ref" in value and self._is_marked(*self._follow(value, base), depth=depth + 1):
             return True
+        if self._combining.isdisjoint(value):
+            return False
         if any(self._is_marked(part, base, depth=depth + 1) for part in items_of(value.get("allOf"))):
             return True
         return any(self._are_marked(items_of(value.get(key)), base, depth) for key in ("anyOf", "oneOf"))
