@@ -10,8 +10,19 @@ except ImportError as exc:
 from tool_search_processor.server.front.middleware import ToolCall
 from tool_search_processor.server.front.modes import Mode, on_demand
 from tool_search_processor.server.front.progress import forward_progress
+from tool_search_processor.server.front.questions import forward_elicitation, forward_sampling
 from tool_search_processor.server.front.results import TARGET_META
 from tool_search_processor.server.front.rules import SessionRules
 from tool_search_processor.server.front.server import ToolServer
 
-__all__ = ["TARGET_META", "Mode", "SessionRules", "ToolCall", "ToolServer", "forward_progress", "on_demand"]
+__all__ = [
+    "TARGET_META",
+    "Mode",
+    "SessionRules",
+    "ToolCall",
+    "ToolServer",
+    "forward_elicitation",
+    "forward_progress",
+    "forward_sampling",
+    "on_demand",
+]

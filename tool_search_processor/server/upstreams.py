@@ -156,12 +156,14 @@ def _load(config: str | Path | Mapping[str, Any] | None) -> tuple[str, Mapping[s
 
 def _servers(config: Any, call_timeout_seconds: float) -> list[Provider]:
     from tool_search_processor.providers.mcp import MCPProvider
-    from tool_search_processor.server.mcp import forward_progress
+    from tool_search_processor.server.mcp import forward_elicitation, forward_progress, forward_sampling
 
     return MCPProvider.from_config(
         config,
         make_broken=BrokenUpstream,
         on_progress=forward_progress,
+        elicitation=forward_elicitation,
+        sampling=forward_sampling,
         call_timeout_seconds=call_timeout_seconds,
     )
 

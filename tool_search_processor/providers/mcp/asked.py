@@ -3,37 +3,105 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.providers.mcp.settings import Settings
+from tool_search_processor.tools import ToolContext
 
 if TYPE_CHECKING:
     from mcp_types import ErrorData
 
 logger = logging.getLogger(__name__)
 
+_call: ContextVar[ToolContext | None] = ContextVar("tool_search_processor_mcp_call", default=None)
 
-def timed_hook(option: str, settings: Settings) -> Callable[..., Any] | None:
+
+def asking_call() -> ToolContext | None:
+    """Return the call during which a server asks, inside the hooks `sampling` and `elicitation`.
+
+    ```python
+    async def elicit(context, params):
+        call = asking_call()
+        return await ask_person(call.context["user"], params.message)
+
+    git = MCPProvider.stdio("uvx", ["mcp-server-git"], elicitation=elicit)
+    ```
+
+    None where that can't be told: the server asks without a call, or several callers have one under way and
+    the server does not say for which of them it asks.
+    """
+    return _call.get()
+
+
+class CallsUnderWay:
+    """The calls that one server has been sent and has not answered yet."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._renewals: dict[int, tuple[ToolContext | None, Callable[[], None]]] = {}
+
+    @contextlib.contextmanager
+    def running(self, context: ToolContext | None, renew: Callable[[], None]) -> Iterator[None]:
+        """Count a call for as long as the block lasts.
+
+        Args:
+            context: Whose call it is; None for a request that is nobody's call of a tool.
+            renew: Gives the call its time again.
+        """
+        key = id(renew)
+        self._renewals[key] = (context, renew)
+        before = _call.set(context)
+        try:
+            yield
+        finally:
+            _call.reset(before)
+            del self._renewals[key]
+
+    def asking(self) -> ToolContext | None:
+        """Return the call for which the server asks: the one whose stream it uses, or the only caller's."""
+        calls = [context for context, _ in self._renewals.values()]
+        current = _call.get()
+        if current is not None and any(current is context for context in calls):
+            return current
+        callers = {context and (context.thread_id or id(context)) for context in calls}
+        return calls[-1] if len(callers) == 1 else None
+
+    def answered(self, call: ToolContext) -> None:
+        """Give a call its time again, whose client has just answered a question."""
+        for context, renew in self._renewals.values():
+            if context is call:
+                renew()
+
+
+def timed_hook(option: str, settings: Settings, calls: CallsUnderWay) -> Callable[..., Any] | None:
     """Return a hook of the settings that answers in time, or says that it did not; None where there is none.
 
-    The call itself has as long, but a server may extend it by reports of progress, and ask without a call.
+    The call itself has as long, and as long again after each answer; but a server may also ask without a
+    call.
 
     Args:
         option: "sampling", "elicitation" or "list_roots".
         settings: The provider's options.
+        calls: Knows for which call the server asks.
     """
     hook: Callable[..., Any] | None = getattr(settings, option)
     seconds = settings.call_timeout_seconds
-    if hook is None or seconds is None:
-        return hook
+    if hook is None:
+        return None
 
     async def answer(*asked: Any) -> Any:
+        from mcp_types import ErrorData
+
+        call = calls.asking()
+        before = _call.set(call)
         scope = asyncio.timeout(seconds)
         try:
             async with scope:
-                return await hook(*asked)
+                given = await hook(*asked)
         except TimeoutError:
             if not scope.expired():
                 raise
@@ -41,6 +109,12 @@ def timed_hook(option: str, settings: Settings) -> Callable[..., Any] | None:
                 "%s took longer than %g s to answer the MCP server %r", option, seconds, settings.name
             )
             return _too_late(option)
+        finally:
+            _call.reset(before)
+        # A server that goes on asking what is refused gains no time by it.
+        if call is not None and not isinstance(given, ErrorData):
+            calls.answered(call)
+        return given
 
     return answer
 

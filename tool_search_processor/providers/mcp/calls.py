@@ -65,7 +65,7 @@ class Caller:
         Args:
             name: The server's own name for the tool.
             arguments: What the tool is called with.
-            context: Goes to `on_progress`.
+            context: Goes to `on_progress`, and to `asking_call`.
             check: Goes over the structured result, if there has to be one.
 
         Raises:
@@ -82,7 +82,7 @@ class Caller:
             wanted = self.settings.on_progress is not None or self.settings.progress_extends_timeout
             return await client.call_tool(name, values, progress_callback=note if wanted else None)
 
-        result = await self._send(name, ask)
+        result = await self._send(name, ask, context=context)
         rendered = render_result(result, limit=self.settings.max_result_characters)
         if result.is_error:
             raise MCPToolError(rendered)
@@ -135,9 +135,9 @@ class Caller:
         what = reference["name" if is_prompt else "uri"]
         return await self._send(what, lambda client, _: client.complete(made, argument, dict(known) or None))
 
-    async def _send(self, what: str, ask: _Ask[_T]) -> _T:
+    async def _send(self, what: str, ask: _Ask[_T], *, context: ToolContext | None = None) -> _T:
         async def in_time(client: Client) -> _T:
-            return await self._in_time(what, ask, client)
+            return await self._in_time(what, ask, client, context)
 
         try:
             return await in_background(lambda: self._connector.request(in_time))
@@ -148,18 +148,23 @@ class Caller:
                 self._on_unreached()
             raise call_error(exc, server=self.settings.name, tool=what) from exc
 
-    async def _in_time(self, what: str, ask: _Ask[_T], client: Client) -> _T:
+    async def _in_time(self, what: str, ask: _Ask[_T], client: Client, context: ToolContext | None) -> _T:
         seconds = self.settings.call_timeout_seconds
         scope = asyncio.timeout(seconds)
 
-        def extend() -> None:
-            if seconds is not None and self.settings.progress_extends_timeout:
+        def renew() -> None:
+            if seconds is not None:
                 with contextlib.suppress(RuntimeError):  # a report that came after the end
                     scope.reschedule(asyncio.get_running_loop().time() + seconds)
 
+        def progressed() -> None:
+            if self.settings.progress_extends_timeout:
+                renew()
+
         try:
             async with scope:
-                return await ask(client, extend)
+                with self._connector.calls.running(context, renew):
+                    return await ask(client, progressed)
         except TimeoutError as exc:
             if not scope.expired():
                 raise

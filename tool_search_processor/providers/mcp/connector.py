@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tool_search_processor._version import __version__
 from tool_search_processor.errors import ProviderError
-from tool_search_processor.providers.mcp.asked import timed_hook
+from tool_search_processor.providers.mcp.asked import CallsUnderWay, timed_hook
 from tool_search_processor.providers.mcp.backoff import Backoff
 from tool_search_processor.providers.mcp.failures import (
     UNREACHED,
@@ -105,6 +105,7 @@ class Connector:
         self._on_connected = on_connected
         self._backoff = backoff or Backoff()
         self._screen = screen
+        self.calls = CallsUnderWay()
         self._connection: _Connection | None = None
         self._connections: dict[asyncio.Task[None], _Connection] = {}
         """Those that have not ended yet, by the task that holds them."""
@@ -250,9 +251,9 @@ class Connector:
             message_handler=notices.handle,
             logging_callback=notices.log,
             log_level=LOG_LEVEL,
-            sampling_callback=timed_hook("sampling", self._settings),
-            elicitation_callback=timed_hook("elicitation", self._settings),
-            list_roots_callback=timed_hook("list_roots", self._settings),
+            sampling_callback=timed_hook("sampling", self._settings, self.calls),
+            elicitation_callback=timed_hook("elicitation", self._settings, self.calls),
+            list_roots_callback=timed_hook("list_roots", self._settings, self.calls),
             mode=self._mode,
             cache=None,  # a list is read when it has changed, and then afresh
         )

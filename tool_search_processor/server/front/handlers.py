@@ -24,9 +24,10 @@ from tool_search_processor.server.front.calls import FrontCalls
 from tool_search_processor.server.front.failures import failure_text
 from tool_search_processor.server.front.hub import Hub, Tell, mark_of
 from tool_search_processor.server.front.paging import page_of
+from tool_search_processor.server.front.questions import ASK, OpenCalls, Questions
 from tool_search_processor.server.front.reports import CallReports
 from tool_search_processor.server.front.requests import REQUEST_KEY, FrontRequest
-from tool_search_processor.server.front.results import wire_tool
+from tool_search_processor.server.front.results import text_result, wire_tool
 from tool_search_processor.server.front.views import ToolView
 from tool_search_processor.spellings import spellings_of
 from tool_search_processor.tools import ToolContext
@@ -35,6 +36,7 @@ from tool_search_processor.transforms.base import Kind
 ALL_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
 """What a client hears of that keeps a connection, or a session."""
 
+_CALL_IS_OVER = "Error: this call has ended, or was another's: call again from its beginning."
 _RESOURCE_NOT_FOUND = -32002
 _NOT_FOUND_UPSTREAM = (_RESOURCE_NOT_FOUND, types.INVALID_PARAMS)
 """What servers answer for a resource that isn't there: those with a handshake, and those without."""
@@ -60,6 +62,7 @@ class FrontHandlers:
         self._view = view
         self._catalog = catalog
         self._masks = mask_error_details
+        self._open_calls = OpenCalls()
 
     async def mark(self, request: FrontRequest, kind: Kind) -> str:
         """Return a mark of what a request is listed now."""
@@ -102,11 +105,35 @@ class FrontHandlers:
         page, cursor = page_of(tools, params)
         return types.ListToolsResult(tools=[*map(wire_tool, page)], next_cursor=cursor)
 
-    async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Run a tool; its context also holds `report_progress`, `log`, and the SDK's own context, `mcp`."""
+    async def call_tool(
+        self, ctx: Ctx, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Run a tool, or go on with one that had to ask the client first."""
+        request, questions = request_of(ctx), Questions(ctx)
+        if params.request_state is None and not questions.may_come:
+            return await self._call(ctx, params, questions)
+        owner = (request.user, request.session.id, params.name, params.arguments)
+        if params.request_state is None:
+            work = self._call(ctx, params, questions, outlives=True)
+            return await _while_awaited(request, self._open_calls.begin(work, questions, owner=owner))
+        answers = params.input_responses or {}
+        resumed = self._open_calls.resume(params.request_state, answers, owner=owner)
+        return await _while_awaited(request, resumed) or text_result(_CALL_IS_OVER, is_error=True)
+
+    async def _call(
+        self, ctx: Ctx, params: types.CallToolRequestParams, questions: Questions, *, outlives: bool = False
+    ) -> types.CallToolResult:
+        """Run a tool; its context also holds `report_progress`, `log`, and the SDK's own context, `mcp`.
+
+        Args:
+            ctx: The SDK's context.
+            params: The call.
+            questions: Those that may be asked of its client.
+            outlives: Whether the call may go on once this request is answered by a question.
+        """
         request = request_of(ctx)
         reports = CallReports(ctx, log_level=request.session.log_level)
-        ways = {"report_progress": reports.progress, "log": reports.log, "mcp": ctx}
+        ways = {"report_progress": reports.progress, "log": reports.log, "mcp": ctx, ASK: questions.ask}
         try:
             view = await self._view(request)
             context = ToolContext(
@@ -116,7 +143,7 @@ class FrontHandlers:
                 context=MappingProxyType({**view.request.context, **ways}),
             )
             answer = FrontCalls(view).answer(params.name, params.arguments, context)
-            return await _while_awaited(request, answer)
+            return await (answer if outlives else _while_awaited(request, answer))
         finally:
             await reports.finish()
 

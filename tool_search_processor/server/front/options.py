@@ -73,8 +73,8 @@ class FrontOptions:
         """
         if tool.name in self.names.present:
             raise ReservedToolNameError(
-                f"the tool {tool.name!r} bears a meta-tool's name: rename it, or change "
-                f"{self.names.options[tool.name]}"
+                f"the tool {tool.name!r} bears a meta-tool's name: rename it, or change search_tool_name or "
+                "call_tool_name"
             )
 
 
