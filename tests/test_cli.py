@@ -507,6 +507,7 @@ def command(*arguments, **options):
     return subprocess.run([sys.executable, "-m", "tool_search_processor", *arguments], check=False, **options)
 
 
+@pytest.mark.slow
 def test_it_runs_as_a_module_and_speaks_utf8_whatever_the_locale(tmp_path):
     path = (
         Path(write(tmp_path / "set", [{"name": "wetter", "description": "Sagt 天気 für morgen."}]))
@@ -518,6 +519,7 @@ def test_it_runs_as_a_module_and_speaks_utf8_whatever_the_locale(tmp_path):
     assert json.loads(done.stdout.decode("utf-8"))["results"][0]["description"] == "Sagt 天気 für morgen."
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_trouble(tools):
     reader, writer = os.pipe()
     os.close(reader)

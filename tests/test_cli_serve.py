@@ -16,6 +16,8 @@ from tool_search_processor.cli import main
 from tool_search_processor.cli.serve_command import parse_address
 from tool_search_processor.errors import ConfigurationError
 
+pytestmark = pytest.mark.slow
+
 SMALL = Path(__file__).parent / "providers" / "mcp" / "small_server.py"
 PETS = {
     "openapi": "3.1.0",

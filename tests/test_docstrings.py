@@ -6,6 +6,7 @@ a model, a client or a server stands in a function, or in `asyncio.run` or `uvic
 """
 
 import ast
+import dataclasses
 import importlib
 import inspect
 import json
@@ -14,6 +15,7 @@ import re
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,8 +24,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tool_search_processor import Agent, ToolSearchProcessor, tool
+from tool_search_processor import Agent, Tool, ToolSearchProcessor, tool
 from tool_search_processor.testing import ScriptedModel
+from tool_search_processor.tools.definitions import ToolFields
 
 PUBLIC = {
     "tool_search_processor": None,
@@ -154,3 +157,34 @@ def test_an_example_is_short(name):
     lines = [line for line in example_of(EXPLAINED[name].__doc__).splitlines() if line]
     assert len(lines) <= 9
     assert max(map(len, lines)) <= 100
+
+
+def arguments_told(docstring):
+    """Return the names in the section `Args:` of a docstring."""
+    section = re.search(r"^Args:\n((?: .*\n|\n)+)", inspect.cleandoc(docstring) + "\n", re.MULTILINE)
+    return re.findall(r"^    (\w+):", section.group(1), re.MULTILINE)
+
+
+def test_help_tells_every_field_of_a_tool():
+    fields = [field.name for field in dataclasses.fields(Tool)]
+    assert arguments_told(Tool.__doc__) == fields
+    assert arguments_told(tool.__doc__) == ["function", *ToolFields.__annotations__]
+
+
+def members_of(value):
+    """Return the public methods and properties that a class defines, by name."""
+    kinds = (staticmethod, classmethod, property, cached_property)
+    return {
+        name: member
+        for name, member in vars(value).items()
+        if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, kinds))
+    }
+
+
+CLASSES = [name for name, value in EXPLAINED.items() if inspect.isclass(value)]
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_every_public_method_is_documented(name):
+    value = EXPLAINED[name]
+    assert [member for member in members_of(value) if not inspect.getdoc(getattr(value, member))] == []

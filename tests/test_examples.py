@@ -12,6 +12,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = [path for path in sorted(EXAMPLES.glob("*.py")) if "__main__" in path.read_text("utf-8")]
 LABEL = "(scripted model, not an LLM)"
+STARTING_SERVERS = {"gateway", "mcp_servers", "tool_server", "web_chat"}
 
 SHOWN = {
     "approval": [
@@ -84,6 +85,11 @@ SHOWN = {
 """What each example prints, in this order."""
 
 
+def as_parameter(path):
+    """Return an example as a parameter of a test, marked slow where it starts servers."""
+    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in STARTING_SERVERS))
+
+
 @pytest.fixture
 def run(monkeypatch, capsys):
     """Run an example in this process and return what it prints."""
@@ -96,7 +102,7 @@ def run(monkeypatch, capsys):
     return run_script
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=[path.stem for path in SCRIPTS])
+@pytest.mark.parametrize("path", list(map(as_parameter, SCRIPTS)))
 def test_example_shows_what_it_says(path, run):
     printed = run(path)
 
@@ -122,6 +128,7 @@ def test_every_example_is_listed():
     assert [path.stem for path in SCRIPTS] == sorted(SHOWN)
 
 
+@pytest.mark.slow
 def test_call_mode_sends_the_same_bytes_at_every_step(run):
     printed = run(EXAMPLES / "call_mode.py")
     load, call = (re.findall(r"step \d: (\w+)", part) for part in printed.split('mode "call"'))
@@ -129,6 +136,7 @@ def test_call_mode_sends_the_same_bytes_at_every_step(run):
     assert (len(set(call)), len(call)) == (1, 3)
 
 
+@pytest.mark.slow
 def test_quickstart_saves_95_percent_of_the_tokens():
     command = [sys.executable, "-W", "error", "examples/quickstart.py"]
     done = subprocess.run(command, cwd=EXAMPLES.parent, capture_output=True, text=True, check=False)

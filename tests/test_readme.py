@@ -109,6 +109,7 @@ def test_commands_are_there():
         assert (ROOT / script).is_file(), script
 
 
+@pytest.mark.slow
 def test_quoted_output_is_what_the_quickstart_prints():
     (quoted,) = blocks("console")
     assert quoted.startswith("$ python examples/quickstart.py\n")

@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -21,6 +22,8 @@ from tool_search_processor import Agent, ConfigurationError, StaticProvider, Too
 from tool_search_processor.agent import RunResult
 from tool_search_processor.stores import HistoryStore, MemoryStore
 from tool_search_processor.testing import ManualClock
+
+pytestmark = pytest.mark.slow
 
 PHASES = ("search", "load", "active")
 THREADS = ("one", "two", None)

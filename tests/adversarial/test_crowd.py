@@ -6,10 +6,14 @@ import asyncio
 import hashlib
 import threading
 
+import pytest
+
 from tests.support import make
 from tool_search_processor import Agent, StaticProvider, Tool, ToolContext, ToolSearchProcessor, ToolSession
 from tool_search_processor.providers.callable import CallableProvider
 from tool_search_processor.testing import ScriptedModel, call
+
+pytestmark = pytest.mark.slow
 
 THREADS, RUNS = 5, 200
 

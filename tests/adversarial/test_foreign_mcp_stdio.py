@@ -16,6 +16,8 @@ from tool_search_processor.stores import HistoryStore
 from tool_search_processor.testing import ScriptedModel, call
 from tool_search_processor.transforms import Namespace
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = str(Path(__file__).with_name("hostile_server.py"))
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,6 +76,7 @@ calls = st.one_of(
 )
 
 
+@pytest.mark.slow
 @examples(60)
 @given(
     tools=tools_of(),

@@ -13,6 +13,8 @@ from tool_search_processor import Agent, ToolSearchProcessor
 from tool_search_processor.stores import MemoryStore
 from tool_search_processor.testing import ScriptedModel, call
 
+pytestmark = pytest.mark.slow
+
 
 def tool(name):
     async def execute(**_):  # in a thread it would come back at a moment of its own

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,6 +106,7 @@ TRANSFORMS = {
 }
 
 
+@pytest.mark.slow
 @examples(60)
 @given(
     schema=schemas().filter(lambda schema: isinstance(schema, dict)),

@@ -17,6 +17,8 @@ from tool_search_processor.providers.mcp.rendering import render_result
 from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.tools import ToolContext
 
+pytestmark = pytest.mark.slow
+
 HALF = "half \ud800"
 NO_NUMBER = float("nan")
 DEEP: dict[str, Any] = {}

@@ -17,6 +17,8 @@ from tool_search_processor.errors import DuplicateToolError
 from tool_search_processor.server.front.modes import on_demand
 from tool_search_processor.server.mcp import ToolServer
 
+pytestmark = pytest.mark.slow
+
 
 def numbered(number: int) -> Tool:
     def execute() -> str:

@@ -22,6 +22,8 @@ from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.rest import create_app
 from tool_search_processor.server.rest.letta import tool_id
 
+pytestmark = pytest.mark.slow
+
 
 @st.composite
 def tools_of(draw: st.DrawFn) -> list[Tool]:

@@ -15,6 +15,8 @@ from tests.server.front.test_sessions import ACCEPT, DISCOVERY, INITIALIZE, NORM
 from tool_search_processor import ToolContext, tool
 from tool_search_processor.server.mcp import ToolServer
 
+pytestmark = pytest.mark.slow
+
 JSON = {**ACCEPT, "content-type": "application/json"}
 HEAD = "POST /mcp HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n"
 

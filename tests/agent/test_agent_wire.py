@@ -117,6 +117,7 @@ class Server:
         self._socket.close()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_clients_closed")
 async def test_over_http():
     with Server(SCRIPT) as server:

@@ -57,7 +57,7 @@ def redis_server(tmp_path_factory):
         yield server
 
 
-@pytest.fixture(params=["memory", "history", "redis"])
+@pytest.fixture(params=["memory", "history", pytest.param("redis", marks=servers.NEEDED)])
 def store(request):
     if request.param == "redis":
         url = request.getfixturevalue("redis_server").url

@@ -113,6 +113,7 @@ def check_sent(provider: str, schema: Any) -> None:
         waiting.extend([part["items"]] if "items" in part else [])
 
 
+@pytest.mark.slow
 @each_provider
 @examples(40)
 @given(schema=schemas().filter(lambda schema: isinstance(schema, dict)))

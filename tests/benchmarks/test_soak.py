@@ -1,6 +1,10 @@
 """The soak's own loop: a few rounds of it end as they should, and its figures are figures."""
 
+import pytest
+
 from tests.benchmarks.soak import Soak, resident_mb
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_short_soak_leaves_nothing_and_gets_nothing_wrong():

@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.providers.openapi.apis import api, body, query
+
+pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 

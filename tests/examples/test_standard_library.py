@@ -71,6 +71,7 @@ def test_every_parameter_is_described(tool):
     assert [name for name, schema in properties.items() if not schema.get("description")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments", "text"),
     [

@@ -86,6 +86,7 @@ async def everything_sent(tools, *, loaded_before=False, in_history=False, **opt
     return re.sub(r'score\\": ?[0-9.e-]+', "score", json.dumps(sent, sort_keys=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["load", "auto_load", "call"])
 @pytest.mark.parametrize(
     "options",

@@ -539,6 +539,7 @@ async def test_no_list_stands_in_the_prompt_when_nothing_is_allowed():
     assert len((await processor.process_input_step(step())).instructions) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 20, 100, 4000])
 async def test_the_catalog_in_the_prompt_keeps_its_token_limit_at_10_000_tools(limit):
     tools = [make(f"tool_{n}", f"Handles case number {n} of the many.") for n in range(10_000)]

@@ -29,6 +29,7 @@ async def suggested(run, name):
 # -- what is suggested
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["bm25", "regex", "fuzzy"])
 @pytest.mark.parametrize(("table", "least"), [(MADE_UP, 20), (MORE_MADE_UP, 15)])
 async def test_most_made_up_names_are_suggested_the_right_tool(strategy, table, least):

@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -119,6 +120,7 @@ def test_one_known_word_of_many_says_little_against_the_meaning():
     assert names(hybrid(embedder).search(query))[:2] == ["get_forecast", "create_issue"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [100, 2_000, 30_000])
 def test_among_many_tools_what_is_somewhat_near_by_meaning_alone_is_found(others):
     crowd = [
@@ -554,10 +556,12 @@ def file_of_another_model(path, tools):
 
 
 @pytest.mark.parametrize("kind", [HybridIndex, VectorIndex])
-@pytest.mark.parametrize("count", [1, 20, 60])
 @pytest.mark.parametrize(
-    "embedder",
-    [OneShort, NoNumbers, OtherQueries, FlatQueries, QueriesOfNoNumbers, NoArray, "another model's file"],
+    ("embedder", "count"),
+    [
+        *product([OneShort, NoNumbers, OtherQueries, FlatQueries, QueriesOfNoNumbers, NoArray], [1, 20, 60]),
+        *product(["another model's file"], [20, 60]),  # one vector alone always fits itself
+    ],
 )
 async def test_an_embedder_whose_answers_are_no_vectors_leaves_the_search_to_the_words_with_one_warning(
     embedder, count, kind, tmp_path, caplog
@@ -568,8 +572,6 @@ async def test_an_embedder_whose_answers_are_no_vectors_leaves_the_search_to_the
     ]
     path = None
     if isinstance(embedder, str):
-        if count == 1:
-            pytest.skip("one vector of another model fits itself")
         path, embedder = tmp_path / "vectors.db", FakeEmbedder
         file_of_another_model(path, tools)
     index = vector = VectorIndex(embedder(), cache_path=path, background=kind is HybridIndex)

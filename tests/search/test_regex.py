@@ -160,6 +160,7 @@ def test_a_search_over_its_budget_ends_with_a_sentence(monkeypatch):
         index().search("issue")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True])
 def test_the_budget_holds_for_large_texts_and_for_those_of_the_request(own):
     letters = "".join(Random(0).choices("ab", k=31_000))

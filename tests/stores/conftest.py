@@ -4,6 +4,16 @@ import pytest
 
 from tests.stores import servers
 
+SERVERS = {"redis_server", "redis_cluster_port", "own_server"}
+"""Fixtures that start a server: a test that has one as an argument is marked `services`."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if SERVERS.intersection(item.fixturenames):
+            item.add_marker(pytest.mark.services)
+
 
 @pytest.fixture(scope="session")
 def shared_redis(tmp_path_factory):

@@ -9,12 +9,15 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 import redis
 
 from tool_search_processor.testing import ManualClock
 
 PROGRAM = shutil.which("redis-server")
 MISSING = "redis-server is not installed: apt-get install redis-server"
+NEEDED = [pytest.mark.services, pytest.mark.skipif(PROGRAM is None, reason=MISSING)]
+"""Marks of a test, or of a parameter, that starts a server."""
 _READY = "Ready to accept connections"
 _SLOTS = 16_384
 

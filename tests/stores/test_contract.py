@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 import pytest
 
-from tests.stores.servers import ServerClock
+from tests.stores.servers import NEEDED, ServerClock
 from tests.support import counts
 from tool_search_processor.stores import AddResult, LoadedToolStore, LoadScope, MemoryStore, RedisStore
 from tool_search_processor.testing import ManualClock
@@ -35,7 +35,7 @@ def redis(request):
     return make, ServerClock(server)
 
 
-STORES = {"memory": memory, "redis": redis}
+STORES = {"memory": memory, "redis": pytest.param(redis, marks=NEEDED)}
 
 
 @pytest.fixture(params=STORES.values(), ids=STORES.keys())

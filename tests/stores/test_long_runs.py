@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.stores.servers import ServerClock
+from tests.stores.servers import NEEDED, ServerClock
 from tool_search_processor import Agent, ToolSearchProcessor
 from tool_search_processor.stores import HistoryStore, MemoryStore, RedisStore
 from tool_search_processor.testing import ManualClock, ScriptedModel, call
@@ -11,7 +11,7 @@ TTL = 60.0
 LOAD = call("load_tool", {"tool_names": ["export"]})
 
 
-@pytest.fixture(params=["memory", "history", "redis"])
+@pytest.fixture(params=["memory", "history", pytest.param("redis", marks=NEEDED)])
 def kept(request):
     """Return a store and its clock."""
     if request.param == "redis":

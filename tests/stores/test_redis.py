@@ -417,6 +417,7 @@ WORKER = """
 """
 
 
+@pytest.mark.slow
 def test_two_processes_lose_nothing_between_them(redis_server):
     workers = [
         subprocess.Popen(
@@ -441,6 +442,7 @@ def test_two_processes_lose_nothing_between_them(redis_server):
 # -- a cluster
 
 
+@pytest.mark.slow
 async def test_a_cluster_of_three_keeps_each_thread_in_one_slot(redis_cluster_port):
     client = redis.asyncio.RedisCluster(host="127.0.0.1", port=redis_cluster_port)
     store = RedisStore(client, on_error="raise", timeout_seconds=30)

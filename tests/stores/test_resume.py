@@ -86,6 +86,7 @@ async def test_what_was_loaded_is_listed_before_the_call_runs(kind, url, erased)
     assert erased.read_text() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thread_id", ["t", None])
 def test_another_process_that_knows_the_messages_alone(url, erased, thread_id):
     paused = asyncio.run(ask("history", url, erased, thread_id=thread_id))
@@ -155,6 +156,7 @@ async def test_anonymous_runs_that_are_alike_do_not_take_each_others_claims(url,
     assert erased.read_text() == "/a\n/a\n"
 
 
+@pytest.mark.slow
 def test_processes_that_race_for_one_approval(url, erased):
     paused = asyncio.run(ask("redis", url, erased))
     program = [sys.executable, "-m", "tests.stores.approving", "redis", url, str(erased)]

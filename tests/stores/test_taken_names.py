@@ -2,13 +2,14 @@
 
 import pytest
 
+from tests.stores import servers
 from tests.stores.chats import Chat
 from tool_search_processor import Catalog, StaticProvider, Tool, ToolSearchProcessor
 from tool_search_processor.providers import CallableProvider
 from tool_search_processor.stores import HistoryStore, MemoryStore, RedisStore
 from tool_search_processor.transforms import Namespace, Transform
 
-KINDS = ["memory", "history", "redis"]
+KINDS = ["memory", "history", pytest.param("redis", marks=servers.NEEDED)]
 
 
 @pytest.fixture(params=KINDS)

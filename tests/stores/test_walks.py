@@ -14,6 +14,8 @@ from tool_search_processor import ToolSearchProcessor
 from tool_search_processor.stores import HistoryStore, MemoryStore, RedisStore
 from tool_search_processor.testing import ManualClock
 
+pytestmark = pytest.mark.slow
+
 TTL = 60.0
 TOOLS = [make(f"tool_{n}") for n in range(8)]
 NAMES = [tool.name for tool in TOOLS]

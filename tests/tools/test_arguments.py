@@ -467,6 +467,7 @@ def references(keyword, *, depth=30, **more):
     return {**fields(a={"$ref": "#/$defs/d0", **more}), "$defs": {**defs, f"d{depth}": {"type": "string"}}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("keyword", "value"), [("allOf", "text"), ("anyOf", 1), ("oneOf", "text"), ("oneOf", 1)]
 )

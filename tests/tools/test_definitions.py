@@ -263,6 +263,7 @@ CHANGED = ['"array"', "$ref", "$defs", "required", "true", "false"]
 COMBINATORS = {"$ref", "allOf", "anyOf", "const", "enum", "not", "oneOf"}
 
 
+@pytest.mark.slow
 @slow
 @given(schema=schemas)
 @every_importer
@@ -281,6 +282,7 @@ def test_any_schema_is_kept_and_is_sent_as_an_object(kind, schema):
             assert sent == {"properties": {}, **schema}
 
 
+@pytest.mark.slow
 @slow
 @given(schema=schemas)
 def test_what_was_exported_is_imported_as_the_same(schema):

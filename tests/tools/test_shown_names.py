@@ -62,6 +62,7 @@ def test_a_namespace_makes_no_difference():
     assert tool.shown_description == "天气"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["bm25", "regex", "fuzzy", "vector", "hybrid"])
 @pytest.mark.parametrize("name", FOREIGN)
 async def test_every_strategy_finds_it_by_its_original(strategy, name):

@@ -617,6 +617,7 @@ def fits(before, arguments):
     return jsonschema.Draft202012Validator(before).is_valid(arguments)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(scope=scopes, root=leaves, targets=st.permutations([*NAMES, "x"]), arguments=calls)
 def test_renaming_never_changes_what_is_accepted(scope, root, targets, arguments):
@@ -630,6 +631,7 @@ def test_renaming_never_changes_what_is_accepted(scope, root, targets, arguments
         assert fits(after, renamed) == fits(before, arguments)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     scope=scopes,

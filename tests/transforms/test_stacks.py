@@ -118,6 +118,7 @@ async def assert_callable_as_listed(tool):
         assert all(value in (name, DEFAULT) for name, value in received.items())
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(tools=tools, row=rows)
 async def test_any_row_leaves_tools_that_are_callable_as_listed(tools, row):
@@ -130,6 +131,7 @@ async def test_any_row_leaves_tools_that_are_callable_as_listed(tools, row):
     assert [tool.fingerprint for tool in again] == [tool.fingerprint for tool in listed]
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(tools=tools, row=rows)
 async def test_the_get_methods_of_the_shipped_ones_agree_with_their_lists(tools, row):

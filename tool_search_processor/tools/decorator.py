@@ -28,7 +28,23 @@ def tool(
     await create_issue.call({"repo": "octo/hello", "title": "Login"})  # -> 'created octo/hello: Login'
     ```
 
-    The tool can still be called as the function; see `Tool.from_function`.
+    The tool can still be called as the function; see `Tool.from_function`. Whatever is left out is read from
+    the function's signature and docstring, or is the default of `Tool`.
+
+    Args:
+        function: The function below `@tool`; nothing is given by hand here.
+        name: The tool's name instead of the function's.
+        description: What the tool does, as the model reads it, instead of the docstring's text.
+        parameters: A JSON Schema of the arguments instead of the one made from the annotations.
+        namespace: The group that the tool belongs to: a label, not part of the name.
+        tags: Labels by which searches, filters and transforms select tools.
+        keywords: Words for search only, never sent to a model.
+        pinned: Always list the tool, and leave it out of search results.
+        requires_approval: Stop a run before each call until the call is approved.
+        tool_type: Where the tool comes from; searches can select by it.
+        output_schema: A JSON Schema of what a call returns instead of the return annotation's.
+        annotations: Hints of the Model Context Protocol: `readOnlyHint`, `destructiveHint` …
+        metadata: Anything else that filters, transforms or the program want to know of the tool.
 
     Raises:
         InvalidToolError: If no schema can be made of the signature; says which parameter and why.

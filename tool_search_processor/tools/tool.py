@@ -57,30 +57,39 @@ class Tool:
     A tool does not change: its dicts are frozen copies of what was given. Equal if all fields are; hashed
     by name and namespace.
 
+    Args:
+        name: 1 to 64 characters of `A-Z a-z 0-9 _ -`; importers make such a name from a foreign one.
+        description: What the tool does, as the model reads it.
+        parameters: A JSON Schema of the arguments, kept as it was given; a model gets `wire_schema()`.
+        execute: What runs, as described above; None for a definition only.
+        namespace: The group or server that the tool belongs to: a label, not part of the name.
+        tags: Labels by which searches, filters and transforms select tools.
+        keywords: Words for search only, never sent to a model.
+        pinned: Always list the tool, and leave it out of search results.
+        requires_approval: Stop a run before each call until the call is approved.
+        tool_type: Where the tool comes from, such as `custom` or `external_mcp`; searches can select by it.
+        output_schema: A JSON Schema of what a call returns, which MCP clients get.
+        annotations: Hints of the Model Context Protocol: `readOnlyHint`, `destructiveHint` …
+        metadata: Anything else; `original_name` holds the foreign name where it differs, `aliases` a list
+            of others.
+
     Raises:
         InvalidToolError: If a field cannot work; says what was found and what to do.
     """
 
     name: str
-    """1 to 64 characters of `A-Z a-z 0-9 _ -`; importers make such a name from a foreign one."""
     description: str = field(default="", hash=False)
     parameters: Mapping[str, Any] = field(default_factory=lambda: EMPTY_PARAMETERS, hash=False)
-    """A JSON Schema, kept as it was given; what a model gets is `wire_schema()`."""
     execute: Callable[..., Any] | None = field(default=None, hash=False)
     namespace: str | None = None
-    """The group or server it belongs to: a label, no part of the name."""
     tags: frozenset[str] = field(default=frozenset(), hash=False)
     keywords: tuple[str, ...] = field(default=(), hash=False)
-    """Words for search only: never sent to a model."""
     pinned: bool = field(default=False, hash=False)
-    """Always listed, and never in results."""
     requires_approval: bool = field(default=False, hash=False)
     tool_type: str = field(default="custom", hash=False)
     output_schema: Mapping[str, Any] | None = field(default=None, hash=False)
     annotations: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
-    """Hints of the Model Context Protocol: `readOnlyHint`, `destructiveHint` …"""
     metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
-    """Anything else; `original_name` holds the foreign name where it differs, `aliases` a list of others."""
 
     if TYPE_CHECKING:
         # The dataclass's own, but for `tags` and `keywords`, which take more than they become.

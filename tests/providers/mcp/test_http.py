@@ -71,6 +71,7 @@ async def test_a_template_is_read(http_server):
         assert content["text"] == "The text of 7."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--old",)], ids=["2026-07-28", "2025-11-25"])
 async def test_a_server_changes_its_list_dies_in_a_call_and_comes_back(options):
     server = HttpServer(*options)

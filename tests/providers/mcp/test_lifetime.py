@@ -14,6 +14,8 @@ from tests.providers.mcp.asking import SMALL, ended, process_of, tools_of, until
 from tool_search_processor.providers import MCPProvider
 from tool_search_processor.providers.mcp.background import close_background
 
+pytestmark = pytest.mark.slow
+
 
 async def test_a_provider_that_nobody_holds_ends_its_server():
     provider = MCPProvider.stdio(sys.executable, [SMALL])

@@ -137,6 +137,7 @@ async def test_a_call_that_takes_too_long_is_cancelled_at_the_server(provide, ca
     assert await call(provider, "cancelled") == '["hang"]'
 
 
+@pytest.mark.slow
 async def test_progress_extends_the_time_where_that_is_asked(provide):
     provider = provide(progress_extends_timeout=True, call_timeout_seconds=1.0)
     assert await call(provider, "slow_steps") == "done"

@@ -14,6 +14,8 @@ from tool_search_processor.providers import MCPProvider
 from tool_search_processor.providers.mcp import is_destructive
 from tool_search_processor.testing import ScriptedModel, call
 
+pytestmark = pytest.mark.slow
+
 
 def agent_of(provider, *replies):
     processor = ToolSearchProcessor([provider])

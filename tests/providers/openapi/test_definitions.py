@@ -215,6 +215,7 @@ PATHS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     paths=PATHS,

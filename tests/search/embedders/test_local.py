@@ -35,6 +35,7 @@ def no_network(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", PACKAGES)
 @pytest.mark.usefixtures("no_network")
 def test_a_model_finds_the_tool_that_is_meant(model):

@@ -207,6 +207,7 @@ def returning(annotation, value):
     return give
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("annotation", "value", "structured"),
@@ -443,6 +444,7 @@ async def test_names_are_given_out_once():
         assert await found(client) == ["send_email"]
 
 
+@pytest.mark.slow
 async def test_many_calls_at_once_get_their_own_answers():
     async with connected(front(), "http") as client:
         calls = (proxied(client, "send_email", {"to": str(number)}) for number in range(40))

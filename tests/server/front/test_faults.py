@@ -195,6 +195,7 @@ async def test_a_session_that_is_cut_off_in_a_call_ends_the_call_and_goes_on(htt
         assert (await wire.ask("tools/list", **session))[0] == 200
 
 
+@pytest.mark.slow
 async def test_many_clients_at_once_each_get_their_own_answers():
     async def work(url, number):
         async with client_of(url, mode="legacy" if number % 2 else "auto") as client:

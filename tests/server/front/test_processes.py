@@ -16,6 +16,8 @@ from mcp.client.stdio import StdioServerParameters
 from tests.server.front.support import client_of, found, names, proxied, text
 from tests.server.front.test_sessions import ACCEPT, INITIALIZE, Wire
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}

@@ -340,6 +340,7 @@ def test_options_that_cannot_work_are_refused_at_once(options, problem):
         ToolServer(**options)
 
 
+@pytest.mark.slow
 async def test_an_id_may_be_used_again_once_its_answer_is_there_and_not_before(http):
     began, go_on = asyncio.Event(), asyncio.Event()
 

@@ -27,6 +27,8 @@ from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.upstreams import read_upstreams
 from tool_search_processor.transforms import Namespace
 
+pytestmark = pytest.mark.slow
+
 BEARER = {"authorization": "Bearer secret"}
 
 

@@ -15,6 +15,8 @@ from tests.providers.mcp.asking import ended
 from tests.server.front.support import client_of, found, proxied, text
 from tests.server.gateway.support import config, small
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-W", "error", "-m", "tool_search_processor", "serve"]
 INITIALIZE = {
     "protocolVersion": "2025-11-25",

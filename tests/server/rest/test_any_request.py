@@ -3,11 +3,14 @@
 import json
 
 import httpx
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.server.rest.serving import SEARCH, TOOLS, hybrid
 from tool_search_processor.server.rest import create_app
+
+pytestmark = pytest.mark.slow
 
 APP = create_app(TOOLS, search=hybrid())
 

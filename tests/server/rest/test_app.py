@@ -293,6 +293,7 @@ def test_bad_options_raise_at_once(options):
         create_app(TOOLS, **{"search": "bm25", **options})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["starlette", "prometheus_client"])
 @pytest.mark.parametrize("module", ["rest", "gateway"])
 def test_without_the_extra_the_import_says_what_to_install(module, package):

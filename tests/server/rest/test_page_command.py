@@ -11,6 +11,8 @@ import pytest
 
 from tool_search_processor.cli import main
 
+pytestmark = pytest.mark.slow
+
 TOOLS = [
     {"name": "create_issue", "description": "Open a ticket in a repository.", "server": "github"},
     {"name": "send.mail", "description": "Write to somebody."},

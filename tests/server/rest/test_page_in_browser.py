@@ -7,10 +7,14 @@ from tests.server.rest.serving import TOOLS, HttpServer, hybrid
 from tool_search_processor import Tool
 from tool_search_processor.server.rest import create_app
 
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and CHROMEDRIVER),
-    reason="needs Chromium and its driver: apt-get install chromium chromium-driver",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        not (CHROMIUM and CHROMEDRIVER),
+        reason="needs Chromium and its driver: apt-get install chromium chromium-driver",
+    ),
+]
 
 HOSTILE = '<img src=x onerror="window.hurt=1"><script>window.hurt=1</script></li><b>bold</b> \u202e ${1}'
 PAGE_TOOLS = [
