@@ -114,7 +114,8 @@ class MCPProvider(Provider):
             sampling: Answers the server's requests for a completion, as the SDK's `sampling_callback`; a
                 server that asks without it is refused, and so is one that is not answered within
                 `call_timeout_seconds`. The same holds for the next two.
-            elicitation: Answers its questions to the user, as `elicitation_callback`.
+            elicitation: Answers its questions to the user, as `elicitation_callback`. In both hooks
+                `asking_call()` returns the call during which the server asks.
             list_roots: Tells the folders it may look at, as `list_roots_callback`.
 
         Raises:
