@@ -16,7 +16,8 @@ import pytest
 from pydantic import BaseModel
 
 from tool_search_processor.errors import ToolArgumentsError, ToolCallError
-from tool_search_processor.results import cut_result, encode_result, error_text, read_result, safe_repr
+from tool_search_processor.plain import safe_repr
+from tool_search_processor.results import cut_result, encode_result, error_text, read_result
 
 
 class Model(BaseModel):

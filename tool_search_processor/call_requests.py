@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tool_search_processor.plain import clean_text, field_of, items_of, sendable
-from tool_search_processor.results import safe_repr
+from tool_search_processor.plain import clean_text, field_of, items_of, safe_repr, sendable
 
 _TOO_DEEP = "(nested too deeply)"
 

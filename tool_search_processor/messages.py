@@ -24,8 +24,7 @@ from tool_search_processor.content_blocks import (
     user_parts,
 )
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import field_of, items_of, sendable, text_of
-from tool_search_processor.results import safe_repr
+from tool_search_processor.plain import field_of, items_of, safe_repr, sendable, text_of
 
 # What an SDK's reply has beside its message: no provider takes it back.
 _OF_A_REPLY = frozenset({"annotations", "function_call"})

@@ -149,3 +149,13 @@ def text_of(content: Any) -> str:
         parts = [part if isinstance(part, str) else field_of(part, "text") for part in content]
         return "\n".join(part for part in parts if isinstance(part, str))
     return str(content)
+
+
+def safe_repr(value: Any) -> str:
+    """Return `repr(value)`, or the type's name where that raises."""
+    try:
+        return repr(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - foreign code
+        return f"<{type(value).__name__}>"

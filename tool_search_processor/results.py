@@ -15,7 +15,7 @@ from tool_search_processor.errors import (
     ToolNotCallableError,
     ToolUnavailableError,
 )
-from tool_search_processor.plain import clean_text
+from tool_search_processor.plain import clean_text, safe_repr
 from tool_search_processor.tools.execution import run_callable
 
 RESULT_CHARACTERS = 200_000
@@ -148,16 +148,6 @@ def told_text(error: BaseException, *, masked: str | None) -> str:
 def is_fit_for_the_model(error: BaseException) -> bool:
     """Tell whether an exception's text was written for the model, or is whatever foreign code says."""
     return isinstance(innermost(error), _FIT_FOR_THE_MODEL)
-
-
-def safe_repr(value: Any) -> str:
-    """Return `repr(value)`, or the type's name where that raises."""
-    try:
-        return repr(value)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - foreign code
-        return f"<{type(value).__name__}>"
 
 
 def _fallback(value: Any) -> Any:

@@ -14,8 +14,7 @@ from tool_search_processor.call_requests import (
 )
 from tool_search_processor.content_blocks import kind_of
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import field_of
-from tool_search_processor.results import safe_repr
+from tool_search_processor.plain import field_of, safe_repr
 
 _MESSAGE_FIELDS = ("role", "tool_calls", "content", "function_call")
 """Any of these makes an assistant message, of whichever SDK."""
