@@ -19,7 +19,7 @@ from tool_search_processor import (
     ToolSearchProcessor,
     run_processors,
 )
-from tool_search_processor.tokens import estimate_tokens
+from tool_search_processor.tokens.counting import estimate_tokens
 
 HISTORY = [
     {"role": "system", "content": "You are a helpful assistant."},

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor import InputStep, Tool, ToolSearchProcessor
-from tool_search_processor.search.base import Document, Hit
+from tool_search_processor.search.protocol import Document, Hit
 
 USER = ({"role": "user", "content": "please help"},)
 

@@ -26,7 +26,7 @@ import pytest
 
 from tool_search_processor import Agent, Tool, ToolSearchProcessor, tool
 from tool_search_processor.testing import ScriptedModel
-from tool_search_processor.tools.definitions import ToolFields
+from tool_search_processor.tools.importers import ToolFields
 
 PUBLIC = {
     "tool_search_processor": None,

@@ -25,19 +25,17 @@ How a step goes:
 (REST) and `Gateway` (both, over many upstreams) serve a catalog to clients without the loop: they list two
 meta-tools, and ask the filter at search, listing and call.
 
-Where things stand; a module imports only from rows above its own, or left of it in its row:
+Where things stand; a module imports only from rows above its own, or from folders left of its own:
 
     errors, telemetry                           what is raised; spans
-    tools, components, plain, per_loop, …       a tool and its schema; resources and prompts; cleaned texts
-    steps, messages, call_requests, results     one model call: its input, its history, its calls' answers
-    transforms, search, tokens                  list to list; documents to hits; what texts cost
-    meta_tools, filters, guarded                what a model reads and writes; who may, asked at each call
-    providers, stores                           where tools come from; where loaded names are kept
-    catalog                                     many providers, one set of tools and its index
-    processor, session, token_limiter           the steps of a run; calls, approvals; what must fit
-    agent                                       the loop
-    testing, evaluation                         a scripted model; proof that a search finds what it should
-    server, cli                                 MCP, REST, the gateway, the page; `tool-search`
+    wire, concurrency                           values, calls and messages of any provider; threads and loops
+    tools, components                           a tool and its schema; resources and prompts
+    steps, policy, meta_tools, search           one model call; who may; what a model reads; documents to hits
+    transforms, providers, stores, tokens       list to list; where tools come from; loaded names; costs
+    catalog                                     many providers, one set of tools, and finding in it
+    session, testing                            the calls of one step; a scripted model
+    processor, agent, server, evaluation        beside each other: the searcher, the loop, MCP and REST, proof
+    cli                                         `tool-search`
 
 Texts and names that a model sees stand in `meta_tools`. Most of what is public is imported from here; a part
 with many names, or one that needs an extra, from its own package: `agent` (events), `catalog` (status),
@@ -50,7 +48,6 @@ from typing import TYPE_CHECKING, Any
 from tool_search_processor._version import __version__
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.runs import RunResult
-from tool_search_processor.cached_filters import cached_filter
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import (
     AbortRun,
@@ -70,14 +67,15 @@ from tool_search_processor.errors import (
     ToolSearchError,
     ToolUnavailableError,
 )
-from tool_search_processor.filters import FilterRequest
+from tool_search_processor.policy.cached_filters import cached_filter
+from tool_search_processor.policy.filters import FilterRequest
 from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.providers import CallableProvider, StaticProvider, ToolProvider
-from tool_search_processor.search.base import Document, Hit, SearchIndex
+from tool_search_processor.search.protocol import Document, Hit, SearchIndex
 from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputProcessor, InputStep, ToolResolver, run_processors
 from tool_search_processor.stores import LoadedToolStore, MemoryStore
-from tool_search_processor.token_limiter import TokenLimiter
+from tool_search_processor.tokens.limiter import TokenLimiter
 from tool_search_processor.tools import Tool, ToolContext, tool
 from tool_search_processor.transforms import (
     ArgTransform,

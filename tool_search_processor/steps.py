@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.errors import AbortRun, ConfigurationError
-from tool_search_processor.messages import is_openai_message, to_openai_messages
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.frozen import FrozenDict
+from tool_search_processor.wire.messages import is_openai_message, to_openai_messages
 
 Message = Mapping[str, Any]
 """An OpenAI chat message: `role`, `content`, `tool_calls`, `tool_call_id` …"""

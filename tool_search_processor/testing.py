@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
-from tool_search_processor.plain import copied
-from tool_search_processor.tokens import estimate_tokens
+from tool_search_processor.tokens.counting import estimate_tokens
+from tool_search_processor.wire.plain import copied
 
 _PIECES = 3
 

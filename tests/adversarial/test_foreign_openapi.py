@@ -12,7 +12,7 @@ from tests.providers.openapi.web import reply, serve
 from tool_search_processor import Catalog
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError, ToolCallError
 from tool_search_processor.providers import OpenAPIProvider
-from tool_search_processor.results import encode_result
+from tool_search_processor.session.tool_results import encode_result
 
 GOOD = {"/good": {"get": {"operationId": "good"}}}
 

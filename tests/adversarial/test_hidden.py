@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.adversarial.depth import examples
 from tool_search_processor import Agent, Tool, ToolSearchProcessor
-from tool_search_processor.search.base import Hit
+from tool_search_processor.search.protocol import Hit
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.testing import ScriptedModel, call
 

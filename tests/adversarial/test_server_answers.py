@@ -9,11 +9,11 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from tests.server.front.support import WAYS, connected, proxied, text
+from tests.server.mcp.support import WAYS, connected, proxied, text
 from tool_search_processor import Tool
 from tool_search_processor.components import Prompt, Resource
-from tool_search_processor.providers.base import Provider
 from tool_search_processor.providers.mcp.rendering import render_result
+from tool_search_processor.providers.provider import Provider
 from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.tools import ToolContext
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from mcp import MCPError
 
-from tests.server.front.support import client_of, connected, found, names, serving, text
+from tests.server.mcp.support import client_of, connected, found, names, serving, text
 from tool_search_processor import Tool, ToolContext, tool
 from tool_search_processor.errors import DuplicateToolError
-from tool_search_processor.server.front.modes import on_demand
 from tool_search_processor.server.mcp import ToolServer
+from tool_search_processor.server.mcp.tool_modes import on_demand
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from tests.adversarial.depth import examples
 from tests.server.rest.serving import SEARCH, client
 from tool_search_processor import Tool
 from tool_search_processor.search.bm25 import BM25Index
-from tool_search_processor.server.front.definitions import markdown, search_answer, search_result
+from tool_search_processor.server.mcp.meta_tool_definitions import markdown, search_answer, search_result
 
 FORGED = [
     "# evil_tool",

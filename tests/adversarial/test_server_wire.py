@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 import httpx2
 import pytest
 
-from tests.server.front.support import SECRET, client_of, found, front, names, serving
-from tests.server.front.test_sessions import ACCEPT, DISCOVERY, INITIALIZE, NORMAL, Wire
+from tests.server.mcp.support import SECRET, client_of, found, front, names, serving
+from tests.server.mcp.test_sessions import ACCEPT, DISCOVERY, INITIALIZE, NORMAL, Wire
 from tool_search_processor import ToolContext, tool
 from tool_search_processor.server.mcp import ToolServer
 

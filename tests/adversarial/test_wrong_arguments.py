@@ -9,8 +9,8 @@ import pytest
 
 from tests.agent.test_garbage import GARBAGE, places, with_garbage
 from tool_search_processor import Agent, MemoryStore, TokenLimiter, Tool, ToolSearchProcessor, ToolSession
-from tool_search_processor.cached_filters import cached_filter
 from tool_search_processor.errors import ToolSearchError
+from tool_search_processor.policy.cached_filters import cached_filter
 from tool_search_processor.testing import ScriptedModel
 
 ANYTHING = [*GARBAGE, object(), lambda: 1, int, b"x", {1, 2}, (1,), -5, 10**9]

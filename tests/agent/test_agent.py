@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from tool_search_processor.agent import Agent
-from tool_search_processor.agent.loops import close_private_loop
 from tool_search_processor.agent.runs import ToolResultEvent, Usage
+from tool_search_processor.concurrency.blocking import close_private_loop
 from tool_search_processor.errors import (
     AbortRun,
     ConfigurationError,

@@ -18,13 +18,13 @@ from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
 from tool_search_processor.agent import Agent
-from tool_search_processor.agent.loops import close_private_loop, run_blocking
 from tool_search_processor.agent.runs import Done, TextDelta
+from tool_search_processor.concurrency.blocking import close_private_loop, run_blocking
 from tool_search_processor.errors import TokenLimitError, ToolSearchError
 from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.steps import InputStep
 from tool_search_processor.testing import ScriptedModel, call
-from tool_search_processor.token_limiter import TokenLimiter, default_counter
+from tool_search_processor.tokens.limiter import TokenLimiter, default_counter
 from tool_search_processor.tools import Tool
 
 # litellm looks at every attribute of a streamed usage, those that pydantic deprecates included

@@ -24,8 +24,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 from bench_search import documents, queries
 
-from tool_search_processor.search.base import Document
 from tool_search_processor.search.milvus import MilvusIndex
+from tool_search_processor.search.protocol import Document
 
 DIMENSIONS = 256
 

@@ -22,8 +22,8 @@ from jsonschema import Draft202012Validator
 
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
 from tool_search_processor.providers import OpenAPIProvider
-from tool_search_processor.tokens import estimate_tokens
-from tool_search_processor.tools.names import is_tool_name
+from tool_search_processor.tokens.counting import estimate_tokens
+from tool_search_processor.tools.tool_names import is_tool_name
 
 TARGET_SECONDS = 8.0
 GITHUB = "https://api.github.com"

@@ -24,7 +24,7 @@ import tracemalloc
 from dataclasses import dataclass
 
 from tool_search_processor import Catalog, InputStep, Tool, ToolSearchProcessor
-from tool_search_processor.providers.base import Provider
+from tool_search_processor.providers.provider import Provider
 from tool_search_processor.transforms import Namespace
 
 SERVICES = """

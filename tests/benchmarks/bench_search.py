@@ -23,8 +23,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from tool_search_processor.evaluation import load_folder
-from tool_search_processor.search.base import Document
 from tool_search_processor.search.documents import document_of
+from tool_search_processor.search.protocol import Document
 
 VERBS = """
     get list create delete update search send run check add remove find fetch set convert analyze export

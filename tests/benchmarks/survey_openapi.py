@@ -26,16 +26,16 @@ from openapi_schema_validator import OAS30Validator, OAS30WriteValidator, OAS31V
 from referencing import Registry, Resource, Specification
 
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError, ToolSearchError
-from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers import OpenAPIProvider
 from tool_search_processor.providers.openapi import swagger
-from tool_search_processor.providers.openapi.definitions import read_definitions
+from tool_search_processor.providers.openapi.document_tools import read_definitions
 from tool_search_processor.providers.openapi.documents import Document, read_file
+from tool_search_processor.providers.openapi.http_requests import build_request
 from tool_search_processor.providers.openapi.operations import list_operations
-from tool_search_processor.providers.openapi.requests import build_request
 from tool_search_processor.providers.openapi.texts import parse_text
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.patterns import matches
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 SUFFIXES = (".json", ".yaml", ".yml")
 ANY_HOST = "https://api.example.com"

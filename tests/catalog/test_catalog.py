@@ -20,7 +20,7 @@ from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.regex import RegexIndex
 from tool_search_processor.testing import ManualClock
 from tool_search_processor.tools import Tool, tool
-from tool_search_processor.tools.names import hashed_tool_name
+from tool_search_processor.tools.tool_names import hashed_tool_name
 from tool_search_processor.transforms import (
     Namespace,
     ToolTransform,

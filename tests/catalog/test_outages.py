@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tool_search_processor import Catalog, ToolSearchProcessor
-from tool_search_processor.catalog import sources
+from tool_search_processor.catalog import provider_cache
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.regex import RegexIndex
 from tool_search_processor.testing import ManualClock
@@ -63,7 +63,7 @@ async def listed(catalog, **context):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(sources, "PATIENCE_SECONDS", 0.001)
+    monkeypatch.setattr(provider_cache, "PATIENCE_SECONDS", 0.001)
 
 
 # -- hanging
@@ -296,7 +296,7 @@ async def test_a_provider_may_say_that_it_is_down(failure, error):
 
 
 def test_a_reading_that_ended_with_its_loop_is_waited_for_by_the_next(monkeypatch):
-    monkeypatch.setattr(sources, "PATIENCE_SECONDS", 0.001)
+    monkeypatch.setattr(provider_cache, "PATIENCE_SECONDS", 0.001)
 
     class Slow:
         mark, delays = 1, iter([0.0, 30.0, 0.02])

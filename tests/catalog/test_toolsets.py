@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tool_search_processor.catalog.toolsets import ToolSet, has_any_label
-from tool_search_processor.search.base import Document
+from tool_search_processor.search.protocol import Document
 from tool_search_processor.tools import Tool
 
 

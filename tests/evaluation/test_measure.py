@@ -12,10 +12,10 @@ from tool_search_processor.evaluation.data import make_dataset
 from tool_search_processor.evaluation.measure import Engine, foreign_tools, query_count
 from tool_search_processor.evaluation.report import DEPTH, METRICS
 from tool_search_processor.evaluation.summary import grouped, recall_curve, table_rows, united
-from tool_search_processor.search.base import Hit
 from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.protocol import Hit
 from tool_search_processor.search.regex import RegexIndex
-from tool_search_processor.tokens import estimate_tokens
+from tool_search_processor.tokens.counting import estimate_tokens
 from tool_search_processor.tools import Tool
 
 TOOLS = [Tool(name, f"Does {name}.") for name in "abcdefgh"]

@@ -24,7 +24,7 @@ from tool_search_processor import (
 )
 from tool_search_processor.testing import ManualClock, ScriptedModel
 from tool_search_processor.testing import call as tool_call
-from tool_search_processor.tokens import estimate_tokens
+from tool_search_processor.tokens.counting import estimate_tokens
 from tool_search_processor.transforms import (
     Namespace,
     TagFilter,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.server.front.support import connected
+from tests.server.mcp.support import connected
 from tests.tools.test_near_names import WRITTEN
 from tool_search_processor import Agent, StaticProvider, Tool, ToolSearchProcessor, ToolSession
 from tool_search_processor.server.mcp import ToolServer

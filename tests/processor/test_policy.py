@@ -7,8 +7,8 @@ import pytest
 
 from tests.support import Policy, Run, ScoredIndex, call, listed, make, names, step
 from tool_search_processor import FilterRequest, ToolSearchProcessor, ToolUnavailableError
-from tool_search_processor.call_requests import CallRequest
 from tool_search_processor.session.runner import CallRunner
+from tool_search_processor.wire.calls import CallRequest
 
 ISSUE = make("create_issue", "Opens a ticket.")
 MAIL = make("send_mail", "Sends a letter.")

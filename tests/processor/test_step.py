@@ -22,8 +22,8 @@ from tool_search_processor import (
 from tool_search_processor.meta_tools import MetaToolNames, instruction_text
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.testing import ManualClock
-from tool_search_processor.token_limiter import TokenLimiter
-from tool_search_processor.tokens import estimate_tokens
+from tool_search_processor.tokens.counting import estimate_tokens
+from tool_search_processor.tokens.limiter import TokenLimiter
 from tool_search_processor.transforms import Namespace
 
 WEATHER = make("weather_forecast", "Tells tomorrow's weather.")

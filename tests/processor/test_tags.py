@@ -7,7 +7,7 @@ import standard_library
 
 from tests.support import Policy, Run, ScoredIndex, listed, make, names
 from tool_search_processor import Tool, ToolSearchProcessor
-from tool_search_processor.tokens import DefinitionCounter
+from tool_search_processor.tokens.counting import DefinitionCounter
 
 GITHUB = make("create_issue", namespace="github", tags={"write"})
 GITLAB = make("list_merges", namespace="gitlab", tags={"read"})

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support import Run, ScoredIndex, make, names, step
 from tool_search_processor import ConfigurationError, MemoryStore, StaticProvider, ToolSearchProcessor
-from tool_search_processor.stores.base import LoadScope
+from tool_search_processor.stores.protocol import LoadScope
 from tool_search_processor.testing import ManualClock
 
 TOOLS = [make(f"tool_{n}") for n in range(20)]

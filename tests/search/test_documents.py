@@ -1,7 +1,7 @@
 """What search sees of a tool."""
 
-from tool_search_processor.search.base import Document
 from tool_search_processor.search.documents import document_of
+from tool_search_processor.search.protocol import Document
 from tool_search_processor.tools import Tool
 
 

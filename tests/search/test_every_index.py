@@ -6,10 +6,10 @@ import pytest
 
 from tests.search.fake_embedder import FakeEmbedder
 from tool_search_processor.errors import InvalidPatternError
-from tool_search_processor.search.base import Document
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.fuzzy import FuzzyIndex
 from tool_search_processor.search.hybrid import HybridIndex
+from tool_search_processor.search.protocol import Document
 from tool_search_processor.search.regex import RegexIndex
 from tool_search_processor.search.vector import VectorIndex
 

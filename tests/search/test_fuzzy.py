@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tool_search_processor.search.base import CountingIndex, Document, SearchIndex
 from tool_search_processor.search.fuzzy import FuzzyIndex
+from tool_search_processor.search.protocol import CountingIndex, Document, SearchIndex
 
 DOCUMENTS = tuple(
     Document(name=name, description=description)

@@ -19,11 +19,11 @@ from tests.search.fake_embedder import FakeEmbedder
 from tests.support import Policy, Run, make, names
 from tool_search_processor import Catalog, ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.base import AsyncSearchIndex, Document
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.milvus import MilvusIndex
-from tool_search_processor.search.milvus import view as views
+from tool_search_processor.search.milvus import row_masks as views
 from tool_search_processor.search.milvus.collection import _tools_schema
+from tool_search_processor.search.protocol import AsyncSearchIndex, Document
 
 DOCUMENTS = (
     Document(
@@ -416,7 +416,7 @@ async def test_a_denied_tool_never_appears_and_takes_no_place(uri):
 
 SCRIPT = """
 import asyncio, sys
-from tool_search_processor.search.base import Document
+from tool_search_processor.search.protocol import Document
 from tool_search_processor.search.milvus import MilvusIndex
 
 async def main(uri, writer, *names):

@@ -7,14 +7,14 @@ import pytest
 
 from tests.search.fake_embedder import FakeEmbedder
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.base import Document
-from tool_search_processor.search.fields import analyze
+from tool_search_processor.search.bm25.fields import analyze
 from tool_search_processor.search.milvus import CatalogVersion, MilvusIndex, index
 from tool_search_processor.search.milvus.collection import cut, literal, literals, tags_stored
 from tool_search_processor.search.milvus.meaning import Meaning
 from tool_search_processor.search.milvus.publisher import Publisher, content_hash, row_of
+from tool_search_processor.search.milvus.row_masks import PUSHED_NAMES, View
 from tool_search_processor.search.milvus.terms import K1, MAX_TEXT_BYTES, TextQuery, evidence_in, stored_text
-from tool_search_processor.search.milvus.view import PUSHED_NAMES, View
+from tool_search_processor.search.protocol import Document
 
 DOCUMENT = Document(
     name="createPullRequest",

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tool_search_processor.errors import InvalidPatternError
-from tool_search_processor.search.base import CountingIndex, Document, Hit, SearchIndex
+from tool_search_processor.search.protocol import CountingIndex, Document, Hit, SearchIndex
 from tool_search_processor.search.regex import RegexIndex, compile_pattern
 
 DOCUMENTS = (

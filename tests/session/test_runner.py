@@ -10,13 +10,13 @@ import threading
 import pytest
 
 from tool_search_processor import ToolSearchProcessor, ToolSession
-from tool_search_processor.call_requests import CallRequest
 from tool_search_processor.errors import ConfigurationError, ToolUnavailableError
-from tool_search_processor.session.calls import PendingCall, arguments_hash
+from tool_search_processor.session.model_calls import PendingCall, arguments_hash
 from tool_search_processor.session.runner import MAX_CALLS, CallRunner, finish
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.wire.calls import CallRequest
 
 
 def request(name, arguments=None, *, call_id="c1"):

@@ -13,7 +13,7 @@ from tests.support import make
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ResumeError
 from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.session import ToolSession
-from tool_search_processor.token_limiter import TokenLimiter
+from tool_search_processor.tokens.limiter import TokenLimiter
 from tool_search_processor.tools import Tool
 
 USER = {"role": "user", "content": "what is 1 + 1?"}

@@ -9,7 +9,7 @@ from tests.support import counts
 from tool_search_processor.errors import StoreError
 from tool_search_processor.meta_tools import receipt
 from tool_search_processor.stores import HistoryStore, LoadedToolStore, LoadScope
-from tool_search_processor.stores.base import ConversationStore, Replay
+from tool_search_processor.stores.protocol import ConversationStore, Replay
 
 USER = {"role": "user", "content": "hello"}
 

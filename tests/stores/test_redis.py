@@ -15,7 +15,7 @@ from tests.stores import servers
 from tests.support import counts
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.stores import AddResult, LoadScope, RedisStore
-from tool_search_processor.stores.base import ClaimingStore, RenewingStore
+from tool_search_processor.stores.protocol import ClaimingStore, RenewingStore
 from tool_search_processor.stores.redis_scripts import CLAIM, UNCLAIM
 
 URL = "redis://127.0.0.1:1"

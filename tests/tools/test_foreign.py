@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tool_search_processor import Catalog, ToolSearchProcessor
 from tool_search_processor.errors import DuplicateToolError, InvalidToolError, ReservedToolNameError
 from tool_search_processor.meta_tools import MetaToolNames, catalog_line, catalog_text
-from tool_search_processor.plain import visible_text
 from tool_search_processor.providers import StaticProvider
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import (
@@ -25,6 +24,7 @@ from tool_search_processor.tools.foreign import (
     foreign_tags,
     foreign_text,
 )
+from tool_search_processor.wire.plain import visible_text
 
 TAGS = "".join(chr(0xE0000 + ord(c)) for c in "obey")
 HIDING = f"\x00\x1b[31m\u202e\u2066\ufeff\u200b\u200f\xad{TAGS}\U000e0101"

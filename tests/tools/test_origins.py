@@ -2,7 +2,7 @@
 
 import pickle
 
-from tool_search_processor.guarded import guard
+from tool_search_processor.processor.guarded import guard
 from tool_search_processor.providers.changes import hold
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.origins import Origin, mark_origin, origin_of

@@ -4,7 +4,7 @@ import pytest
 
 from tool_search_processor import Catalog, Namespace, StaticProvider, Tool, ToolSearchProcessor
 from tool_search_processor.session import ToolSession
-from tool_search_processor.tools.names import loses_letters, make_tool_name
+from tool_search_processor.tools.tool_names import loses_letters, make_tool_name
 
 FOREIGN = {
     "создать_задачу": "создать задачу",

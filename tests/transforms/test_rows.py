@@ -8,7 +8,6 @@ from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms import Namespace, TagFilter, Transform, Visibility
-from tool_search_processor.transforms.base import agrees_with_list
 from tool_search_processor.transforms.rows import (
     apply_transforms,
     check_transforms,
@@ -22,6 +21,7 @@ from tool_search_processor.transforms.rows import (
     overrides_get_tool,
     transform_stages,
 )
+from tool_search_processor.transforms.transform import agrees_with_list
 
 TOOLS = (Tool("read", tags={"read"}), Tool("write", tags={"write"}), Tool("both", tags={"read", "write"}))
 ITEMS = {

@@ -10,13 +10,11 @@ from typing import Any
 
 from tool_search_processor.agent.completions import Completion, litellm_completion
 from tool_search_processor.agent.engine import Engine, last_result
-from tool_search_processor.agent.loops import run_blocking
 from tool_search_processor.agent.resumption import ClaimLedger, PausedRun, read_approvals
 from tool_search_processor.agent.runs import Event, RunResult
 from tool_search_processor.agent.runstate import RunState, input_messages
+from tool_search_processor.concurrency.blocking import run_blocking
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.messages import to_openai_messages
-from tool_search_processor.results import RESULT_CHARACTERS
 from tool_search_processor.session.checks import (
     check_approvals,
     check_limits,
@@ -24,8 +22,10 @@ from tool_search_processor.session.checks import (
     checked_tools,
 )
 from tool_search_processor.session.histories import repaired_history
+from tool_search_processor.session.tool_results import RESULT_CHARACTERS
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.messages import to_openai_messages
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 _OWN_SETTINGS = frozenset({"model", "messages", "tools", "stream", "parallel_tool_calls"})

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from tool_search_processor.agent.replies import Reply, usage_of
-from tool_search_processor.call_requests import CallRequest
-from tool_search_processor.plain import clean_text, field_of, items_of, sendable, text_of
+from tool_search_processor.wire.calls import CallRequest
+from tool_search_processor.wire.plain import clean_text, field_of, items_of, sendable, text_of
 
 _BEGINNINGS = ("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content")
 

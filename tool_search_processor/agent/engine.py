@@ -24,15 +24,15 @@ from tool_search_processor.agent.runs import (
 from tool_search_processor.agent.runstate import RunState, model_request
 from tool_search_processor.errors import AbortRun
 from tool_search_processor.meta_tools import MetaTool
-from tool_search_processor.plain import mapping_of
-from tool_search_processor.session.calls import PendingCall, PreparedCall, cut_off, refusal_text
 from tool_search_processor.session.checks import resolvers
 from tool_search_processor.session.claims import claim_calls, claimers, release_claims
+from tool_search_processor.session.model_calls import PendingCall, PreparedCall, cut_off, refusal_text
 from tool_search_processor.session.runner import CallRunner, stop_tasks
+from tool_search_processor.session.tool_choices import check_tool_choice
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
-from tool_search_processor.tokens import DefinitionCounter
-from tool_search_processor.tool_choices import check_tool_choice
+from tool_search_processor.tokens.counting import DefinitionCounter
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.plain import mapping_of
 
 logger = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tool_search_processor.call_requests import CallRequest, read_calls
 from tool_search_processor.errors import ToolSearchError
-from tool_search_processor.plain import clean_text, field_of, items_of, sendable, text_of
+from tool_search_processor.wire.calls import CallRequest, read_calls
+from tool_search_processor.wire.plain import clean_text, field_of, items_of, sendable, text_of
 
 # what a provider wants back with the assistant message that it came in
 _RETURNED = ("reasoning_content", "thinking_blocks", "reasoning_items", "provider_specific_fields")

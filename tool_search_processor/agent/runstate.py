@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from tool_search_processor.agent.replies import Reply
 from tool_search_processor.agent.runs import FinishReason, RunResult, Usage
-from tool_search_processor.call_requests import CallRequest, unique_ids
-from tool_search_processor.messages import call_ids, merge_system, message_list
-from tool_search_processor.plain import clean_text, copied, plain
-from tool_search_processor.session.calls import PendingCall, ToolOutcome, is_cut
 from tool_search_processor.session.histories import stored_call
+from tool_search_processor.session.model_calls import PendingCall, ToolOutcome, is_cut
+from tool_search_processor.session.tool_choices import read_tool_choice
 from tool_search_processor.steps import InputStep
-from tool_search_processor.tool_choices import read_tool_choice
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.calls import CallRequest, unique_ids
+from tool_search_processor.wire.messages import call_ids, merge_system, message_list
+from tool_search_processor.wire.plain import clean_text, copied, plain
 
 logger = logging.getLogger(__name__)
 

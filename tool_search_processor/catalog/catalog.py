@@ -12,24 +12,24 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import replace
 from types import MappingProxyType
 
+from tool_search_processor.catalog.backoff import Limits
+from tool_search_processor.catalog.components import Components
 from tool_search_processor.catalog.drift import Drift, OnChange
-from tool_search_processor.catalog.flights import run_without_waiting
-from tool_search_processor.catalog.gathering import Components
 from tool_search_processor.catalog.indexes import IndexPool
-from tool_search_processor.catalog.patience import Limits
-from tool_search_processor.catalog.sources import Source, are_same, labels_of, read_stale
+from tool_search_processor.catalog.merging import Seen, United, Uniting, fetch_from
+from tool_search_processor.catalog.provider_cache import Source, are_same, labels_of, read_stale
+from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.catalog.status import CatalogStatus
-from tool_search_processor.catalog.uniting import Seen, United, Uniting, fetch_from
-from tool_search_processor.catalog.views import CatalogView
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
-from tool_search_processor.providers.base import Context, Provider, close_provider
+from tool_search_processor.concurrency.shared_task import run_without_waiting
 from tool_search_processor.providers.given import ToolSource, as_providers
+from tool_search_processor.providers.provider import Context, Provider, close_provider
 from tool_search_processor.providers.refusals import RefusedTool, tools_refused_by
-from tool_search_processor.search.base import Hit
+from tool_search_processor.search.protocol import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.base import Transform, as_transforms
 from tool_search_processor.transforms.rows import overrides_get_tool
+from tool_search_processor.transforms.transform import Transform, as_transforms
 
 logger = logging.getLogger(__name__)
 

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from cachetools import LRUCache
 
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, has_any_label
+from tool_search_processor.concurrency.threads import Threads
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.base import WORDS_ALONE, CountingIndex, Document, Hit
 from tool_search_processor.search.lists import ListName, SearchMode, lists_of
+from tool_search_processor.search.protocol import WORDS_ALONE, CountingIndex, Document, Hit
 from tool_search_processor.search.strategies import (
     AnyIndex,
     Strategy,
@@ -26,7 +27,6 @@ from tool_search_processor.search.strategies import (
     is_index,
     needs_an_extra,
 )
-from tool_search_processor.threads import Threads
 
 if TYPE_CHECKING:
     from tool_search_processor.search.vector import VectorIndex

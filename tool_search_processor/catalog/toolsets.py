@@ -15,7 +15,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.tools.near_names import plain_form
 
 if TYPE_CHECKING:
-    from tool_search_processor.search.base import Document
+    from tool_search_processor.search.protocol import Document
 
 _GENERATIONS = count(1)
 _MAX_SELECTIONS = 64

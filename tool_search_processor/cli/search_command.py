@@ -12,8 +12,8 @@ from tool_search_processor.evaluation.data import check_unique, load_tools
 from tool_search_processor.evaluation.files import label_of
 from tool_search_processor.evaluation.measure import Engine
 from tool_search_processor.meta_tools import cut, one_line
-from tool_search_processor.search.base import Hit
-from tool_search_processor.tokens import DefinitionCounter
+from tool_search_processor.search.protocol import Hit
+from tool_search_processor.tokens.counting import DefinitionCounter
 from tool_search_processor.tools import Tool
 
 _DEFAULT_LIMIT = 5

@@ -72,7 +72,7 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
         ConfigurationError: Without anything to serve, or for something that can't be used.
         ImportError: When an extra is not installed.
     """
-    from tool_search_processor.providers.base import provider_failure
+    from tool_search_processor.providers.provider import provider_failure
     from tool_search_processor.server.gateway import Gateway
     from tool_search_processor.server.upstreams import check_distinct, read_upstreams
 

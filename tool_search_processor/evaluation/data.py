@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tool_search_processor.catalog.clashes import NameRegister, Offer
+from tool_search_processor.catalog.name_register import NameRegister, Offer
 from tool_search_processor.evaluation.files import STDIN, DataError, label_of, read_values
 from tool_search_processor.evaluation.formats import read_tools
 from tool_search_processor.tools import Tool

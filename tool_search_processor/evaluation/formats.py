@@ -9,7 +9,7 @@ from typing import Any
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.evaluation.files import DataError
 from tool_search_processor.tools import Tool
-from tool_search_processor.tools.definitions import ToolFields
+from tool_search_processor.tools.importers import ToolFields
 
 
 def read_tools(values: list[Any], label: str) -> list[Tool]:
@@ -40,7 +40,7 @@ def read_tools(values: list[Any], label: str) -> list[Tool]:
 
 
 def _operations(document: Mapping[str, Any], label: str) -> list[Tool]:
-    from tool_search_processor.providers.openapi.definitions import read_tools as read_openapi
+    from tool_search_processor.providers.openapi.document_tools import read_tools as read_openapi
     from tool_search_processor.providers.openapi.documents import Document
 
     path = Path(label)

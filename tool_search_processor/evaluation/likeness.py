@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tool_search_processor.search.base import Document
 from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.protocol import Document
 from tool_search_processor.search.text import is_stop_word, name_parts, stem, terms_of, words
 from tool_search_processor.tools import Tool
 

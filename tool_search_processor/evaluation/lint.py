@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tool_search_processor.evaluation.likeness import SIMILARITY, confusable
-from tool_search_processor.plain import hidden_in
 from tool_search_processor.search.text import is_stop_word, terms, words
-from tool_search_processor.tokens import DefinitionCounter, TextCounter, estimate_tokens
+from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import HIDDEN
-from tool_search_processor.tools.names import MAX_NAME_LENGTH, is_tool_name
 from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, resolve_pointer
+from tool_search_processor.tools.tool_names import MAX_NAME_LENGTH, is_tool_name
+from tool_search_processor.wire.plain import hidden_in
 
 MAX_TOKENS = 500
 """What a definition may cost before it is a finding: a usual one costs 50 to 200."""

@@ -11,10 +11,10 @@ from typing import Any
 from tool_search_processor.errors import ConfigurationError, InvalidPatternError
 from tool_search_processor.evaluation.data import Dataset, Query, as_dataset
 from tool_search_processor.evaluation.report import DEPTH, Outcome, Report, make_report
-from tool_search_processor.search.base import Hit
 from tool_search_processor.search.documents import document_of
+from tool_search_processor.search.protocol import Hit
 from tool_search_processor.search.strategies import AnyIndex
-from tool_search_processor.tokens import DefinitionCounter, TextCounter, estimate_tokens
+from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
 from tool_search_processor.tools import Tool
 
 Progress = Callable[[int], None]

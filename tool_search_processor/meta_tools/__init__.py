@@ -1,5 +1,14 @@
 """Everything the model sees: names, schemas, texts and result shapes of the meta-tools."""
 
+from tool_search_processor.meta_tools.answers import (
+    ResultDetail,
+    invalid_arguments_answer,
+    load_answer,
+    search_answer,
+    search_result,
+    signature,
+    unload_answer,
+)
 from tool_search_processor.meta_tools.definitions import (
     Handler,
     MetaTool,
@@ -9,10 +18,7 @@ from tool_search_processor.meta_tools.definitions import (
     search_tool,
     unload_tool,
 )
-from tool_search_processor.meta_tools.names import (
-    MetaToolNames,
-    Mode,
-)
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames, Mode
 from tool_search_processor.meta_tools.reading import (
     MAX_NAMES,
     MAX_QUERIES,
@@ -24,15 +30,6 @@ from tool_search_processor.meta_tools.reading import (
     read_search,
 )
 from tool_search_processor.meta_tools.receipts import Receipt, ReceiptKind, read_receipt, receipt
-from tool_search_processor.meta_tools.results import (
-    ResultDetail,
-    invalid_arguments_answer,
-    load_answer,
-    search_answer,
-    search_result,
-    signature,
-    unload_answer,
-)
 from tool_search_processor.meta_tools.texts import (
     DESCRIPTION_CHARACTERS,
     EMPTY_QUERY,

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tool_search_processor.meta_tools.names import MetaToolNames
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
 from tool_search_processor.meta_tools.reading import MAX_RESULTS, as_object
 from tool_search_processor.meta_tools.texts import one_line
-from tool_search_processor.plain import visible_text
 from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.wire.plain import visible_text
 
 _LISTED_CHARACTERS = 85
 

@@ -9,9 +9,9 @@ from heapq import nsmallest
 from itertools import islice
 from typing import Literal
 
-from tool_search_processor.meta_tools.names import MetaToolNames
-from tool_search_processor.plain import visible_text
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.plain import visible_text
 
 DESCRIPTION_CHARACTERS = 150
 _LOOKED_AT = 8

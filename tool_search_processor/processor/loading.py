@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
 
-from tool_search_processor.catalog.views import CatalogView
+from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.errors import ConfigurationError, StoreError
-from tool_search_processor.messages import calls_made
 from tool_search_processor.meta_tools import MetaToolNames, as_object, read_names, receipt
 from tool_search_processor.processor.entries import SEPARATOR, entry_of, mark_in, name_of, names_of
 from tool_search_processor.processor.loop_guard import LoopGuard
 from tool_search_processor.steps import InputStep
-from tool_search_processor.stores.base import (
+from tool_search_processor.stores.memory import MemoryStore
+from tool_search_processor.stores.protocol import (
     AddResult,
     ClaimingStore,
     ConversationStore,
@@ -23,8 +23,8 @@ from tool_search_processor.stores.base import (
     RenewingStore,
     Replay,
 )
-from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.messages import calls_made
 
 _MAX_RUNS = 10_000
 

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.finding import ToolHit
+from tool_search_processor.catalog.queries import rank_query
 from tool_search_processor.catalog.toolsets import of_other_types
 from tool_search_processor.errors import ReservedToolNameError
-from tool_search_processor.filters import Filter
-from tool_search_processor.guarded import GuardedTool
 from tool_search_processor.meta_tools import (
     MetaTool,
     MetaToolNames,
@@ -21,10 +21,24 @@ from tool_search_processor.meta_tools import (
     unload_answer,
     unloaded_text,
 )
-from tool_search_processor.processor.calls import StepCalls
-from tool_search_processor.processor.discovery import ToolHit
+from tool_search_processor.policy.filters import Filter
 from tool_search_processor.processor.entries import mark_in, names_of
-from tool_search_processor.processor.listing import (
+from tool_search_processor.processor.guarded import GuardedTool
+from tool_search_processor.processor.load_answers import load_names
+from tool_search_processor.processor.loading import LoadedTools, thread_step
+from tool_search_processor.processor.processor_options import (
+    NAME,
+    PROCESSOR_ID,
+    SEARCH_TOOL_NAME,
+    TTL_SECONDS,
+    Options,
+    check_search,
+    checked_counter,
+    checked_store,
+    processor_id,
+)
+from tool_search_processor.processor.step_calls import StepCalls
+from tool_search_processor.processor.step_listing import (
     instructions,
     inventory,
     list_loaded,
@@ -34,30 +48,16 @@ from tool_search_processor.processor.listing import (
     replay,
     warn_of_unknown,
 )
-from tool_search_processor.processor.load_answers import load_names
-from tool_search_processor.processor.loading import LoadedTools, thread_step
-from tool_search_processor.processor.options import (
-    NAME,
-    PROCESSOR_ID,
-    SEARCH_TOOL_NAME,
-    TTL_SECONDS,
-    Options,
-    as_names,
-    check_search,
-    checked_counter,
-    checked_store,
-    processor_id,
-)
-from tool_search_processor.processor.queries import rank_query
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.lists import SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputStep
-from tool_search_processor.stores.base import LoadedToolStore
-from tool_search_processor.tokens import DefinitionCounter, TextCounter
+from tool_search_processor.stores.protocol import LoadedToolStore
+from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.base import Transform
+from tool_search_processor.transforms.transform import Transform
+from tool_search_processor.wire.checks import as_names
 
 logger = logging.getLogger(__name__)
 

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.providers.base import Provider, ToolProvider, TransformedProvider
 from tool_search_processor.providers.callable import CallableProvider
+from tool_search_processor.providers.provider import Provider, ToolProvider, TransformedProvider
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.providers.static import StaticProvider
 

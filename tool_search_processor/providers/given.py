@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.base import ToolProvider
 from tool_search_processor.providers.callable import CallableProvider, ToolsFunction
 from tool_search_processor.providers.functions import refuse_awaitable, refuse_class
+from tool_search_processor.providers.provider import ToolProvider
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.tools import Tool
 

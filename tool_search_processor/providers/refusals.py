@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tool_search_processor.hooks import is_no_failure
+from tool_search_processor.concurrency.foreign_calls import is_no_failure
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tool_search_processor.providers.base import Context, Provider, refuse_duplicates, to_tools
+from tool_search_processor.providers.provider import Context, Provider, refuse_duplicates, to_tools
 from tool_search_processor.tools import Tool
 
 

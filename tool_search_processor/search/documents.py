@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tool_search_processor.plain import is_number
-from tool_search_processor.search.base import Document
+from tool_search_processor.search.protocol import Document
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.schema_walk import (
     LIST_KEYWORDS,
@@ -14,6 +13,7 @@ from tool_search_processor.tools.schema_walk import (
     SINGLE_KEYWORDS,
     resolve_pointer,
 )
+from tool_search_processor.wire.plain import is_number
 
 _TEXTS = frozenset({"description", "title"})
 

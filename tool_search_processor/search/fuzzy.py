@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from tool_search_processor.search.base import CountedBySearch, Document, Hit
+from tool_search_processor.search.protocol import CountedBySearch, Document, Hit
 from tool_search_processor.search.text import STOP_WORDS, name_key, words
 
 Floats = NDArray[np.float32]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
-from tool_search_processor.search.base import Document, Hit, SearchIndex
+from tool_search_processor.search.protocol import Document, Hit, SearchIndex
 from tool_search_processor.search.strategies import AnyIndex
 
 SearchMode = Literal["fts", "vector", "hybrid"]

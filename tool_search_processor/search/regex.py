@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor.errors import InvalidPatternError
-from tool_search_processor.search.base import Document, Hit
+from tool_search_processor.search.protocol import Document, Hit
 
 MAX_PATTERN_LENGTH = 200
 """Characters; a longer pattern is refused, whatever it says."""

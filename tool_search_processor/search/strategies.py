@@ -6,9 +6,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Literal, cast
 
+from tool_search_processor.concurrency.foreign_calls import takes_none
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.hooks import takes_none
-from tool_search_processor.search.base import AsyncSearchIndex, SearchIndex
+from tool_search_processor.search.protocol import AsyncSearchIndex, SearchIndex
 
 StrategyName = Literal["bm25", "regex", "fuzzy", "vector", "hybrid"]
 AnyIndex = SearchIndex | AsyncSearchIndex

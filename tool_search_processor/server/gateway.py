@@ -20,18 +20,18 @@ except ImportError as exc:
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import CatalogStatus, ProviderStatus
 from tool_search_processor.catalog.drift import OnChange
-from tool_search_processor.filters import Filter
+from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
-from tool_search_processor.server.front.modes import Mode
-from tool_search_processor.server.front.registry import REGISTERED
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp import ToolServer
+from tool_search_processor.server.mcp.registry import REGISTERED
+from tool_search_processor.server.mcp.tool_modes import Mode
 from tool_search_processor.server.rest.app import RestEndpoints
 from tool_search_processor.server.rest.letta import checked_fields
-from tool_search_processor.server.rest.modes import ModeSearch
-from tool_search_processor.server.rest.requests import refused
+from tool_search_processor.server.rest.search_modes import ModeSearch
+from tool_search_processor.server.rest.search_requests import refused
 from tool_search_processor.server.serving import MAX_CONNECTIONS, serve, tell_url
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.base import Context, Provider
 from tool_search_processor.providers.mcp.config import (
     VariableError,
     expanded,
@@ -22,6 +21,7 @@ from tool_search_processor.providers.mcp.config import (
     unknown_keys,
     warn_of_unknown,
 )
+from tool_search_processor.providers.provider import Context, Provider
 from tool_search_processor.providers.web import WEB
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.namespace import Namespace

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tool_search_processor.call_requests import CallRequest, openai_call, read_call
-from tool_search_processor.call_results import answer_open_calls
-from tool_search_processor.plain import clean_text, items_of, sendable
-from tool_search_processor.session.calls import read_arguments, wire_name
+from tool_search_processor.session.model_calls import read_arguments, wire_name
+from tool_search_processor.wire.call_results import answer_open_calls
+from tool_search_processor.wire.calls import CallRequest, openai_call, read_call
+from tool_search_processor.wire.plain import clean_text, items_of, sendable
 
 LEFT_OPEN = "Error: the run stopped before this call had a result. Whether it took effect is not known."
 """What stands for a missing result; only whoever started the call could say more."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Never
 
-from tool_search_processor.call_requests import (
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.wire.calls import (
     CallRequest,
     is_langchain_call,
     langchain_text,
     read_call,
     tool_calls_of,
 )
-from tool_search_processor.content_blocks import kind_of
-from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import field_of, safe_repr
+from tool_search_processor.wire.content_blocks import kind_of
+from tool_search_processor.wire.plain import field_of, safe_repr
 
 _MESSAGE_FIELDS = ("role", "tool_calls", "content", "function_call")
 """Any of these makes an assistant message, of whichever SDK."""

@@ -10,17 +10,17 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from tool_search_processor.call_requests import CallRequest
+from tool_search_processor.concurrency.foreign_calls import is_cancelled
 from tool_search_processor.errors import (
     ConfigurationError,
     ToolArgumentsError,
     ToolSearchError,
     ToolUnavailableError,
 )
-from tool_search_processor.hooks import is_cancelled
 from tool_search_processor.meta_tools import MetaTool
-from tool_search_processor.plain import clean_text
-from tool_search_processor.results import (
+from tool_search_processor.session.checks import resolvers
+from tool_search_processor.session.model_calls import PreparedCall, ToolOutcome, read_arguments, wire_name
+from tool_search_processor.session.tool_results import (
     RESULT_CHARACTERS,
     cut_result,
     encode_result,
@@ -28,12 +28,12 @@ from tool_search_processor.results import (
     read_result,
     told_text,
 )
-from tool_search_processor.session.calls import PreparedCall, ToolOutcome, read_arguments, wire_name
-from tool_search_processor.session.checks import resolvers
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool, ToolContext
-from tool_search_processor.tools.names import MAX_NAME_LENGTH
 from tool_search_processor.tools.near_names import meant_name
+from tool_search_processor.tools.tool_names import MAX_NAME_LENGTH
+from tool_search_processor.wire.calls import CallRequest
+from tool_search_processor.wire.plain import clean_text
 
 logger = logging.getLogger(__name__)
 

@@ -7,17 +7,6 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.messages import to_openai_messages
-from tool_search_processor.plain import field_of
-from tool_search_processor.results import RESULT_CHARACTERS
-from tool_search_processor.session.calls import (
-    PendingCall,
-    PreparedCall,
-    ToolOutcome,
-    cut_off,
-    is_cut,
-    refusal_text,
-)
 from tool_search_processor.session.checks import (
     check_approvals,
     check_limits,
@@ -26,10 +15,21 @@ from tool_search_processor.session.checks import (
 )
 from tool_search_processor.session.claims import claim_calls, claimers, content_name, release_claims
 from tool_search_processor.session.histories import repaired_history
+from tool_search_processor.session.model_calls import (
+    PendingCall,
+    PreparedCall,
+    ToolOutcome,
+    cut_off,
+    is_cut,
+    refusal_text,
+)
 from tool_search_processor.session.replies import read_reply
 from tool_search_processor.session.runner import CallRunner, RunningCall, finish
+from tool_search_processor.session.tool_results import RESULT_CHARACTERS
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.messages import to_openai_messages
+from tool_search_processor.wire.plain import field_of
 
 _STOP_REASONS = ("stop_reason", "finish_reason")
 _NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})

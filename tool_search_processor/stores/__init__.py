@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.stores.base import AddResult, LoadedToolStore, LoadScope
 from tool_search_processor.stores.memory import MemoryStore
+from tool_search_processor.stores.protocol import AddResult, LoadedToolStore, LoadScope
 
 if TYPE_CHECKING:
     from tool_search_processor.stores.history import HistoryStore

@@ -7,8 +7,8 @@ from typing import Any, Literal, Never
 
 from tool_search_processor.errors import StoreError
 from tool_search_processor.meta_tools import Receipt, read_receipt
-from tool_search_processor.plain import plain, text_of
-from tool_search_processor.stores.base import AddResult, LoadScope, Replay
+from tool_search_processor.stores.protocol import AddResult, LoadScope, Replay
+from tool_search_processor.wire.plain import plain, text_of
 
 _Style = Literal["openai", "anthropic"]
 

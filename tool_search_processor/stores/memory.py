@@ -10,8 +10,8 @@ from typing import Any
 from cachetools import Cache, LRUCache, TTLCache
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import is_number
-from tool_search_processor.stores.base import AddResult, LoadScope
+from tool_search_processor.stores.protocol import AddResult, LoadScope
+from tool_search_processor.wire.plain import is_number
 
 _Key = tuple[str, str]
 

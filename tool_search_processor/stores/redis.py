@@ -13,8 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tool_search_processor.errors import ConfigurationError, StoreError
-from tool_search_processor.plain import is_number
-from tool_search_processor.stores.base import AddResult, LoadScope
+from tool_search_processor.stores.protocol import AddResult, LoadScope
 from tool_search_processor.stores.redis_clients import RedisClients
 from tool_search_processor.stores.redis_scripts import (
     ADD,
@@ -29,6 +28,7 @@ from tool_search_processor.stores.redis_scripts import (
     encode,
     names_of,
 )
+from tool_search_processor.wire.plain import is_number
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis, RedisCluster

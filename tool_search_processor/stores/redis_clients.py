@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tool_search_processor.concurrency.per_loop import PerLoop
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.per_loop import PerLoop
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis, RedisCluster

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Unpack, overload
 
 from tool_search_processor.errors import InvalidToolError
-from tool_search_processor.tools.definitions import ToolFields
+from tool_search_processor.tools.importers import ToolFields
 from tool_search_processor.tools.tool import Tool
 
 

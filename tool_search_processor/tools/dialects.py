@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 Converted = dict[str, Any]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from types import UnionType
 from typing import Annotated, Any, Literal
 
+from tool_search_processor.concurrency.threads import Threads
 from tool_search_processor.errors import ToolArgumentsError
-from tool_search_processor.threads import Threads
 from tool_search_processor.tools.arguments import problems_text
 from tool_search_processor.tools.wording import Problem, unknown_text
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tool_search_processor.errors import InvalidToolError
-from tool_search_processor.plain import clean_text
 from tool_search_processor.tools.frozen import FrozenDict, freeze
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS
+from tool_search_processor.wire.plain import clean_text
 
 NOTHING: FrozenDict = freeze({})
 _DEFAULTS: dict[str, FrozenDict | None] = {

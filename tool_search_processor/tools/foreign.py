@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
-from tool_search_processor.plain import clean_text, hidden_in, visible_text
+from tool_search_processor.wire.plain import clean_text, hidden_in, visible_text
 
 MAX_DESCRIPTION = 10_000
 """Characters of a tool's description; a longer one is cut."""

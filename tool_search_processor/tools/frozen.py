@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from tool_search_processor.plain import clean_text
+from tool_search_processor.wire.plain import clean_text
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 

@@ -17,7 +17,6 @@ from tool_search_processor.tools.dialects import (
 )
 from tool_search_processor.tools.frozen import FrozenDict, freeze
 from tool_search_processor.tools.misread import without_misread
-from tool_search_processor.tools.names import is_property_name, make_property_name
 from tool_search_processor.tools.patterns import is_readable
 from tool_search_processor.tools.schema_walk import (
     References,
@@ -26,6 +25,7 @@ from tool_search_processor.tools.schema_walk import (
     resolve_pointer,
     schemas_in,
 )
+from tool_search_processor.tools.tool_names import is_property_name, make_property_name
 from tool_search_processor.tools.unsent import without_ghosts, without_unused_definitions
 
 Path = tuple[str | int, ...]

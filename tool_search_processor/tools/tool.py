@@ -16,8 +16,7 @@ from tool_search_processor.errors import (
     ToolNotCallableError,
     ToolUnavailableError,
 )
-from tool_search_processor.plain import clean_text
-from tool_search_processor.tools import definitions
+from tool_search_processor.tools import importers
 from tool_search_processor.tools.arguments import (
     ArgumentsCheck,
     both_checks,
@@ -26,16 +25,17 @@ from tool_search_processor.tools.arguments import (
     require_object,
     schema_check,
 )
-from tool_search_processor.tools.definitions import ToolFields
 from tool_search_processor.tools.dialects import object_schema
 from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
 from tool_search_processor.tools.fields import NOTHING, frozen_field, words_of, wrong_field, wrong_name
 from tool_search_processor.tools.foreign import foreign_line
 from tool_search_processor.tools.frozen import FrozenDict, thaw
-from tool_search_processor.tools.names import is_tool_name, loses_letters
+from tool_search_processor.tools.importers import ToolFields
 from tool_search_processor.tools.origins import keep_origin
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS, WireSchema, wire_schema
 from tool_search_processor.tools.signatures import ToolFunction, inspect_function
+from tool_search_processor.tools.tool_names import is_tool_name, loses_letters
+from tool_search_processor.wire.plain import clean_text
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Tool:
         if isinstance(function, Tool):
             raise InvalidToolError(f"{function.name!r} is a tool already: change it with tool.replace(...)")
         call = inspect_function(function)
-        found: definitions.Fields = {
+        found: importers.Fields = {
             "description": call.description,
             "parameters": call.parameters,
             "output_schema": call.output_schema,
@@ -172,8 +172,8 @@ class Tool:
         if "name" not in fields:
             if call.name is None:
                 raise InvalidToolError("a lambda has no name: give one, Tool.from_function(fn, name=...)")
-            found |= definitions.named(call.name)
-        return cls(**definitions.merged(found, fields), execute=call)
+            found |= importers.named(call.name)
+        return cls(**importers.merged(found, fields), execute=call)
 
     @classmethod
     def from_openai(
@@ -194,7 +194,7 @@ class Tool:
         Raises:
             InvalidToolError: If it is no function or has no name.
         """
-        return cls(**definitions.merged(definitions.read_openai(definition), fields), execute=execute)
+        return cls(**importers.merged(importers.read_openai(definition), fields), execute=execute)
 
     @classmethod
     def from_anthropic(
@@ -214,7 +214,7 @@ class Tool:
         Raises:
             InvalidToolError: If it has no name, or is one of the tools that run at the provider.
         """
-        return cls(**definitions.merged(definitions.read_anthropic(definition), fields), execute=execute)
+        return cls(**importers.merged(importers.read_anthropic(definition), fields), execute=execute)
 
     @classmethod
     def from_mcp(
@@ -231,7 +231,7 @@ class Tool:
         Raises:
             InvalidToolError: If it has no name.
         """
-        return cls(**definitions.merged(definitions.read_mcp(definition), fields), execute=execute)
+        return cls(**importers.merged(importers.read_mcp(definition), fields), execute=execute)
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed."""
@@ -313,7 +313,7 @@ class Tool:
             "title": self.metadata.get("title"),
             "outputSchema": self.output_schema,
             "annotations": self.annotations,
-            **{key: self.metadata.get(key) for key in (*definitions.MCP_PASSED_ON, "_meta")},
+            **{key: self.metadata.get(key) for key in (*importers.MCP_PASSED_ON, "_meta")},
         }
         given = {key: thaw(value) for key, value in optional.items() if value}
         return {"name": self.name, "description": self.shown_description, "inputSchema": schema, **given}

@@ -10,7 +10,7 @@ from typing import Any
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.tools.arguments import schema_check
 from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, SINGLE_KEYWORDS
-from tool_search_processor.transforms.arguments import MISSING, ArgTransform, ArgumentMap
+from tool_search_processor.transforms.argument_overlay import MISSING, ArgTransform, ArgumentMap
 from tool_search_processor.transforms.schema_overlay import (
     REMOVED,
     Overlay,

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
-from tool_search_processor.tools.names import make_tool_name
-from tool_search_processor.transforms.base import (
+from tool_search_processor.tools.tool_names import make_tool_name
+from tool_search_processor.transforms.memo import ToolMemo
+from tool_search_processor.transforms.transform import (
     Component,
     GetPromptNext,
     GetResourceNext,
@@ -19,7 +20,6 @@ from tool_search_processor.transforms.base import (
     agrees_with_list,
     keeps_all,
 )
-from tool_search_processor.transforms.memo import ToolMemo
 
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,32}")
 """What may stand in a tool name; 32 of its 64 characters, so that the tool's own name stays readable."""

@@ -10,7 +10,7 @@ from typing import Any
 from tool_search_processor.components import Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.base import (
+from tool_search_processor.transforms.transform import (
     Component,
     ComponentT,
     Kind,

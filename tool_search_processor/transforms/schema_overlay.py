@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.tools.schema_walk import Schema, resolve_pointer
 from tool_search_processor.transforms.schema_refs import is_pointer, relocate_refs
 from tool_search_processor.transforms.schema_scope import (
@@ -15,6 +14,7 @@ from tool_search_processor.transforms.schema_scope import (
     Overlay,
     rewrite_scope,
 )
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 __all__ = [
     "REMOVED",

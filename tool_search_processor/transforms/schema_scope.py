@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.tools.schema_walk import Schema, resolve_pointer
 from tool_search_processor.transforms.schema_refs import is_pointer
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 Rewritten = dict[str, Any] | bool
 """A schema object, or one of the boolean schemas: False is met by nothing."""

@@ -7,8 +7,8 @@ from typing import Literal
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.base import GetToolNext, Transform, agrees_with_list
-from tool_search_processor.transforms.options import as_texts
+from tool_search_processor.transforms.option_checks import as_texts
+from tool_search_processor.transforms.transform import GetToolNext, Transform, agrees_with_list
 
 
 class TagFilter(Transform):

@@ -9,16 +9,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
+from tool_search_processor.concurrency.once import Once
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.once import Once
 from tool_search_processor.tools import Tool
-from tool_search_processor.tools.names import is_tool_name
+from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.tools.wording import near_name
+from tool_search_processor.transforms.argument_overlay import ArgTransform
 from tool_search_processor.transforms.argument_plan import ArgumentPlan, plan_arguments
-from tool_search_processor.transforms.arguments import ArgTransform
-from tool_search_processor.transforms.base import GetToolNext, Transform, agrees_with_list
 from tool_search_processor.transforms.memo import ToolMemo
-from tool_search_processor.transforms.options import as_texts, require_types
+from tool_search_processor.transforms.option_checks import as_texts, require_types
+from tool_search_processor.transforms.transform import GetToolNext, Transform, agrees_with_list
 
 logger = logging.getLogger(__name__)
 

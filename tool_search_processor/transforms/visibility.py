@@ -10,7 +10,8 @@ from fnmatch import fnmatchcase
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.base import (
+from tool_search_processor.transforms.option_checks import as_texts
+from tool_search_processor.transforms.transform import (
     Component,
     ComponentT,
     GetPromptNext,
@@ -22,7 +23,6 @@ from tool_search_processor.transforms.base import (
     agrees_with_list,
     component_key,
 )
-from tool_search_processor.transforms.options import as_texts
 
 _KINDS: tuple[Kind, ...] = ("tool", "resource", "resource_template", "prompt")
 

@@ -14,7 +14,7 @@ from tool_search_processor import Catalog, ToolContext
 from tool_search_processor.errors import ConfigurationError, ProviderError, ToolCallError
 from tool_search_processor.providers import MCPProvider
 from tool_search_processor.providers.mcp import is_destructive
-from tool_search_processor.results import encode_result, error_text
+from tool_search_processor.session.tool_results import encode_result, error_text
 
 
 def texts(error):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tool_search_processor.providers.openapi.definitions import Definition, read_definitions
+from tool_search_processor.providers.openapi.document_tools import Definition, read_definitions
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.operations import list_operations
 from tool_search_processor.tools import Tool

@@ -6,7 +6,7 @@ import pytest
 
 from tests.providers.openapi.apis import api
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.openapi.definitions import read_tools
+from tool_search_processor.providers.openapi.document_tools import read_tools
 from tool_search_processor.providers.openapi.documents import Document, read_file
 from tool_search_processor.providers.openapi.texts import parse_text
 

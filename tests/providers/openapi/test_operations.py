@@ -13,7 +13,7 @@ from tool_search_processor.providers.openapi.operations import (
     list_operations,
     select,
 )
-from tool_search_processor.tools.names import is_tool_name
+from tool_search_processor.tools.tool_names import is_tool_name
 
 PATHS = {
     "/pets": {"get": {"operationId": "pets/list", "tags": ["pets"]}, "post": {"tags": ["pets", "admin"]}},

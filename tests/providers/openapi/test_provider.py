@@ -298,7 +298,7 @@ async def test_a_call_knows_its_request():
 
 def test_the_package_imports_without_what_it_needs_to_call():
     code = (
-        "import sys, tool_search_processor.providers.openapi.definitions as d\n"
+        "import sys, tool_search_processor.providers.openapi.document_tools as d\n"
         "print({'httpx', 'yaml', 'mcp', 'litellm'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

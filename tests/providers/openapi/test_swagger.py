@@ -4,7 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.providers.openapi.apis import definitions
-from tool_search_processor.providers.openapi.requests import build_request
+from tool_search_processor.providers.openapi.http_requests import build_request
 from tool_search_processor.providers.openapi.swagger import to_servers
 
 TEXT = {"type": "string"}

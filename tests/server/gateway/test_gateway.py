@@ -13,17 +13,16 @@ from starlette.routing import Mount
 
 from tests.providers.mcp.asking import SMALL, HttpServer, ended, until
 from tests.providers.openapi.web import reply, serve
-from tests.server.front.support import client_of, found, names, proxied, search, text
-from tests.server.front.test_changes import Ears, Heard, Shelf
 from tests.server.gateway.support import PETS, config, running, small
+from tests.server.mcp.support import client_of, found, names, proxied, search, text
+from tests.server.mcp.test_changes import Ears, Heard, Shelf
 from tests.server.rest.test_metrics import figures
 from tests.support import make
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.base import Provider
 from tool_search_processor.providers.mcp import MCPProvider
-from tool_search_processor.server.front import hub
+from tool_search_processor.providers.provider import Provider
 from tool_search_processor.server.gateway import Gateway
-from tool_search_processor.server.mcp import ToolServer
+from tool_search_processor.server.mcp import ToolServer, hub
 from tool_search_processor.server.upstreams import read_upstreams
 from tool_search_processor.transforms import Namespace
 

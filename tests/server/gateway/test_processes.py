@@ -12,8 +12,8 @@ from socket import create_connection
 import pytest
 
 from tests.providers.mcp.asking import ended
-from tests.server.front.support import client_of, found, proxied, text
 from tests.server.gateway.support import config, small
+from tests.server.mcp.support import client_of, found, proxied, text
 
 pytestmark = pytest.mark.slow
 

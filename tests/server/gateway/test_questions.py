@@ -7,9 +7,9 @@ from pathlib import Path
 import mcp_types as types
 import pytest
 
-from tests.server.front.support import WAYS, client_of, connected, proxied, serving, text
 from tests.server.gateway import asking_server
 from tests.server.gateway.support import config, running
+from tests.server.mcp.support import WAYS, client_of, connected, proxied, serving, text
 from tool_search_processor import ToolContext, tool
 from tool_search_processor.providers.mcp import MCPProvider
 from tool_search_processor.server.gateway import Gateway

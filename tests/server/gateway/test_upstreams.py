@@ -7,7 +7,7 @@ import pytest
 from tests.server.gateway.support import PETS, config, small
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.base import provider_failure
+from tool_search_processor.providers.provider import provider_failure
 from tool_search_processor.server.gateway import Gateway
 from tool_search_processor.server.upstreams import read_upstreams
 

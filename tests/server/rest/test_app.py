@@ -16,13 +16,13 @@ from tests.server.rest.serving import MAIL, SEARCH, TOOLS, client, hybrid
 from tool_search_processor import StaticProvider, Tool
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.filters import BATCH
+from tool_search_processor.policy.filters import BATCH
 from tool_search_processor.providers import CallableProvider
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.server.rest import create_app
 from tool_search_processor.server.rest.letta import embedded_text
-from tool_search_processor.server.rest.requests import MAX_BODY_BYTES
+from tool_search_processor.server.rest.search_requests import MAX_BODY_BYTES
 
 NAMES = [tool.name for tool in TOOLS]
 

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
-from tool_search_processor.background_loop import BackgroundLoop
+from tool_search_processor.concurrency.background_loop import BackgroundLoop
 
 _T = TypeVar("_T")
 _CLOSE_SECONDS = 8.0

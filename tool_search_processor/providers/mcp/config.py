@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.base import Provider
-from tool_search_processor.tools.names import make_tool_name
+from tool_search_processor.providers.provider import Provider
+from tool_search_processor.tools.tool_names import make_tool_name
 from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.namespace import Namespace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from tool_search_processor.once import Once
+from tool_search_processor.concurrency.once import Once
 from tool_search_processor.providers.refusals import RefusedTool
 
 logger = logging.getLogger(__name__)

@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError, InvalidToolError, ProviderError
-from tool_search_processor.providers.base import Context, Provider
 from tool_search_processor.providers.mcp.background import close_at_exit, in_background
-from tool_search_processor.providers.mcp.calls import Caller, RemoteTool
 from tool_search_processor.providers.mcp.config import MakeBroken, config_providers
 from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.failures import reason
 from tool_search_processor.providers.mcp.left_out import LeftOut
-from tool_search_processor.providers.mcp.listing import TOOLS, Marks, ToolImporter, read_pages
 from tool_search_processor.providers.mcp.offer_tools import OfferTools
 from tool_search_processor.providers.mcp.offers import Offers
 from tool_search_processor.providers.mcp.screening import Screen
@@ -29,12 +26,15 @@ from tool_search_processor.providers.mcp.settings import (
     MCPProgress,
     Settings,
 )
+from tool_search_processor.providers.mcp.tool_call import Caller, RemoteTool
+from tool_search_processor.providers.mcp.tool_listing import TOOLS, Marks, ToolImporter, read_pages
 from tool_search_processor.providers.mcp.transports import (
     HttpTransport,
     InMemoryTransport,
     StdioTransport,
     Transport,
 )
+from tool_search_processor.providers.provider import Context, Provider
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.providers.web import check_headers, check_value
 from tool_search_processor.tools import Tool

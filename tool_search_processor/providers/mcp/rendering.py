@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.errors import ToolCallError
-from tool_search_processor.plain import clean_text
 from tool_search_processor.providers.mcp.media import byte_count, without_media
 from tool_search_processor.tools.frozen import parts_of
+from tool_search_processor.wire.plain import clean_text
 
 _LEVELS = 2
 _PROTOCOL = "io.modelcontextprotocol/"

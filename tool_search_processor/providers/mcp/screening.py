@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.plain import mapping_of
 from tool_search_processor.providers.mcp.failures import fault_text
 from tool_search_processor.providers.mcp.left_out import KINDS, LeftOut
 from tool_search_processor.providers.mcp.mending import mended
 from tool_search_processor.providers.mcp.parts import MOST_LIST_PARTS, MOST_PARTS, has_more_levels
+from tool_search_processor.wire.plain import mapping_of
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

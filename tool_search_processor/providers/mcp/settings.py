@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Any, TypedDict
 
+from tool_search_processor.concurrency.foreign_calls import takes_one
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.hooks import takes_one
 from tool_search_processor.tools import Tool, ToolContext
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any
 
-from tool_search_processor.plain import items_of, mapping_of
+from tool_search_processor.providers.openapi.document_schemas import SchemaReader
 from tool_search_processor.providers.openapi.routes import Encoding
-from tool_search_processor.providers.openapi.schemas import SchemaReader
 from tool_search_processor.tools.dialects import Converted
 from tool_search_processor.tools.schema_walk import Schema
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 _FILE_TEXT = "A text, or a data: URL for other content."
 _WRITTEN = ("text/", "application/x-www-form-urlencoded")

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tool_search_processor.plain import items_of
 from tool_search_processor.providers.openapi.documents import Document, Target
 from tool_search_processor.tools.dialects import ANNOTATIONS, Converted
 from tool_search_processor.tools.schema_walk import Schema
+from tool_search_processor.wire.plain import items_of
 
 Fields = tuple[dict[str, Any], list[str]]
 """The properties of an object, and the names of those that are required."""

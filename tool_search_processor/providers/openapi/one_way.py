@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
-from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.tools.schema_walk import Schema, edit_schemas
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 Direction = Literal["request", "response"]
 """What a schema describes: properties that the other direction has alone are left out."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from tool_search_processor.plain import items_of
 from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.arguments import parse_arguments
+from tool_search_processor.wire.plain import items_of
 
 _FIELDS = tuple(one.name for one in fields(Tool))
 

@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi.documents import Document
-from tool_search_processor.tools.names import hashed_tool_name, make_tool_name
+from tool_search_processor.tools.tool_names import hashed_tool_name, make_tool_name
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 logger = logging.getLogger(__name__)
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tool_search_processor.errors import ConfigurationError, ToolCallError
-from tool_search_processor.plain import mapping_of
-from tool_search_processor.providers.base import Context, Provider
-from tool_search_processor.providers.openapi.calls import Caller, Clients
-from tool_search_processor.providers.openapi.definitions import Definition, read_definitions
+from tool_search_processor.providers.openapi.document_tools import Definition, read_definitions
 from tool_search_processor.providers.openapi.documents import Document, read_file
+from tool_search_processor.providers.openapi.http_calls import Caller, Clients
+from tool_search_processor.providers.openapi.http_responses import Limits, read_content
 from tool_search_processor.providers.openapi.operation_tools import operation_tool
 from tool_search_processor.providers.openapi.operations import (
     Operation,
@@ -25,20 +24,21 @@ from tool_search_processor.providers.openapi.operations import (
     select,
 )
 from tool_search_processor.providers.openapi.redirects import depth_inside, send
-from tool_search_processor.providers.openapi.responses import Limits, read_content
 from tool_search_processor.providers.openapi.routes import VARIABLE
 from tool_search_processor.providers.openapi.security import Credentials, Secret
 from tool_search_processor.providers.openapi.servers import check_variables
 from tool_search_processor.providers.openapi.texts import parse_text
+from tool_search_processor.providers.provider import Context, Provider
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError
 from tool_search_processor.providers.web import WEB, check_headers, check_url, shown_url
 from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.wire.plain import mapping_of
 
 if TYPE_CHECKING:
     import httpx
 
-    from tool_search_processor.providers.openapi.calls import Auth
+    from tool_search_processor.providers.openapi.http_calls import Auth
 
 
 class OpenAPIProvider(Provider):

@@ -10,12 +10,12 @@ from typing import Any
 from urllib.parse import quote
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import mapping_of
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.providers.openapi.swagger import to_security_schemes
 from tool_search_processor.providers.web import check_value
 from tool_search_processor.tools import ToolContext
+from tool_search_processor.wire.plain import mapping_of
 
 Secret = str | Callable[[ToolContext], str | Awaitable[str | None] | None]
 """A token, key or `user:password`; or a function that gives the one of a call's request, None for none."""

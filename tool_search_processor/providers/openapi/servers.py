@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.providers.openapi.operations import OperationNode
 from tool_search_processor.providers.openapi.routes import VARIABLE
 from tool_search_processor.providers.openapi.swagger import to_servers
 from tool_search_processor.providers.web import WEB, is_readable
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

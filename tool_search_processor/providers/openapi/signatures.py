@@ -7,7 +7,7 @@ from typing import Any
 
 from tool_search_processor.providers.openapi.routes import Argument, Body
 from tool_search_processor.tools.dialects import Converted
-from tool_search_processor.tools.names import MAX_NAME_LENGTH, make_property_name
+from tool_search_processor.tools.tool_names import MAX_NAME_LENGTH, make_property_name
 
 TAKEN = frozenset({"operation_arguments"})
 """The name under which a tool's callable takes all arguments: no argument may have it."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from tool_search_processor.plain import clean_text
 from tool_search_processor.providers.openapi.routes import Argument
+from tool_search_processor.wire.plain import clean_text
 
 _RESERVED = ":/?[]@!$'()*,;"
 """What `allowReserved` leaves as it is; `#`, `&`, `=` and `+` would end the value or change it."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import items_of, mapping_of
 from tool_search_processor.providers.openapi.documents import Document, Target
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 _MAX_VALUES = 50
 

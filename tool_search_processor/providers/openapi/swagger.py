@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tool_search_processor.plain import items_of, mapping_of
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 Node = Mapping[str, Any]
 

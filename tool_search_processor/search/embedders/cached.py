@@ -13,10 +13,10 @@ import numpy as np
 from cachetools import LRUCache
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import is_number
-from tool_search_processor.search.embedders.base import DescribedEmbedder, Floats
 from tool_search_processor.search.embedders.disk import VectorCache, content_key
+from tool_search_processor.search.embedders.embedder import DescribedEmbedder, Floats
 from tool_search_processor.search.embedders.workers import TimedCalls
+from tool_search_processor.wire.plain import is_number
 
 QUERY_SECONDS = 10.0
 """How long an embedder may take for a call unless it is said; one that has to be loaded takes a few."""

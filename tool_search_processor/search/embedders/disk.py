@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tool_search_processor.search.embedders.base import Floats
+from tool_search_processor.search.embedders.embedder import Floats
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
-from tool_search_processor.search.embedders.base import Floats
+from tool_search_processor.search.embedders.embedder import Floats
 
 MAX_BATCH = 2048
 """The most inputs that OpenAI takes in one call; others take fewer."""

@@ -14,7 +14,7 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.embedders.base import Floats, unit_rows
+from tool_search_processor.search.embedders.embedder import Floats, unit_rows
 
 ModelName = Literal["minilm+static", "static", "minilm", "multilingual"]
 

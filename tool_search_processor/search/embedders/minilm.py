@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tool_search_processor.search.embedders.base import Floats
+from tool_search_processor.search.embedders.embedder import Floats
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

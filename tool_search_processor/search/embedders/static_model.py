@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.embedders.base import NAME_END, Floats, unit_rows
+from tool_search_processor.search.embedders.embedder import NAME_END, Floats, unit_rows
 
 _BATCH = 512
 _NAME_SHARE = 0.5

@@ -11,17 +11,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
+from tool_search_processor.concurrency.threads import Threads
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.base import Document, Hit
+from tool_search_processor.search.bm25.name_match import EXACT, named
+from tool_search_processor.search.bm25.name_table import name_keys
 from tool_search_processor.search.milvus.collection import WINDOW, CatalogVersion, ToolCollection
 from tool_search_processor.search.milvus.meaning import Meaning
 from tool_search_processor.search.milvus.publisher import Publisher, fits
-from tool_search_processor.search.milvus.ranking import Ranking, Scored
-from tool_search_processor.search.milvus.view import View
-from tool_search_processor.search.name_match import EXACT, named
-from tool_search_processor.search.name_table import name_keys
-from tool_search_processor.search.vector import AnyEmbedder
-from tool_search_processor.threads import Threads
+from tool_search_processor.search.milvus.row_masks import View
+from tool_search_processor.search.milvus.row_ranking import Ranking, Scored
+from tool_search_processor.search.protocol import Document, Hit
+from tool_search_processor.search.vector.index import AnyEmbedder
 
 Mode = Literal["bm25", "vector", "hybrid"]
 VectorIndexType = Literal["FLAT", "AUTOINDEX"]

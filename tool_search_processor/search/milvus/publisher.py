@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from tool_search_processor.search.base import Document
+from tool_search_processor.search.bm25.name_table import name_keys
 from tool_search_processor.search.milvus.collection import (
     FORMAT,
     KEY_FIELDS,
@@ -18,7 +18,7 @@ from tool_search_processor.search.milvus.collection import (
     tags_stored,
 )
 from tool_search_processor.search.milvus.terms import stored_text
-from tool_search_processor.search.name_table import name_keys
+from tool_search_processor.search.protocol import Document
 
 _BATCH = 500
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tool_search_processor.search.base import Document
-from tool_search_processor.search.confidence import Confidence, confidence_of
-from tool_search_processor.search.fields import analyze
-from tool_search_processor.search.query import idf, keys_of, parse
+from tool_search_processor.search.bm25.confidence import Confidence, confidence_of
+from tool_search_processor.search.bm25.fields import analyze
+from tool_search_processor.search.bm25.query import idf, keys_of, parse
+from tool_search_processor.search.protocol import Document
 
 K1 = 2.0
 """Saturation in the engine: the greatest that Milvus documents, for the finest steps of a weight."""

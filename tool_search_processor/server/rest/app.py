@@ -18,7 +18,7 @@ from starlette.routing import Route
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog, CatalogView
 from tool_search_processor.catalog.toolsets import of_other_types
-from tool_search_processor.filters import Admission, Filter, require_filter
+from tool_search_processor.policy.filters import Admission, Filter, require_filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.lists import SearchMode
 from tool_search_processor.search.strategies import Strategy
@@ -36,10 +36,9 @@ from tool_search_processor.server.rest.letta import (
     search_result,
     tool_out,
 )
-from tool_search_processor.server.rest.listing import ListRequest, find_by_id, list_page
-from tool_search_processor.server.rest.modes import Found, ModeSearch, Wanted
 from tool_search_processor.server.rest.page import page_response
-from tool_search_processor.server.rest.requests import (
+from tool_search_processor.server.rest.search_modes import Found, ModeSearch, Wanted
+from tool_search_processor.server.rest.search_requests import (
     MAX_BODY_BYTES,
     context_of,
     guarded,
@@ -48,6 +47,7 @@ from tool_search_processor.server.rest.requests import (
     read_query,
     refused,
 )
+from tool_search_processor.server.rest.tool_pages import ListRequest, find_by_id, list_page
 
 _RESULTS = TypeAdapter(list[SearchResult])
 _TOOL = TypeAdapter(ToolOut)

@@ -8,7 +8,7 @@ from pydantic.json_schema import models_json_schema
 
 from tool_search_processor._version import __version__
 from tool_search_processor.server.rest.letta import SearchRequest, SearchResult, ToolOut
-from tool_search_processor.server.rest.listing import ListRequest
+from tool_search_processor.server.rest.tool_pages import ListRequest
 
 _REFERENCE = "#/components/schemas/{model}"
 _PROBLEM = {

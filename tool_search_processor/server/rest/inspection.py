@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field, StrictInt
 from starlette.exceptions import HTTPException
 
 from tool_search_processor.catalog import CatalogView
-from tool_search_processor.filters import Admission
-from tool_search_processor.plain import sendable
-from tool_search_processor.server.rest.modes import Found, ModeSearch, Ranking, Wanted
-from tool_search_processor.tokens import DefinitionCounter
+from tool_search_processor.policy.filters import Admission
+from tool_search_processor.server.rest.search_modes import Found, ModeSearch, Ranking, Wanted
+from tool_search_processor.tokens.counting import DefinitionCounter
+from tool_search_processor.wire.plain import sendable
 
 _DECIMALS = 4
 

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.plain import sendable
-from tool_search_processor.search.base import Document
 from tool_search_processor.search.lists import SearchMode
-from tool_search_processor.server.rest.modes import Found
+from tool_search_processor.search.protocol import Document
+from tool_search_processor.server.rest.search_modes import Found
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.plain import sendable
 
 ToolField = Literal[
     "metadata",
@@ -191,6 +191,6 @@ def tool_id(name: str) -> str:
 
 def embedded_text(tool: Tool) -> str:
     """Return what of a tool a vector index embeds."""
-    from tool_search_processor.search.vector import document_text
+    from tool_search_processor.search.vector.index import document_text
 
     return document_text(Document(name=tool.name, description=tool.shown_description))

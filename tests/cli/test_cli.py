@@ -1,0 +1,564 @@
+"""The command `tool-search`: what it prints, what it exits with, and that it never shows a traceback."""
+
+import importlib.util
+import io
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tool_search_processor import __version__
+from tool_search_processor.cli import main
+from tool_search_processor.cli.terminal import printable, progress
+
+TOOLS = [
+    {
+        "name": "create_issue",
+        "description": "Open a ticket in a repository.",
+        "server": "github",
+        "parameters": {
+            "type": "object",
+            "properties": {"title": {"type": "string", "description": "What is wrong."}},
+        },
+    },
+    {"name": "send.mail", "description": "Write to somebody."},
+    {"name": "get_weather", "description": "Tell the weather of a city."},
+]
+QUERIES = [
+    {"query": "open a ticket", "relevant": ["create_issue"]},
+    {"query": "write to somebody", "relevant": ["send.mail"]},
+    {"query": "qqq zzz", "relevant": ["get_weather"]},
+]
+OTHERS = [
+    {"name": "paint", "description": "Paints a wall."},
+    {"name": "cook", "description": "Cooks a soup."},
+]
+
+needs_rich = pytest.mark.skipif(importlib.util.find_spec("rich") is None, reason="extra cli")
+
+
+def write(folder, tools=TOOLS, queries=QUERIES):
+    """Write a set into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, records in (("tools", tools), ("queries", queries)):
+        lines = (record if isinstance(record, str) else json.dumps(record) for record in records)
+        (folder / f"{name}.jsonl").write_text("\n".join(lines), "utf-8")
+    return str(folder)
+
+
+@pytest.fixture
+def tools(tmp_path):
+    """Return the path of a catalog."""
+    return str(Path(write(tmp_path / "one")) / "tools.jsonl")
+
+
+@pytest.fixture
+def sets(tmp_path):
+    """Return two folders that are sets."""
+    other_queries = [{"query": "paint the wall", "relevant": ["paint"]}]
+    return [write(tmp_path / "one"), write(tmp_path / "two", OTHERS, other_queries)]
+
+
+@pytest.fixture
+def run(capsys):
+    """Return a function that runs the command: its exit code, its output, its complaints."""
+
+    def run(*arguments):
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as exc:  # argparse
+            code = exc.code
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return run
+
+
+def refused(result, message):
+    """Check that there was one clear sentence, nothing else, and exit code 2."""
+    code, out, err = result
+    assert (code, out) == (2, "")
+    assert err.startswith("tool-search: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+# -- search
+
+
+@needs_rich
+def test_search_shows_a_table(run, tools):
+    code, out, err = run("search", "open a ticket", "--tools", tools)
+    assert (code, err) == (0, "")
+    first, _, row = out.splitlines()[:3]
+    assert first.split() == ["score", "name", "namespace", "description", "matched", "tokens"]
+    assert "create_issue" in row
+    assert "github" in row
+    assert "Open a ticket in a repository." in row
+
+
+@needs_rich
+def test_columns_that_would_be_empty_are_left_out(run, tools):
+    assert run("search", "write", "--tools", tools)[1].splitlines()[0].split() == [
+        "score", "name", "description", "matched", "tokens",
+    ]  # fmt: skip
+
+
+def test_search_as_json(run, tools):
+    code, out, _ = run("search", "write to somebody", "--tools", tools, "--json")
+    found = json.loads(out)
+    assert (code, found["query"], found["tools"]) == (0, "write to somebody", 3)
+    (result,) = found["results"]
+    assert 0 < result.pop("score") <= 1
+    assert result.pop("tokens") > 0
+    assert result == {
+        "name": "send_mail",
+        "original_name": "send.mail",
+        "namespace": None,
+        "description": "Write to somebody.",
+        "matched": ["write", "somebody"],
+    }
+
+
+@needs_rich
+def test_finding_nothing_is_no_failure(run, tools):
+    assert run("search", "qqq zzz", "--tools", tools) == (0, "None of 3 tools fits.\n", "")
+    assert run("search", "open", "--tools", tools, "--min-score", 0.99)[1] == "None of 3 tools fits.\n"
+
+
+def test_limit(run, tools):
+    out = run("search", "a city, a ticket, somebody", "--tools", tools, "--json", "--limit", 1)[1]
+    assert len(json.loads(out)["results"]) == 1
+    refused(run("search", "x", "--tools", tools, "--limit", 0), "--limit is at least 1, found 0")
+    for score in ("5", "nan"):
+        refused(
+            run("search", "x", "--tools", tools, "--min-score", score), "--min-score is from 0 to 1, found"
+        )
+
+
+@pytest.mark.parametrize("strategy", ["regex", "fuzzy"])
+def test_search_by_another_strategy(run, tools, strategy):
+    out = run("search", "create_issue", "--tools", tools, "--json", "--search", strategy)[1]
+    assert json.loads(out)["results"][0]["name"] == "create_issue"
+
+
+def test_a_bad_pattern_is_a_sentence(run, tools):
+    code, out, err = run("search", "(", "--tools", tools, "--search", "regex", "--json")
+    assert (code, out) == (2, "")
+    assert err.startswith("tool-search: ")
+
+
+def test_the_standard_input(run, monkeypatch):
+    text = "\n".join(map(json.dumps, TOOLS))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert json.loads(run("search", "weather", "--tools", "-", "--json")[1])["tools"] == 3
+
+
+def test_an_index_of_ones_own(run, tools, monkeypatch, tmp_path):
+    (tmp_path / "my_index_module.py").write_text(
+        "from tool_search_processor.search.protocol import Hit\n"
+        "class Fixed:\n"
+        "    def update(self, documents): self.name = documents[-1].name\n"
+        "    def search(self, query, **options): return [Hit(name=self.name, score=0.5)]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    arguments = ("search", "open a ticket", "--tools", tools, "--json", "--search")
+    for _ in range(2):
+        found = json.loads(run(*arguments, "my_index_module:Fixed")[1])["results"]
+        assert [result["name"] for result in found] == ["get_weather"]
+    refused(run(*arguments, "my_index_module:None_"), "--search 'my_index_module:None_' can't be imported")
+    refused(run(*arguments, "no_such_module_here:A"), "No module named 'no_such_module_here'")
+    refused(run(*arguments, ":A"), "can't be imported")
+    refused(run(*arguments, "json:__name__"), "there is no search strategy 'json'")
+    refused(run(*arguments, "bm26"), "there is no search strategy 'bm26'")
+
+
+@pytest.fixture
+def embeddings():
+    """Leave a test out without the extra `embeddings`."""
+    pytest.importorskip("wordllama")
+    pytest.importorskip("tokenizers")
+
+
+@pytest.mark.usefixtures("embeddings")
+@pytest.mark.parametrize("strategy", ["vector", "hybrid"])
+def test_the_embedder_can_be_chosen_and_vectors_are_kept(run, tools, tmp_path, strategy):
+    kept = tmp_path / "vectors.db"
+    arguments = ("search", "compose an email", "--tools", tools, "--json", "--search", strategy)
+    found = json.loads(run(*arguments, "--embedder", "static", "--vectors", kept)[1])["results"]
+    assert found[0]["name"] == "send_mail"
+    assert kept.stat().st_size > 0
+    assert run(*arguments, "--embedder", "nonsense")[0] == 2
+
+
+# -- eval
+
+
+def figures(out):
+    return {(r["set"], r["search"]): r for r in json.loads(out)["reports"]}
+
+
+def test_eval_as_json(run, sets):
+    folder = Path(sets[0])
+    code, out, err = run(
+        "eval", "--tools", folder / "tools.jsonl", "--queries", folder / "queries.jsonl", "--json"
+    )
+    assert (code, err) == (0, "")
+    (report,) = figures(out).values()
+    assert report["metrics"]["recall@5"]["value"] == pytest.approx(2 / 3)
+    assert report["search"] == "bm25"
+    assert json.loads(out)["averages"] == []
+
+
+@needs_rich
+def test_eval_shows_a_table_with_averages(run, sets):
+    arguments = (
+        "--set",
+        sets[0],
+        "--set",
+        sets[1],
+        "--search",
+        "bm25",
+        "--search",
+        "fuzzy",
+        "--search",
+        "bm25",
+    )
+    code, out, err = run("eval", *arguments)
+    lines = [line.split() for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert [" ".join(line[:3]) for line in lines[2:8]] == [
+        "one bm25 3", "one fuzzy 3", "two bm25 2", "two fuzzy 2", "macro average bm25", "macro average fuzzy",
+    ]  # fmt: skip
+    assert " ".join(lines[0]).startswith("set search tools queries recall@1 recall@5 recall@10 nDCG@10")
+    assert "0.667 [0.000, 1.000]" in out
+    assert "AUC" not in out
+
+
+@needs_rich
+def test_eval_with_abstention(run, sets):
+    code, out, _ = run("eval", "--set", sets[0], "--set", sets[1], "--abstain")
+    assert code == 0
+    assert "AUC" in out.splitlines()[0]
+
+
+def test_abstention_by_another_catalog(run, sets):
+    other = Path(sets[1]) / "tools.jsonl"
+    arguments = ("eval", "--set", sets[0], "--json", "--abstain-tools")
+    # Two queries of three are answered by their own catalog alone, the third by none.
+    found = figures(run(*arguments, other)[1])[("one", "bm25")]
+    assert found["abstention_auc"] == pytest.approx((3 + 3 + 1.5) / 9)
+    refused(run(*arguments, Path(sets[0]) / "tools.jsonl"), "holds only tools that the catalog has as well")
+
+
+def test_sets_are_paired_with_one_that_shares_no_tool(run, tmp_path):
+    one = write(tmp_path / "one")
+    same = write(tmp_path / "same")
+    other = write(tmp_path / "other", OTHERS, [{"query": "paint", "relevant": ["paint"]}])
+    found = figures(run("eval", "--set", one, "--set", same, "--set", other, "--abstain", "--json")[1])
+    assert found[("one", "bm25")]["abstention_auc"] == found[("same", "bm25")]["abstention_auc"] is not None
+
+
+@needs_rich
+def test_a_report_is_written(run, sets, tmp_path):
+    page = tmp_path / "report.html"
+    assert run("eval", "--set", sets[0], "--report", page)[0] == 0
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+    surrogates = write(
+        tmp_path / "odd", [{"name": "a", "description": "\ud800"}], [{"query": "\ud800", "relevant": ["a"]}]
+    )
+    assert run("eval", "--set", surrogates, "--report", page)[0] == 0
+
+
+@pytest.mark.parametrize("report", [".", "nowhere/report.html"])
+def test_a_report_that_can_not_be_written_is_refused_before_the_work(
+    run, sets, tmp_path, report, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    refused(
+        run("eval", "--set", sets[0], "--json", "--report", report), f"--report {report!r} can't be written"
+    )
+
+
+def test_fail_under(run, sets):
+    arguments = ("eval", "--set", sets[0], "--json", "--fail-under")
+    assert run(*arguments, "recall@5=0.6")[0] == 0
+    code, out, err = run(*arguments, "recall@5=0.6", "--fail-under", "nDCG@10=0.9", "--fail-under", "mrr=1")
+    assert code == 1
+    assert json.loads(out)
+    assert (
+        err == "tool-search: bm25: ndcg@10 is 0.6667, under 0.9\ntool-search: bm25: mrr is 0.6667, under 1\n"
+    )
+
+
+def test_fail_under_holds_for_the_average_of_several_sets(run, sets):
+    arguments = ("eval", "--set", sets[0], "--set", sets[1], "--json", "--fail-under")
+    assert run(*arguments, "recall@5=0.83")[0] == 0  # (2/3 + 1) / 2
+    assert run(*arguments, "recall@5=0.84")[0] == 1
+
+
+def test_fail_under_of_abstention(run, sets):
+    arguments = ("eval", "--set", sets[0], "--json", "--fail-under", "abstention_auc=0.9")
+    refused(run(*arguments), "abstention_auc is measured with --abstain-tools or --abstain")
+    assert run(*arguments, "--abstain-tools", Path(sets[1]) / "tools.jsonl")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("bound", "message"),
+    [
+        ("recall@7=0.5", "there is no metric 'recall@7': choose one of hit@1, recall@1"),
+        ("recall@5", "a bound is recall@5=VALUE with a value from 0 to 1"),
+        ("recall@5=80", "with a value from 0 to 1, found 'recall@5=80'"),
+        ("recall@5=nan", "with a value from 0 to 1"),
+    ],
+)
+def test_a_bound_that_can_not_be(run, sets, bound, message):
+    code, _, err = run("eval", "--set", sets[0], "--fail-under", bound)
+    assert code == 2
+    assert message in " ".join(err.split())
+
+
+def test_names_that_no_tool_bears(run, tmp_path):
+    folder = write(tmp_path / "set", queries=[*QUERIES, {"query": "x", "relevant": ["gone", "create_issue"]}])
+    refused(run("eval", "--set", folder, "--json"), "name tools that are not in the catalog: 'gone'")
+    code, out, err = run("eval", "--set", folder, "--json", "--allow-missing")
+    assert (code, json.loads(out)["reports"][0]["queries"]) == (0, 4)
+    assert err == "tool-search: set: 1 relevant names are not in the catalog and are left out\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give --tools and --queries, or --set"),
+        (["--tools", "a"], "give --tools and --queries, or --set"),
+        (["--set", "a", "--queries", "b"], "not both"),
+        (["--set", "nowhere"], "can't read nowhere/tools.jsonl: No such file or directory"),
+        (["--tools", "-", "--queries", "-"], "only one of the two files can be the standard input"),
+    ],
+)
+def test_arguments_that_do_not_fit_each_other(run, arguments, message):
+    refused(run("eval", "--json", *arguments), message)
+
+
+def test_abstention_needs_two_sets_and_sets_need_different_names(run, sets, tmp_path):
+    refused(run("eval", "--json", "--set", sets[0], "--abstain"), "--abstain needs two sets at least")
+    twin = write(tmp_path / "x" / "one")
+    refused(run("eval", "--json", "--set", sets[0], "--set", twin), "two sets have one name: one, one")
+
+
+# -- lint
+
+
+@needs_rich
+def test_lint_shows_findings_and_costs(run, tools):
+    code, out, err = run("lint", "--tools", tools)
+    assert (code, err) == (0, "")
+    assert "warning   invalid-name   send.mail" in out
+    assert "it becomes send_mail." in out
+    assert "costliest tools" in out
+    assert "3 tools, " in out
+    assert "0 errors, 1 warnings." in out
+
+
+@needs_rich
+def test_lint_shows_every_cost_when_asked(run, tmp_path):
+    folder = write(
+        tmp_path / "many", [{"name": f"t{i}", "description": f"Moves {i} stones."} for i in range(15)]
+    )
+    tools = Path(folder) / "tools.jsonl"
+    count = [sum("  t" in f"  {line}" for line in run("lint", "--tools", tools, *more)[1].splitlines()[-20:])
+             for more in ((), ("--all",))]  # fmt: skip
+    assert count[0] < count[1]
+
+
+@needs_rich
+def test_lint_shows_the_worst_of_each_kind_and_how_many_more(run, tmp_path):
+    words = ["red", "green", "blue", "white", "black", "grey", "pink"]
+    alike = [{"name": f"get_{word}_paint", "description": "Pours one bucket of paint."} for word in words]
+    silent = [{"name": f"tool_{number}"} for number in range(11)]
+    path = Path(write(tmp_path / "set", [*alike, *silent])) / "tools.jsonl"
+    asked = ("lint", "--tools", path, "--similarity", "0.1")
+    out = run(*asked)[1]
+    assert [" ".join(line.split()) for line in out.splitlines() if " more " in line] == [
+        "error missing-description and 1 more --all shows them.",
+        "warning confusable and 11 more --all shows them.",
+    ]
+    assert out.count("confusable ") == 11
+    every = run(*asked, "--all")[1]
+    assert " more " not in every
+    assert every.count("confusable ") == 21
+    assert len(json.loads(run(*asked, "--json")[1])["findings"]) == 11 + 21
+
+
+@pytest.mark.parametrize(
+    ("tools", "more", "code"),
+    [
+        ([TOOLS[0]], [], 0),
+        ([TOOLS[0]], ["--strict"], 0),
+        (TOOLS, [], 0),
+        (TOOLS, ["--strict"], 1),
+        ([TOOLS[0], TOOLS[0]], [], 1),
+        ([{"name": "a"}], [], 1),
+        (TOOLS[:1], ["--max-tokens", "5", "--strict"], 1),
+    ],
+)
+def test_lints_exit_code(run, tmp_path, tools, more, code):
+    path = Path(write(tmp_path / "set", tools)) / "tools.jsonl"
+    found, out, err = run("lint", "--tools", path, "--json", *more)
+    assert (found, err) == (code, "")
+    assert json.loads(out)["tools"] == len(tools)
+
+
+@pytest.mark.parametrize("similarity", ["0", "1.5"])
+def test_a_similarity_that_can_not_be(run, tools, similarity):
+    refused(
+        run("lint", "--tools", tools, "--similarity", similarity), "--similarity is above 0 and at most 1"
+    )
+
+
+# -- what all have in common
+
+
+@pytest.mark.parametrize("command", [["search", "x"], ["lint"]])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "holds no tools"), ("{", "is not JSON"), ('{"name": 3}', "tool 1: "), ("[]", "holds no tools")],
+)
+def test_bad_files_are_one_sentence(run, tmp_path, command, text, message):
+    (tmp_path / "bad.json").write_text(text)
+    refused(run(*command, "--json", "--tools", tmp_path / "bad.json"), message)
+
+
+def test_a_name_twice_can_not_be_searched(run, tmp_path):
+    path = Path(write(tmp_path / "set", [TOOLS[0], TOOLS[0]])) / "tools.jsonl"
+    refused(run("search", "x", "--json", "--tools", path), "are named 'create_issue'")
+
+
+@needs_rich
+def test_names_can_not_write_to_the_terminal(run, tmp_path):
+    evil = {"name": "a\x1b[31m[bold]\u202eb\u2028", "description": "Paints\x07 the [red]moon[/red].\nTwice."}
+    path = Path(write(tmp_path / "set", [evil])) / "tools.jsonl"
+    for arguments in (["search", "paint the moon"], ["lint", "--all"]):
+        out = run(*arguments, "--tools", path)[1]
+        assert not set("\x1b\x07\u202e\u2028").intersection(out)
+    assert "the [red]moon[/red]. Twice." in run("search", "paint the moon", "--tools", path)[1]
+
+
+def test_printable():
+    assert printable("a\tb\nc\x1b\u200e\ud800é漢") == "a b c\ufffd\ufffd\ufffdé漢"
+
+
+@pytest.mark.parametrize("arguments", [["search", "x"], ["eval"], ["lint"]])
+def test_without_the_extra_tables_say_what_to_install_and_json_works(run, sets, monkeypatch, arguments):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    more = ["--set", sets[0]] if arguments == ["eval"] else ["--tools", f"{sets[0]}/tools.jsonl"]
+    refused(run(*arguments, *more), 'pip install "tool-search-processor[cli]"')
+    code, out, _ = run(*arguments, *more, "--json")
+    assert code == 0
+    assert json.loads(out)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@needs_rich
+def test_a_progress_bar_is_shown_in_a_terminal_alone(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    shown = []
+    for stream in (io.StringIO(), Terminal()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with progress(3, "queries [red]") as advance:
+            advance(1)
+            advance(2)
+        shown.append(stream.getvalue())
+    assert shown[0] == ""
+    assert "queries [red]" in shown[1]
+    assert "3/3" in shown[1]
+
+
+def test_help_and_version(run):
+    assert run("--version") == (0, f"tool-search {__version__}\n", "")
+    for command in ("search", "eval", "lint"):
+        assert f"usage: tool-search {command}" in run(command, "--help")[1]
+    code, _, err = run()
+    assert code == 2
+    assert "COMMAND" in err
+
+
+def test_an_interruption_is_quiet(run, tools, monkeypatch):
+    def interrupt(*_arguments, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tool_search_processor.cli.lint_command.lint", interrupt)
+    assert run("lint", "--tools", tools, "--json") == (130, "", "")
+
+
+def command(*arguments, **options):
+    options.setdefault("capture_output", True)
+    return subprocess.run([sys.executable, "-m", "tool_search_processor", *arguments], check=False, **options)
+
+
+@pytest.mark.slow
+def test_it_runs_as_a_module_and_speaks_utf8_whatever_the_locale(tmp_path):
+    path = (
+        Path(write(tmp_path / "set", [{"name": "wetter", "description": "Sagt 天気 für morgen."}]))
+        / "tools.jsonl"
+    )
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = command("search", "天気", "--tools", str(path), "--json", env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout.decode("utf-8"))["results"][0]["description"] == "Sagt 天気 für morgen."
+
+
+@pytest.mark.slow
+def test_a_reader_that_leaves_is_no_trouble(tools):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = command("search", "ticket", "--tools", tools, "--json", stdout=writer, stderr=subprocess.PIPE,
+                   capture_output=False)  # fmt: skip
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_the_console_script_is_this_command():
+    from importlib.metadata import entry_points
+
+    (script,) = entry_points(group="console_scripts", name="tool-search")
+    assert script.load() is main
+
+
+def test_a_set_is_paired_with_one_of_like_size(run, tmp_path):
+    one = write(tmp_path / "one")
+    many = [{"name": f"paint_{number}", "description": "Paint a wall."} for number in range(40)]
+    large = write(tmp_path / "large", many, [{"query": "paint", "relevant": ["paint_0"]}])
+    like = write(tmp_path / "like", OTHERS, [{"query": "paint", "relevant": ["paint"]}])
+    sets = ("--set", one, "--set", large, "--set", like)
+    paired = figures(run("eval", *sets, "--abstain", "--json")[1])[("one", "bm25")]
+    alone = figures(run("eval", "--set", one, "--json", "--abstain-tools", Path(like) / "tools.jsonl")[1])
+    assert paired["abstention_auc"] == alone[("one", "bm25")]["abstention_auc"]
+
+
+@pytest.mark.parametrize("search", [[], ["--search", "bm25"]])
+@pytest.mark.parametrize("option", ["--embedder", "--vectors"])
+def test_an_option_that_shapes_no_search_asked_for_is_refused(run, tools, option, search):
+    result = run("search", "ticket", "--tools", tools, "--json", option, "static", *search)
+    refused(result, "add --search vector or --search hybrid")
+
+
+# -- page
+
+
+def test_a_port_that_is_taken_is_told_with_the_way_out(run, tools):
+    pytest.importorskip("uvicorn")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused(run("page", "--tools", tools, "--port", port), "choose another port, or 0 for a free one")

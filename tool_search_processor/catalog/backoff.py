@@ -1,0 +1,87 @@
+"""How long a provider may take, and when one that failed is asked again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.wire.plain import is_number
+
+PATIENCE_SECONDS = 0.5
+"""How long a request waits for a reading when it can go on without: with the last good list, or with what
+the others list while a provider is down. The reading goes on meanwhile, and a later request gets it."""
+
+_FIRST_HOLD_OFF_SECONDS = 1.0
+_LONGEST_HOLD_OFF_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How patient a catalog is with its providers; see `Catalog` for each option's meaning."""
+
+    timeout_seconds: float | None = 30.0
+    max_stale_seconds: float | None = None
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        """Refuse what can't work.
+
+        Raises:
+            ConfigurationError: Says what was found.
+        """
+        for option, value in (
+            ("provider_timeout_seconds", self.timeout_seconds),
+            ("max_stale_seconds", self.max_stale_seconds),
+        ):
+            if value is not None and not (is_number(value) and value > 0):
+                raise ConfigurationError(f"{option} is above 0 or None, found {value!r}")
+        if not callable(self.clock):
+            raise ConfigurationError(f"clock is a function that tells seconds, found {self.clock!r:.80}")
+
+
+class HoldOff:
+    """The time in which a provider that failed is not asked again.
+
+    One second after the first failure, twice as long after each further one, at most a minute; and never
+    shorter than the failure itself took, so that a dead server costs at most half of the time. A provider
+    whose change mark has moved since has come to life, and is asked at once.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Begin without a failure."""
+        self._clock = clock
+        self._failures = 0
+        self._span = (0.0, 0.0)
+        self._mark: Hashable | None = None
+
+    def begin(self, *, took_seconds: float, mark: Hashable | None) -> None:
+        """Count a failure.
+
+        Args:
+            took_seconds: How long it took to fail.
+            mark: The provider's change mark then.
+        """
+        self._failures += 1
+        # 2 ** 6 is beyond the longest, and a float overflows at 2 ** 1024
+        backoff = _FIRST_HOLD_OFF_SECONDS * 2 ** min(self._failures - 1, 6)
+        now = self._clock()
+        self._span = (now, now + max(min(backoff, _LONGEST_HOLD_OFF_SECONDS), took_seconds))
+        self._mark = mark
+
+    def end(self) -> None:
+        """Forget the failures: the provider has answered."""
+        self._failures = 0
+        self._span = (0.0, 0.0)
+
+    def is_on(self, mark: Hashable | None) -> bool:
+        """Tell whether the provider, whose change mark is `mark` now, is not to be asked yet."""
+        begun, over = self._span
+        # a clock that was set back would hold for as long as it was set back
+        return bool(self._failures) and begun <= self._clock() < over and mark == self._mark
+
+    def left_seconds(self) -> float | None:
+        """Return for how long it still holds; None where it doesn't."""
+        left = self._span[1] - self._clock()
+        return left if self._failures and left > 0 else None

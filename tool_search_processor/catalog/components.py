@@ -1,0 +1,243 @@
+"""What a catalog's providers list beside tools, gathered: resources, templates of resources, prompts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, Self
+
+from tool_search_processor.catalog.backoff import Limits
+from tool_search_processor.catalog.provider_cache import Source, are_same
+from tool_search_processor.catalog.status import ProviderStatus
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.components.spellings import spellings_of
+from tool_search_processor.concurrency.foreign_calls import is_no_failure
+from tool_search_processor.concurrency.once import Once
+from tool_search_processor.providers.provider import (
+    Context,
+    ToolProvider,
+    any_hides_resource,
+    hides_resource_of,
+    unlisted_resource_of,
+)
+from tool_search_processor.transforms.rows import (
+    get_agreed,
+    hides_resource,
+    index_components,
+    look_through,
+    overrides_get,
+    transform_stages,
+)
+from tool_search_processor.transforms.transform import ComponentT, Transform, component_key, kind_of
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_URI = 8192
+"""Of what is in no list: each character costs a template microseconds. HTTP asks for 8,000 (RFC 9110)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gathered(Generic[ComponentT]):
+    lists: Sequence[Sequence[ComponentT]]
+    """Each provider's list."""
+    stages: Sequence[Mapping[str, ComponentT]]
+    """What became of them after each transform, by name or URI."""
+
+
+class Gathering(Generic[ComponentT]):
+    """One kind of component of all providers: unique names or URIs in a stable order."""
+
+    def __init__(
+        self,
+        kind: type[ComponentT],
+        sources: Sequence[Source[ComponentT]],
+        *,
+        transforms: Sequence[Transform],
+        owner: str,
+    ) -> None:
+        """Take the sources; nothing is read yet.
+
+        Args:
+            kind: What they list.
+            sources: The providers that list this kind, in order.
+            transforms: What the whole list goes through, the first one innermost.
+            owner: What warnings call the catalog.
+        """
+        self.sources: Sequence[Source[ComponentT]] = sources
+        self._kind = kind_of(kind)
+        self._transforms = tuple(transform.for_part() for transform in transforms)
+        self._owner = owner
+        self._warned = Once()
+        self._last: _Gathered[ComponentT] | None = None
+
+    async def all(self, context: Context) -> Sequence[ComponentT]:
+        """Return the components of a request, in order; less those that a get method disowns."""
+        stages = await self._stages(context)
+        if not any(overrides_get(transform, kind=self._kind) for transform in self._transforms):
+            return tuple(stages[-1].values())
+        agreed = [await get_agreed(self._transforms, stages, key, kind=self._kind) for key in stages[-1]]
+        return tuple(component for component in agreed if component is not None)
+
+    async def get(self, key: str, context: Context) -> ComponentT | None:
+        """Return the component of this name or URI, if every transform with its own get method agrees."""
+        return await get_agreed(self._transforms, await self._stages(context), key, kind=self._kind)
+
+    async def untransformed(self, context: Context) -> Collection[ComponentT]:
+        """Return the components of a request as the providers list them."""
+        return (await self._stages(context))[0].values()
+
+    def error_of(self, provider: ToolProvider) -> str | None:
+        """Return why a provider's last listing failed; None where it did not."""
+        errors = (source.status().error for source in self.sources if source.provider is provider)
+        return next((f"list_{self._kind}s: {error}" for error in errors if error is not None), None)
+
+    def stop(self) -> None:
+        """End the readings that are under way."""
+        for source in self.sources:
+            source.stop()
+
+    async def _stages(self, context: Context) -> Sequence[Mapping[str, ComponentT]]:
+        """Return the list as it was gathered, and after each transform, by name or URI."""
+        lists = await asyncio.gather(*(self._read(source, context) for source in self.sources))
+        known = self._last
+        if known is not None and are_same(lists, known.lists):
+            return known.stages
+        gathered: dict[str, ComponentT] = {}
+        for source, listed in zip(self.sources, lists, strict=True):
+            self._enter(listed, gathered, origin=source.name)
+        rows: Sequence[Sequence[ComponentT]] = await transform_stages(
+            self._transforms, tuple(gathered.values()), kind=self._kind
+        )
+        last: dict[str, ComponentT] = {}
+        self._enter(rows[-1], last, origin=f"the transforms of {self._owner}")
+        stages = [index_components(row) for row in rows]
+        stages[-1] = last
+        self._last = _Gathered(lists=lists, stages=stages)
+        return stages
+
+    async def _read(self, source: Source[ComponentT], context: Context) -> Sequence[ComponentT]:
+        fresh = await source.read(context) if source.is_due() else ()
+        return source.listed if source.is_shared else fresh
+
+    def _enter(self, listed: Iterable[ComponentT], entered: dict[str, ComponentT], *, origin: str) -> None:
+        """Add what bears a new name or URI; warn once of the rest."""
+        for component in listed:
+            key = component_key(component)
+            if entered.setdefault(key, component) is not component and self._warned.is_new((key, origin)):
+                what = self._kind.replace("_", " ")
+                logger.warning("the %s %r of %s is not served: the name is taken", what, key, origin)
+
+
+class Components:
+    """Everything that a catalog's providers list beside tools."""
+
+    def __init__(
+        self,
+        resources: Sequence[Source[Resource]],
+        templates: Sequence[Source[ResourceTemplate]],
+        prompts: Sequence[Source[Prompt]],
+        *,
+        transforms: Sequence[Transform],
+        owner: str,
+    ) -> None:
+        """Take the sources of each kind; see `Gathering`."""
+        self.name = owner
+        self._transforms = tuple(transform.for_part() for transform in transforms)
+        self.resources = Gathering(Resource, resources, transforms=transforms, owner=owner)
+        self.templates = Gathering(ResourceTemplate, templates, transforms=transforms, owner=owner)
+        self.prompts = Gathering(Prompt, prompts, transforms=transforms, owner=owner)
+
+    @classmethod
+    def of(
+        cls,
+        providers: Sequence[ToolProvider],
+        *,
+        limits: Limits,
+        transforms: Sequence[Transform] = (),
+        owner: str,
+    ) -> Self:
+        """Return those of the providers that list anything beside tools."""
+        return cls(
+            _sources(providers, Resource, limits),
+            _sources(providers, ResourceTemplate, limits),
+            _sources(providers, Prompt, limits),
+            transforms=transforms,
+            owner=owner,
+        )
+
+    def through(self, transforms: Sequence[Transform], *, owner: str) -> Components:
+        """Return the same sources with other transforms."""
+        return Components(
+            self.resources.sources,
+            self.templates.sources,
+            self.prompts.sources,
+            transforms=transforms,
+            owner=owner,
+        )
+
+    async def unlisted_resource(self, uri: str, context: Context) -> Resource | None:
+        """Return what the first provider that can read this URI doesn't list; None where there is none."""
+
+        async def find(uri: str) -> Resource | None:
+            for source in self.resources.sources:
+                found = await unlisted_resource_of(source.provider, uri, context)
+                if found is not None:
+                    return found
+            return None
+
+        if len(uri) > _LONGEST_URI:
+            return None
+        try:
+            return await look_through(self._transforms, uri, find)
+        except BaseException as exc:  # foreign code: a lookup that fails gives nothing
+            if is_no_failure(exc):
+                raise
+            logger.warning("the resource %r is not given: a lookup failed", uri, exc_info=True)
+            return None
+
+    async def template(self, uri: str, context: Context) -> ResourceTemplate | None:
+        """Return the template of this text, or that makes this URI.
+
+        None for the URI of a hidden resource, and for one with `..`, which may lead to one.
+        """
+        found = None if len(uri) > _LONGEST_URI else await self.templates.get(uri, context)
+        if found is None:
+            return None
+        spellings = spellings_of(uri)
+        for spelling in spellings:
+            if await hides_resource_of(self, spelling, context):
+                return None
+        return found if spellings else None
+
+    async def hides_resource(self, uri: str, context: Context) -> bool:
+        """Tell whether a provider lists a resource of this outer URI that isn't served."""
+
+        async def is_hidden(uri: str) -> bool:
+            providers = [source.provider for source in self.resources.sources]
+            return await any_hides_resource(providers, uri, context)
+
+        listed = partial(self.resources.untransformed, context)
+        return await hides_resource(self._transforms, uri, listed=listed, is_hidden=is_hidden)
+
+    def judged(self, status: ProviderStatus, provider: ToolProvider) -> ProviderStatus:
+        """Return a provider's status, down as well where listing anything beside tools failed last."""
+        gatherings = (self.resources, self.templates, self.prompts)
+        errors = (gathering.error_of(provider) for gathering in gatherings)
+        error = next((error for error in errors if error is not None), None)
+        return status if error is None or status.up is False else replace(status, up=False, error=error)
+
+    def stop(self) -> None:
+        """End the readings that are under way."""
+        self.resources.stop()
+        self.templates.stop()
+        self.prompts.stop()
+
+
+def _sources(
+    providers: Sequence[ToolProvider], kind: type[ComponentT], limits: Limits
+) -> list[Source[ComponentT]]:
+    method = f"list_{kind_of(kind)}s"
+    return [Source(p, kind=kind, limits=limits) for p in providers if callable(getattr(p, method, None))]

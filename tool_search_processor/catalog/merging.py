@@ -1,0 +1,238 @@
+"""Many lists of tools made one: names given out, transforms applied, what changed held back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from tool_search_processor.catalog.drift import Drift
+from tool_search_processor.catalog.name_register import NO_NAMES, Key, NameRegister, Offer
+from tool_search_processor.catalog.provider_cache import Source
+from tool_search_processor.catalog.request_view import Fetch
+from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet
+from tool_search_processor.concurrency.once import Once
+from tool_search_processor.providers.changes import HeldTool
+from tool_search_processor.providers.refusals import RefusedTool
+from tool_search_processor.tools import Tool
+from tool_search_processor.tools.origins import origin_of
+from tool_search_processor.transforms.rows import (
+    check_transforms,
+    get_agreed_tool,
+    index_components,
+    overrides_get_tool,
+    transform_stages,
+)
+from tool_search_processor.transforms.transform import Transform
+
+logger = logging.getLogger(__name__)
+
+Listing = tuple[Source[Tool], Sequence[Tool]]
+_NEW = "transforms"
+"""The place of tools that a transform made itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class United:
+    """One consistent set of tools, and how it came about."""
+
+    tools: ToolSet = NO_TOOLS
+    lists: tuple[Sequence[Tool], ...] | None = None
+    """What it was made of, for the tools that all requests share."""
+    stages: Sequence[Mapping[str, Tool]] = ()
+    """The tools by name after each transform, where one has a `get_tool` that has to be asked."""
+    transforms: tuple[Transform, ...] = ()
+    """What led from stage to stage."""
+    refused: tuple[RefusedTool, ...] = ()
+    held: tuple[HeldTool, ...] = ()
+    epoch: int = 0
+    """Which changes of foreign tools were accepted when it was made."""
+
+
+def fetch_from(shared: United, own: United) -> Fetch | None:
+    """Return what looks a tool up by the `get_tool` of transforms; None where none of them has its own."""
+    if not shared.stages and not own.stages:
+        return None
+
+    async def fetch(name: str) -> Tool | None:
+        united = own if name in own.tools.by_name else shared
+        return await get_agreed_tool(united.transforms, united.stages, name) if united.stages else None
+
+    return fetch
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the last reading of a catalog kept back."""
+
+    refused: tuple[RefusedTool, ...] = ()
+    held: Mapping[str, HeldTool] = field(default_factory=dict)
+    """By the names that users know."""
+
+
+class Uniting:
+    """Makes one set of several lists, the same way for what all share and for what a request adds."""
+
+    def __init__(
+        self,
+        transforms: tuple[Transform, ...],
+        *,
+        reserved_names: Mapping[str, str | None],
+        drift: Drift,
+        owner: str,
+    ) -> None:
+        """Take what the lists go through.
+
+        Args:
+            transforms: The first one innermost.
+            reserved_names: Names that no tool may bear in the end, each with the option that changes it.
+            drift: What watches the shared lists.
+            owner: What errors call the catalog.
+        """
+        self._transforms = transforms
+        self._for_parts = tuple(transform.for_part() for transform in transforms)
+        self._reserved_names = reserved_names
+        self._drift = drift
+        self._owner = owner
+        self._warned = Once()
+        self._before: Mapping[Key, str] = NO_NAMES
+        self._before_transformed: Mapping[Key, str] = NO_NAMES
+
+    async def share(self, listings: Sequence[Listing], *, is_whole: bool, strict: bool) -> United:
+        """Return the set of the tools that all requests share.
+
+        Args:
+            listings: Each provider's list.
+            is_whole: Whether no request has more.
+            strict: Raise for what is refused otherwise.
+
+        Raises:
+            ConfigurationError: See `Catalog.refresh`.
+        """
+        epoch = self._drift.epoch
+        register = self._register({}, strict=strict, before=self._before)
+        entered, places = _settled(register, listings)
+        tools = [
+            tool
+            for (source, _), listed in zip(listings, entered, strict=True)
+            for tool in self._drift.watch(listed, provider=source.name, foreign=source.foreign)
+        ]
+        # What isn't there at the start may still be added: only requests are warned of it.
+        is_early = strict and any(source.grows for source, _ in listings)
+        transforms = self._transforms if is_whole and not is_early else self._for_parts
+        # What one request lacks another may have: only a list that is the whole can be judged.
+        if strict and is_whole:
+            await check_transforms(transforms, tools)
+        self._before = register.given
+        return await self._united(
+            tools,
+            places,
+            taken={},
+            transforms=transforms,
+            refused=register.refused,
+            lists=None if is_early else tuple(listed for _, listed in listings),
+            epoch=epoch,
+            strict=strict,
+        )
+
+    async def add(self, listings: Sequence[Listing], *, taken: Mapping[str, Tool], strict: bool) -> United:
+        """Return the set of a request's own tools, which take no name from those in `taken`."""
+        register = self._register(taken, strict=strict)
+        entered, places = _settled(register, listings)
+        tools = [tool for listed in entered for tool in listed]
+        return await self._united(
+            tools, places, taken=taken, transforms=self._for_parts, refused=register.refused, strict=strict
+        )
+
+    def check(self, listings: Sequence[Listing]) -> None:
+        """Check the names of what is known of the shared lists.
+
+        Raises:
+            DuplicateToolError: Two tools have one name.
+            ReservedToolNameError: A tool has a reserved name.
+        """
+        _settled(self._register({}, strict=True), listings)
+
+    def _register(
+        self, taken: Mapping[str, Tool], *, strict: bool, before: Mapping[Key, str] = NO_NAMES
+    ) -> NameRegister:
+        """Return the register of names as they are before the transforms, which may change them."""
+        if self._transforms:
+            return NameRegister(taken={}, strict=strict, before=before)
+        return NameRegister(taken=taken, reserved=self._reserved_names, strict=strict, before=before)
+
+    async def _united(
+        self,
+        tools: Sequence[Tool],
+        places: Mapping[str, str],
+        *,
+        taken: Mapping[str, Tool],
+        transforms: Sequence[Transform],
+        refused: Sequence[RefusedTool],
+        strict: bool,
+        lists: tuple[Sequence[Tool], ...] | None = None,
+        epoch: int = 0,
+    ) -> United:
+        """Apply the transforms and give out the names again."""
+        stages: Sequence[Sequence[Tool]] = (tools,)
+        if transforms:
+            stages = await transform_stages(transforms, tools)
+            register = NameRegister(
+                taken=taken,
+                reserved=self._reserved_names,
+                strict=strict,
+                before=NO_NAMES if lists is None else self._before_transformed,
+            )
+            tools, places = self._settle_transformed(register, stages[-1], places, before=tools)
+            if lists is not None:
+                self._before_transformed = register.given
+            refused = [*refused, *register.refused]
+        self._note(refused)
+        asked = any(map(overrides_get_tool, transforms))
+        # Only now, so that what is held keeps its name from others, and has the one that users know.
+        return United(
+            tools=ToolSet((tool for tool in tools if not isinstance(tool, HeldTool)), places=places),
+            lists=lists,
+            stages=[index_components(stage) for stage in stages] if asked else (),
+            transforms=self._transforms,
+            refused=tuple(refused),
+            held=tuple(tool for tool in tools if isinstance(tool, HeldTool)),
+            epoch=epoch,
+        )
+
+    def _settle_transformed(
+        self,
+        register: NameRegister,
+        listed: Sequence[Tool],
+        places: Mapping[str, str],
+        *,
+        before: Iterable[Tool],
+    ) -> tuple[list[Tool], dict[str, str]]:
+        """Give out the names after the transforms; a copy is of the place of what it is a copy of."""
+        by_origin = {origin_of(tool): places[tool.name] for tool in before}
+        origin = f"the transforms of {self._owner}"
+        offers = [Offer(tool, by_origin.get(origin_of(tool), _NEW), origin) for tool in listed]
+        return _named(zip(offers, register.settle(offers), strict=True))
+
+    def _note(self, refused: Iterable[RefusedTool]) -> None:
+        """Warn of each refused tool once."""
+        for tool in refused:
+            if self._warned.is_new(tool):
+                logger.warning("the tool %r of %s is not served: %s", tool.name, tool.provider, tool.reason)
+
+
+def _settled(register: NameRegister, listings: Sequence[Listing]) -> tuple[list[list[Tool]], dict[str, str]]:
+    """Return each list under the names that its tools get, and the place of each name."""
+    offers = [offer for source, listed in listings for offer in source.offers(listed)]
+    settled = iter(zip(offers, register.settle(offers), strict=True))
+    named = [_named(islice(settled, len(listed))) for _, listed in listings]
+    return [tools for tools, _ in named], {
+        name: place for _, places in named for name, place in places.items()
+    }
+
+
+def _named(settled: Iterable[tuple[Offer, Tool | None]]) -> tuple[list[Tool], dict[str, str]]:
+    """Return the tools that got a name, and the place of each."""
+    named = [(tool, offer.place) for offer, tool in settled if tool is not None]
+    return [tool for tool, _ in named], {tool.name: place for tool, place in named}

@@ -1,0 +1,186 @@
+"""Who gets a name that several tools want."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
+from tool_search_processor.providers.refusals import RefusedTool
+from tool_search_processor.tools import Tool
+from tool_search_processor.tools.tool_names import hashed_tool_name
+
+GIVEN_DIRECTLY = ""
+"""The place of tools that a user gave as such, which come before those that providers bring."""
+
+Key = tuple[str, str, str]
+NO_NAMES: Mapping[Key, str] = MappingProxyType({})
+
+
+class Offer:
+    """A tool that wants a name."""
+
+    __slots__ = ("key", "origin", "place", "tool")
+
+    def __init__(self, tool: Tool, place: str, origin: str) -> None:
+        """Take a tool.
+
+        Args:
+            tool: Under the name that it wants.
+            place: Which of the catalog's sources it is from; `GIVEN_DIRECTLY` for none.
+            origin: What errors and status call that source.
+        """
+        self.tool = tool
+        self.place = place
+        self.origin = origin
+        self.key: Key = (place, tool.original_name, tool.name)
+        """What tells the tool from all others, however the lists change."""
+
+    @property
+    def is_made(self) -> bool:
+        """Whether its name was made from another one."""
+        return self.key[1] != self.tool.name
+
+    @property
+    def rank(self) -> tuple[bool, bool]:
+        """Its place among those that want one name; the order of the lists decides between equals."""
+        return self.is_made, self.place != GIVEN_DIRECTLY
+
+
+class NameRegister:
+    """Gives out names, the same ones whatever the order of the lists.
+
+    Who had a name keeps it. Among new ones a name that is valid as it stands stays with its tool, and each
+    tool whose name was made from another gets a hash of that one where it meets others. Tools of equal
+    originals clash: the ones given directly come first, then the earlier ones; the others are refused.
+    """
+
+    def __init__(
+        self,
+        *,
+        taken: Mapping[str, Tool],
+        reserved: Collection[str] = (),
+        strict: bool = False,
+        before: Mapping[Key, str] = NO_NAMES,
+    ) -> None:
+        """Begin a register.
+
+        Args:
+            taken: Tools that have their names already.
+            reserved: Names that no tool may have; in a mapping, each with the option that changes it.
+            strict: Raise at the first clash.
+            before: The `given` of the register before this one.
+        """
+        self.refused: list[RefusedTool] = []
+        # Only looked into: a request pays for its own tools, however many are shared.
+        self._taken = taken
+        self._entered: dict[str, Offer] = {}
+        self._reserved = reserved
+        self._strict = strict
+        self._before = before
+
+    @property
+    def given(self) -> Mapping[Key, str]:
+        """Who has which name."""
+        return {offer.key: name for name, offer in self._entered.items()}
+
+    def settle(self, offers: Sequence[Offer]) -> list[Tool | None]:
+        """Return each tool under the name that it gets; None for one that is refused.
+
+        Raises:
+            DuplicateToolError: Where tools of equal originals want a name, in a strict register.
+            ReservedToolNameError: Where a name is reserved, in a strict register.
+        """
+        named: list[Tool | None] = [None] * len(offers)
+        wanting: dict[str, list[int]] = {}
+        for number, offer in enumerate(offers):
+            held = self._before.get(offer.key)
+            if held is None or not self._enter(held, number, offers, named):
+                wanting.setdefault(offer.tool.name, []).append(number)
+        # Hashes come last, so that none takes a name that is valid as it stands.
+        told_apart = [
+            number
+            for name, numbers in wanting.items()
+            if len(numbers) > 1 or not self._enter(name, numbers[0], offers, named)
+            for number in self._contest(name, numbers, offers, named)
+        ]
+        for number in told_apart:
+            tool = offers[number].tool
+            name = hashed_tool_name(tool.name, tool.original_name)
+            if not self._enter(name, number, offers, named):
+                self._refuse(name, offers[number])
+        return named
+
+    def _contest(
+        self, name: str, numbers: Sequence[int], offers: Sequence[Offer], named: list[Tool | None]
+    ) -> list[int]:
+        """Give out a name that is not free, or that several want; return who has to be told apart."""
+        if name in self._reserved:
+            for number in numbers:
+                self._refuse(name, offers[number])
+            return []
+        told_apart: list[int] = []
+        is_free = self._holder(name) is None
+        ranked = sorted(numbers, key=lambda number: offers[number].rank)
+        if is_free and (
+            not offers[ranked[0]].is_made or len({offers[n].tool.original_name for n in numbers}) == 1
+        ):
+            self._enter(name, ranked.pop(0), offers, named)
+        holder = self._holder(name)
+        for number in ranked:
+            offer = offers[number]
+            if offer.is_made and (holder is None or holder[0] != offer.tool.original_name):
+                told_apart.append(number)
+            else:
+                self._refuse(name, offer)
+        return told_apart
+
+    def _enter(self, name: str, number: int, offers: Sequence[Offer], named: list[Tool | None]) -> bool:
+        """Give a tool a name, if it is free."""
+        if name in self._entered or name in self._taken or name in self._reserved:
+            return False
+        offer = offers[number]
+        self._entered[name] = offer
+        tool = offer.tool
+        named[number] = tool if tool.name == name else _renamed(tool, name)
+        return True
+
+    def _holder(self, name: str) -> tuple[str, str] | None:
+        """Return the original name of the tool that has a name, and where it came from."""
+        if (shared := self._taken.get(name)) is not None:
+            return shared.original_name, "the tools that all requests share"
+        offer = self._entered.get(name)
+        return None if offer is None else (offer.tool.original_name, offer.origin)
+
+    def _refuse(self, name: str, offer: Offer) -> None:
+        holder = self._holder(name)
+        error: ConfigurationError
+        if holder is None:
+            option = self._reserved.get(name) if isinstance(self._reserved, Mapping) else None
+            error = _reserved_error(name, offer.origin, option=option)
+        else:
+            error = DuplicateToolError(name, (holder[1], offer.origin))
+        is_mistake = holder is None or holder[0] == offer.tool.original_name
+        if self._strict and is_mistake:
+            raise error
+        reason = str(error) if is_mistake else _held_text(name, *holder)  # type: ignore[misc]  # is_mistake
+        self.refused.append(RefusedTool(name=name, provider=offer.origin, reason=reason))
+
+
+def _renamed(tool: Tool, name: str) -> Tool:
+    return tool.replace(name=name, metadata={**tool.metadata, "original_name": tool.original_name})
+
+
+def _held_text(name: str, original: str, origin: str) -> str:
+    return (
+        f"the name {name!r} was given to the tool {original!r} of {origin} before, and stays with it as long "
+        "as it is listed: put one of them in a namespace"
+    )
+
+
+def _reserved_error(name: str, origin: str, *, option: str | None) -> ReservedToolNameError:
+    options = f"{option}=" if option else "search_tool_name= and the like"
+    return ReservedToolNameError(
+        f"the tool {name!r} from {origin} bears the name of a meta-tool: rename it, put it in a namespace, "
+        f"or give the meta-tool another name ({options})"
+    )

@@ -1,0 +1,365 @@
+"""One provider of a catalog: what it last gave, and how it is doing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from operator import is_
+from typing import Generic
+
+from tool_search_processor.catalog.backoff import PATIENCE_SECONDS, HoldOff, Limits
+from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY, Offer
+from tool_search_processor.catalog.status import ProviderStatus
+from tool_search_processor.concurrency.foreign_calls import is_no_failure
+from tool_search_processor.concurrency.shared_task import Flight, within
+from tool_search_processor.errors import ConfigurationError, ProviderError, ToolSearchError
+from tool_search_processor.providers.functions import FunctionTools
+from tool_search_processor.providers.provider import (
+    Context,
+    ToolProvider,
+    check_provider,
+    components_of,
+    provider_failure,
+    provider_name,
+    provider_version,
+    warm_up_provider,
+)
+from tool_search_processor.tools import Tool
+from tool_search_processor.tools.foreign import foreign_line
+from tool_search_processor.tools.origins import Origin, mark_origin
+from tool_search_processor.transforms.transform import ComponentT, kind_of
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_ERROR = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading(Generic[ComponentT]):
+    """A list and the change mark that it stands for: one value, so that threads never mix two."""
+
+    version: Hashable | None = None
+    listed: tuple[ComponentT, ...] = ()
+    serial: int = 0
+    """Counts the readings as they began, not as they ended."""
+
+
+class Source(Generic[ComponentT]):
+    """A provider with what it last gave of one kind: its tools, or its resources, say."""
+
+    def __init__(
+        self,
+        provider: ToolProvider,
+        *,
+        kind: type[ComponentT],
+        limits: Limits | None = None,
+        label: str | None = None,
+    ) -> None:
+        """Take a provider; nothing is read yet.
+
+        Args:
+            provider: Lists what is wanted of it.
+            kind: What it lists.
+            limits: For how long it is waited for, and its last list served.
+            label: What tells it from the catalog's others, in every process; its name by default.
+        """
+        self.provider = provider
+        self.kind: type[ComponentT] = kind
+        self.name = provider_name(provider)
+        self._origin = Origin(self.name if label is None else label)
+        self.static = bool(getattr(provider, "static", False))
+        self.foreign = bool(getattr(provider, "foreign", False))
+        self.grows = bool(getattr(provider, "grows", False))
+        self._make = FunctionTools()
+        self._limits = limits or Limits()
+        self._clock = self._limits.clock
+        self._is_catalog = bool(getattr(provider, "limits_itself", False))
+        self._bounded = self.static or self._is_catalog
+        self._timeout = None if self._bounded else self._limits.timeout_seconds
+        self._last: _Reading[ComponentT] = _Reading()
+        self._offers: tuple[Sequence[Tool], Sequence[Offer]] = ((), ())
+        self._serials = count(1)
+        self._hold_off = HoldOff(self._clock)
+        self._flight: Flight | None = None
+        self._lock = threading.RLock()  # an eager task factory reads before it returns the task
+        self._is_warm = False
+        self._is_expired = False
+        self._holds = False
+        self._held_at: float | None = None
+        self._count = 0
+        self._last_read: float | None = None
+        self._error: str | None = None
+
+    @property
+    def listed(self) -> tuple[ComponentT, ...]:
+        """The last good list of a provider with a version; empty for one that lists by request.
+
+        Empty too once the list is older than `max_stale_seconds` and could not be read again.
+        """
+        return () if self._is_too_old() else self._last.listed
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the list last read holds for every request."""
+        return self._last.version is not None
+
+    def offers(self, listed: Sequence[Tool]) -> Sequence[Offer]:
+        """Return the tools of a list of this source as ones that want names."""
+        known = self._offers
+        if known[0] is not listed:
+            known = (listed, [Offer(tool, self._place_of(tool), self.name) for tool in listed])
+            if self.is_shared:  # else no list comes twice
+                self._offers = known
+        return known[1]
+
+    def _place_of(self, tool: Tool) -> str:
+        """Return what tells from where the tool is: this source and, of a catalog in it, that one's source.
+
+        From the first time on it is the tool's origin as well, by which its copies are known.
+        """
+        origin = mark_origin(tool, self._origin)
+        label = self._origin.label
+        return label if origin is self._origin or not self._is_catalog else f"{label}/{origin.label}"
+
+    def version(self) -> Hashable | None:
+        """Return the provider's change mark of this moment; None where it has none, or can't tell."""
+        try:
+            return self._version()
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException:  # noqa: BLE001 - foreign code; the next read reports it
+            return None
+
+    def mark(self) -> Hashable | None:
+        """Return a mark of what is served, and of whether it should be read; None for lists by request."""
+        if not self.is_shared and self.version() is None:
+            return None
+        if self.is_due():
+            return object()  # equal to nothing: whoever asks has to look again
+        return (self._last.version, self._last.serial, self._is_too_old())
+
+    def is_current(self) -> bool:
+        """Whether what was last read still holds, for any request."""
+        last = self._last.version
+        holds = last is not None and not self._is_expired and last == self.version()
+        if holds:
+            self._held_at = self._clock()
+            if self._error is not None:  # it was the mark that could not be had, or has gone back
+                self._error = None
+                self._hold_off.end()
+        self._holds = holds
+        return holds
+
+    def is_due(self) -> bool:
+        """Whether a request should read it: what was read holds no longer, and it may be asked."""
+        return not self.is_current() and not self._hold_off.is_on(self.version())
+
+    def expire(self) -> None:
+        """Have the list read again, whatever its version; it is served until that has worked."""
+        self._is_expired = True
+
+    async def read(self, context: Context, *, strict: bool = False) -> tuple[ComponentT, ...]:
+        """Return the list for a request; a provider that fails gives its last good shared list.
+
+        Of a provider with a version, one reading is under way at a time, for all requests. The first is
+        waited for, as long as a provider may take; of a later one a request that can go on without awaits
+        no more than a moment, and once.
+
+        Args:
+            context: The request's own data.
+            strict: Raise what shows a mistake of the program instead of reporting it; waits for a reading
+                of its own.
+        """
+        if not self._is_warm:
+            await self._warm_up()
+        if strict or self._bounded or self.version() is None:
+            return await self._read(context, strict=strict)
+        # Twice, since the one that was under way may have begun before the last change.
+        for _ in range(2):
+            landed = await self._join(context)
+            if not landed or not self.is_due():
+                break
+        return self.listed
+
+    def status(self) -> ProviderStatus:
+        """Tell how the provider is doing."""
+        error = self._error or self._failure()
+        return ProviderStatus(
+            name=self.name,
+            up=None if error is None and self._is_unknown() else error is None,
+            tools=0 if self._is_too_old() else self._count,
+            last_read=self._last_read,
+            age_seconds=None if self._held_at is None else max(self._clock() - self._held_at, 0.0),
+            error=error,
+            retry_in_seconds=self._hold_off.left_seconds(),
+        )
+
+    def stop(self) -> None:
+        """End the reading that is under way."""
+        if self._flight is not None:
+            self._flight.cancel()
+
+    async def _warm_up(self) -> None:
+        """Let the provider import what it needs, say: that is no time in which it doesn't answer."""
+        try:
+            await warm_up_provider(self.provider)
+        except BaseException as exc:  # foreign code; where it matters, the list fails as well and is reported
+            if is_no_failure(exc):
+                raise
+            logger.debug("warming %r up failed", self.name, exc_info=exc)
+        self._is_warm = True
+
+    async def _join(self, context: Context) -> bool:
+        """Wait for the reading that is under way, or for a new one; tell whether it has ended."""
+        with self._lock:
+            flight = last = self._flight
+            if flight is None or not flight.is_under_way:
+                flight = self._flight = Flight(self._read(context), seconds=self._timeout)
+            # One that ended with its loop (asyncio.run, say) would end so every time if nobody waited.
+            must_wait = self._is_unknown() or (last is not None and last.was_cut_off)
+        if must_wait:
+            return await flight.wait(None)
+        if flight is last and flight.outlasted_patience:
+            return False
+        landed = await flight.wait(PATIENCE_SECONDS)
+        flight.outlasted_patience = not landed
+        return landed
+
+    async def _read(self, context: Context, *, strict: bool = False) -> tuple[ComponentT, ...]:
+        serial = next(self._serials)
+        began = self._clock()
+        version: Hashable | None = None
+        try:
+            version = self._version()
+            listed = await within(self._ask(context, strict=strict), self._timeout)
+        except BaseException as exc:  # foreign code: one dead provider never takes the rest down
+            if is_no_failure(exc):
+                raise
+            is_mistake = isinstance(exc, ToolSearchError) and not isinstance(exc, ProviderError)
+            if strict and (self.static or is_mistake):
+                raise
+            self._report(exc, version, took_seconds=self._clock() - began)
+            return self.listed if version is not None else ()
+        self._keep(listed, version, serial)
+        return listed
+
+    async def _ask(self, context: Context, *, strict: bool) -> tuple[ComponentT, ...]:
+        if strict and self.kind is Tool:
+            await check_provider(self.provider, context)
+        listed = await components_of(self.provider, context, kind=kind_of(self.kind), make=self._make)
+        return _checked(listed, self.kind, self.name)
+
+    def _keep(self, listed: tuple[ComponentT, ...], version: Hashable | None, serial: int) -> None:
+        with self._lock:
+            self._error = None
+            self._hold_off.end()
+            self._last_read = self._held_at = self._clock()
+            self._count = len(listed)
+            last = self._last
+            if serial < last.serial:
+                return  # it began before what is known
+            self._is_expired = False
+            if version is None:
+                self._last = _Reading(serial=serial)
+            elif are_same(listed, last.listed) and last.version is not None:
+                # The same tuple, so that nothing is worked out anew.
+                self._last = _Reading(version=version, listed=last.listed, serial=last.serial)
+            else:
+                self._last = _Reading(version=version, listed=listed, serial=serial)
+
+    def _version(self) -> Hashable | None:
+        if self._bounded and self.kind is not Tool:
+            return None  # a catalog's mark tells of its tools alone, and it keeps its lists itself
+        return provider_version(self.provider)
+
+    def _failure(self) -> str | None:
+        try:
+            failure = provider_failure(self.provider)
+        except Exception as exc:  # noqa: BLE001 - foreign code
+            failure = f"{type(exc).__name__}: {_text(exc)}"
+        return None if failure is None else foreign_line(str(failure), limit=_LONGEST_ERROR)
+
+    def _is_unknown(self) -> bool:
+        """Whether the provider has never answered, nor failed to."""
+        return self._last_read is None and self._error is None
+
+    def _is_too_old(self) -> bool:
+        limit = self._limits.max_stale_seconds
+        if limit is None or self._holds or self._held_at is None or not self.is_shared:
+            return False
+        return self._clock() - self._held_at > limit
+
+    def _report(self, exc: BaseException, version: Hashable | None, *, took_seconds: float) -> None:
+        # What one request gets may fail for that request alone; only a wait is not to be had again.
+        if version is not None or self.is_shared or isinstance(exc, TimeoutError):
+            # The mark of now: one that the failure itself has moved is no sign of life.
+            self._hold_off.begin(took_seconds=took_seconds, mark=self.version())
+        error = foreign_line(f"{type(exc).__name__}: {_text(exc)}", limit=_LONGEST_ERROR)
+        if error != self._error:
+            what = f"{kind_of(self.kind).replace('_', ' ')}s"
+            # What a provider says of itself is told by its text; a traceback would only hide it.
+            is_told = isinstance(exc, ToolSearchError) and not logger.isEnabledFor(logging.DEBUG)
+            trace = None if is_told else exc
+            logger.warning(
+                "the provider %r failed to list its %s: %s", self.name, what, error, exc_info=trace
+            )
+        self._error = error
+
+
+def labels_of(providers: Sequence[ToolProvider]) -> list[str]:
+    """Return what tells a catalog's providers apart: their names, the second `static` as `static#2`.
+
+    What only stands for tools that were given directly has the label of those.
+    """
+    counts: Counter[str] = Counter()
+    labels = []
+    for provider in providers:
+        if getattr(provider, "direct", False) is True:
+            labels.append(GIVEN_DIRECTLY)
+            continue
+        name = provider_name(provider)
+        counts[name] += 1
+        labels.append(name if counts[name] == 1 else f"{name}#{counts[name]}")
+    return labels
+
+
+def _text(exc: BaseException) -> str:
+    try:
+        return str(exc)
+    except Exception:  # noqa: BLE001 - foreign code
+        return "(its text can't be had)"
+
+
+async def read_stale(
+    sources: Iterable[Source[Tool]], context: Context, *, strict: bool
+) -> dict[Source[Tool], tuple[Tool, ...]]:
+    """Return the lists of the sources that are due to be read, or, where `strict`, not read for this mark."""
+    stale = [source for source in sources if source.is_due() or (strict and not source.is_current())]
+    # Static lists are read one by one, without waiting, so that a construction needs no event loop.
+    fresh = {source: await source.read(context, strict=strict) for source in stale if source.static}
+    waiting = [source for source in stale if not source.static]
+    if len(waiting) == 1:
+        fresh[waiting[0]] = await waiting[0].read(context, strict=strict)
+    elif waiting:
+        reads = await asyncio.gather(*(source.read(context, strict=strict) for source in waiting))
+        fresh.update(zip(waiting, reads, strict=True))
+    return fresh
+
+
+def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    """Tell whether two sequences hold the same objects, in one order."""
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
+def _checked(listed: object, kind: type[ComponentT], name: str) -> tuple[ComponentT, ...]:
+    if not isinstance(listed, list | tuple) or not all(isinstance(item, kind) for item in listed):
+        raise ConfigurationError(
+            f"the provider {name!r} must list {kind.__name__}s, found {listed!r:.120}: return a list of "
+            f"{kind.__name__} objects"
+        )
+    return tuple(listed)

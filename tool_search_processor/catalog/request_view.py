@@ -1,0 +1,212 @@
+"""What one request sees of a catalog: the shared tools, and its own after them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+
+from tool_search_processor.catalog.indexes import IndexPool
+from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY
+from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of, mark_of
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.lists import SearchMode
+from tool_search_processor.search.protocol import Hit
+from tool_search_processor.tools import Tool
+
+Fetch = Callable[[str], Awaitable[Tool | None]]
+
+
+class CatalogView:
+    """The tools of one request, found by name, by likeness and by search.
+
+    Costs what the request's own tools cost, however many are shared.
+    """
+
+    def __init__(
+        self,
+        shared: ToolSet,
+        own: ToolSet,
+        *,
+        indexes: IndexPool,
+        fetch: Fetch | None = None,
+        held: Sequence[Tool] = (),
+        has_outage: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Put a view together.
+
+        Args:
+            shared: The tools that all requests see.
+            own: This request's tools; one hides a shared tool of the same name.
+            indexes: Where to search.
+            fetch: Looks a tool up where transforms have their own `get_tool`; None looks in the list.
+            held: Changed tools that are no part of the view until they are accepted.
+            has_outage: Tells whether a provider can't be reached now.
+        """
+        self.shared = shared
+        self.own = own
+        self.held = held
+        self.has_outage = has_outage
+        self._indexes = indexes
+        self._fetch = fetch
+        self._added: frozenset[str] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.shared) + sum(tool.name not in self.shared.by_name for tool in self.own)
+
+    def __iter__(self) -> Iterator[Tool]:
+        hidden = self.own.by_name
+        yield from (tool for tool in self.shared if tool.name not in hidden) if hidden else self.shared
+        yield from self.own
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the content of every tool, in order."""
+        if not self.own:
+            return self.shared.fingerprint
+        return hashlib.sha256(f"{self.shared.fingerprint}{self.own.fingerprint}".encode()).hexdigest()
+
+    def namespaces(self, *, without: Iterable[Tool] = ()) -> Mapping[str, int]:
+        """Return how many tools each namespace holds, in order of appearance, less those in `without`."""
+        return self._counts(self.shared.namespaces, _namespace_of, without)
+
+    def labels(self, *, without: Iterable[Tool] = ()) -> Mapping[str, int]:
+        """Return how many tools each tag or namespace holds; like `namespaces`."""
+        return self._counts(self.shared.labels, labels_of, without)
+
+    def labels_like(self, label: str) -> frozenset[str]:
+        """Return the tags and namespaces that are the same as this but for case and separators."""
+        return self.shared.labels_like(label) | self.own.labels_like(label)
+
+    def get(self, name: str) -> Tool | None:
+        """Return the listed tool of this exact name, or else the one that has it as an alias."""
+        found = self.own.by_name.get(name) or self.shared.by_name.get(name)
+        if found is not None:
+            return found
+        meant = self.own.aliases.get(name) or self.shared.aliases.get(name)
+        return None if meant is None else self.get(meant)
+
+    def mark(self, name: str) -> str | None:
+        """Return what tells the listed tool of this name from others, as `ToolSet.mark`; None for no tool."""
+        if name in self._added:
+            return mark_of(self.own.by_name[name], GIVEN_DIRECTLY)
+        tools = self.own if name in self.own.by_name else self.shared
+        return tools.mark(name) if name in tools.by_name else None
+
+    async def fetch(self, name: str) -> Tool | None:
+        """Return what `get` does, if every transform with its own `get_tool` agrees."""
+        listed = self.get(name)
+        if listed is None or self._fetch is None or listed.name in self._added:
+            return listed
+        return await self._fetch(listed.name)
+
+    def pinned(self, names: Iterable[str] = ()) -> list[Tool]:
+        """Return the tools that are always listed: those that say so, then those of `names`."""
+        found = {tool.name: tool for tool in (*self._shared_only(self.shared.pinned), *self.own.pinned)}
+        found |= {name: tool for name in names if (tool := self.get(name)) is not None}
+        return list(found.values())
+
+    def near(self, name: str) -> list[Tool]:
+        """Return the tools whose name is the same but for case, separators and namespace."""
+        return [*self._shared_only(self.shared.near(name)), *self.own.near(name)]
+
+    def alike(self, name: str, *, at_least: float = SUGGESTION_CUTOFF) -> Iterator[Tool]:
+        """Yield tools with a similar name, the request's own first, then the most similar."""
+        yield from self.own.alike(name, at_least=at_least)
+        yield from self._shared_only(self.shared.alike(name, at_least=at_least))
+
+    def with_own(self, tools: Iterable[Tool]) -> CatalogView:
+        """Return a view with more tools of this request, which hide those of the same name."""
+        more = {tool.name: tool for tool in tools}
+        if not more:
+            return self
+        kept = (tool for tool in self.own if tool.name not in more)
+        own = ToolSet([*kept, *more.values()], places=self.own.places)
+        view = CatalogView(
+            self.shared, own, indexes=self._indexes, fetch=self._fetch, has_outage=self.has_outage
+        )
+        view._added = self._added | more.keys()
+        return view
+
+    @property
+    def takes_pattern(self) -> bool:
+        """Whether queries are patterns."""
+        return self._indexes.takes_pattern
+
+    def by_words(self) -> CatalogView:
+        """Return this view with an index that takes any text for a query."""
+        indexes = self._indexes.by_words
+        return self if indexes is self._indexes else self.searched_by(indexes)
+
+    def searched_by(self, indexes: IndexPool) -> CatalogView:
+        """Return this view with other indexes to search it by."""
+        view = CatalogView(
+            self.shared, self.own, indexes=indexes, fetch=self._fetch, has_outage=self.has_outage
+        )
+        view._added = self._added
+        return view
+
+    async def searched_in(self, mode: SearchMode | None) -> CatalogView:
+        """Return this view, searched by the lists of a mode alone; None leaves it as it is.
+
+        Raises:
+            ConfigurationError: When the indexes don't have the mode.
+        """
+        indexes = self._indexes
+        if mode is None:
+            return self
+        if mode not in indexes.modes:
+            offered = ", ".join(map(repr, indexes.modes))
+            raise ConfigurationError(
+                f"mode is {mode!r:.80}, and this search has {offered}: choose from these; "
+                'search="hybrid" has all three'
+            )
+        # The whole embeds in a thread; a list alone would do it on the event loop.
+        await indexes.prepare(self.shared)
+        return self if mode == "hybrid" else self.searched_by(indexes.lists[mode])
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        tags: frozenset[str] = frozenset(),
+        without: frozenset[str] = frozenset(),
+    ) -> list[Hit]:
+        """Rank the tools for a query; see `IndexPool.search`."""
+        return await self._indexes.search(
+            query, shared=self.shared, own=self.own, limit=limit, tags=tags, without=without
+        )
+
+    async def count(
+        self,
+        query: str,
+        *,
+        min_score: float = 0.0,
+        tags: frozenset[str] = frozenset(),
+        without: frozenset[str] = frozenset(),
+    ) -> int:
+        """Return how many tools match with at least `min_score`."""
+        return await self._indexes.count(
+            query, shared=self.shared, own=self.own, min_score=min_score, tags=tags, without=without
+        )
+
+    def _counts(
+        self, shared: Mapping[str, int], words: Callable[[Tool], Iterable[str]], without: Iterable[Tool]
+    ) -> Mapping[str, int]:
+        # Worked out by difference: what is shared is not looked through for each request.
+        counts = Counter(shared)
+        for tool in self.own:
+            if hidden := self.shared.by_name.get(tool.name):
+                counts.subtract(words(hidden))
+            counts.update(words(tool))
+        for tool in without:
+            counts.subtract(words(tool))
+        return +counts
+
+    def _shared_only(self, tools: Iterable[Tool]) -> Sequence[Tool] | Iterator[Tool]:
+        return (tool for tool in tools if tool.name not in self.own.by_name)
+
+
+def _namespace_of(tool: Tool) -> Sequence[str]:
+    return [tool.namespace] if tool.namespace else []

@@ -1,0 +1,1 @@
+"""Threads, event loops, shared tasks, and calls of functions that users supply."""

@@ -1,0 +1,80 @@
+"""A cache around a costly filter."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import time
+from collections.abc import Awaitable, Callable, Hashable
+
+from cachetools import TTLCache
+
+from tool_search_processor.concurrency.foreign_calls import takes_one
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.policy.filters import Filter, FilterRequest, as_verdict
+
+
+def cached_filter(
+    filter: Filter,  # noqa: A002 - the option's public name
+    *,
+    key: Callable[[FilterRequest], Hashable],
+    ttl_seconds: float = 60.0,
+    maxsize: int = 10_000,
+    timer: Callable[[], float] = time.monotonic,
+) -> Filter:
+    """Wrap a costly policy in a cache.
+
+    ```python
+    async def is_permitted(request: FilterRequest) -> bool:
+        return request.context["user"] == "ada"  # or what a server says
+
+    policy = cached_filter(is_permitted, key=lambda request: request.context["user"], ttl_seconds=60)
+    search = ToolSearchProcessor([create_issue], filter=policy)
+    ```
+
+    Args:
+        filter: The policy, sync or async.
+        key: What of the request the policy reads, as a hashable value: the user and the plan, say. The
+            tool's name, its fingerprint and the phase are always part of the cache's key.
+        ttl_seconds: Seconds that a verdict holds.
+        maxsize: Verdicts kept at most; the least recently used goes first.
+        timer: The clock that `ttl_seconds` is measured on.
+
+    Returns:
+        A filter. What the policy raises is raised again and never kept.
+
+    Raises:
+        ConfigurationError: When `filter` or `key` can't be called, or a number is not positive.
+    """
+    for what, hook in (("a filter", filter), ("key", key)):
+        if not callable(hook) or not takes_one(hook):
+            raise ConfigurationError(f"cached_filter needs {what} that takes a request, found {hook!r:.80}")
+    numbers = isinstance(ttl_seconds, int | float) and isinstance(maxsize, int)
+    if not (numbers and ttl_seconds > 0 and maxsize >= 1):
+        raise ConfigurationError(
+            "cached_filter needs ttl_seconds > 0 and maxsize >= 1, found "
+            f"{ttl_seconds!r:.80} and {maxsize!r:.80}"
+        )
+    cache: TTLCache[Hashable, bool] = TTLCache(maxsize, ttl_seconds, timer=timer)
+    lock = threading.Lock()
+
+    def keep(cache_key: Hashable, verdict: bool) -> bool:  # noqa: FBT001 - the value to keep
+        with lock:
+            cache[cache_key] = verdict
+        return verdict
+
+    async def keep_later(cache_key: Hashable, answer: Awaitable[bool]) -> bool:
+        return keep(cache_key, as_verdict(await answer))
+
+    def ask(request: FilterRequest) -> bool | Awaitable[bool]:
+        cache_key = (request.tool_name, request.tool.fingerprint, request.phase, key(request))
+        with lock:
+            known = cache.get(cache_key)
+        if known is not None:
+            return known
+        answer = filter(request)
+        if inspect.isawaitable(answer):
+            return keep_later(cache_key, answer)
+        return keep(cache_key, as_verdict(answer))
+
+    return ask

@@ -1,0 +1,257 @@
+"""One call of a server's tool: sent, timed, followed, and answered in words."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tool_search_processor.concurrency.once import Once
+from tool_search_processor.errors import ToolCallError
+from tool_search_processor.providers.mcp.background import in_background
+from tool_search_processor.providers.mcp.connector import Connector
+from tool_search_processor.providers.mcp.failures import call_error, is_unreached
+from tool_search_processor.providers.mcp.parts import has_more_levels
+from tool_search_processor.providers.mcp.rendering import MCPResult, MCPToolError, render_result
+from tool_search_processor.providers.mcp.settings import MCPProgress, Settings
+from tool_search_processor.tools import ToolContext
+from tool_search_processor.tools.arguments import ArgumentsCheck, problems_text, schema_check
+from tool_search_processor.wire.plain import sendable
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+logger = logging.getLogger(__name__)
+
+_MOST_REPORTS = 1_000
+"""Reports of progress of one call that wait to be told; more are dropped."""
+_DEEPEST_ARGUMENTS = 200
+"""Levels; the SDK can't write 256, and would end the connection over them."""
+
+_T = TypeVar("_T")
+_Ask = Callable[["Client", Callable[[], None]], Awaitable[_T]]
+"""Sends one request; the second argument gives it its time anew."""
+
+
+class Caller:
+    """Sends requests to one server on behalf of callers in any event loop."""
+
+    def __init__(
+        self, connector: Connector, settings: Settings, *, on_unreached: Callable[[], object]
+    ) -> None:
+        """Take what sends.
+
+        Args:
+            connector: Gives the connection.
+            settings: The provider's options.
+            on_unreached: Called when a server turns out to be away that seemed to be there.
+        """
+        self._connector = connector
+        self._on_unreached = on_unreached
+        self._warned = Once()
+        self.settings = settings
+
+    async def call(
+        self, name: str, arguments: Any, *, context: ToolContext, check: ArgumentsCheck | None = None
+    ) -> MCPResult:
+        """Call a tool and return what the model reads.
+
+        Cancelling it cancels the call at the server. A call is sent once, unless its server is known not to
+        have run it.
+
+        Args:
+            name: The server's own name for the tool.
+            arguments: What the tool is called with.
+            context: Goes to `on_progress`, and to `asking_call`.
+            check: Goes over the structured result, if there has to be one.
+
+        Raises:
+            ToolCallError: It failed; the text is fit for the model.
+        """
+        values = _wire_arguments(arguments, name)
+        tell = self._progress_hook(name, context)
+
+        async def ask(client: Client, extend: Callable[[], None]) -> Any:
+            async def note(progress: float, total: float | None, message: str | None) -> None:
+                extend()
+                tell(progress, total, message)
+
+            wanted = self.settings.on_progress is not None or self.settings.progress_extends_timeout
+            return await client.call_tool(name, values, progress_callback=note if wanted else None)
+
+        result = await self._send(name, ask, context=context)
+        rendered = render_result(result, limit=self.settings.max_result_characters)
+        if result.is_error:
+            raise MCPToolError(rendered)
+        if check is not None:
+            self._check_structured(result, name, check)
+        return rendered
+
+    def _check_structured(self, result: Any, name: str, check: ArgumentsCheck) -> None:
+        """Warn, once for each fault, of a result that is not as promised; it may be of use all the same."""
+        problems = check(result.structured_content).problems if result.structured_content is not None else ()
+        if not problems and "structured_content" in result.model_fields_set:
+            return
+        wrong = problems_text(problems) if problems else "there is no structured content"
+        if self._warned.is_new((name, wrong)):
+            logger.warning(
+                "a result of %r of the MCP server %r does not fit the tool's outputSchema: %s",
+                name,
+                self.settings.name,
+                wrong,
+            )
+
+    async def read(self, uri: str) -> Any:
+        """Read a resource and return the SDK's result.
+
+        Raises:
+            ToolCallError: It failed; the text is fit for the model.
+        """
+        return await self._send(uri, lambda client, _: client.read_resource(uri))
+
+    async def get_prompt(self, name: str, arguments: dict[str, str]) -> Any:
+        """Fill in a prompt and return the SDK's result.
+
+        Raises:
+            ToolCallError: It failed; the text is fit for the model.
+        """
+        return await self._send(name, lambda client, _: client.get_prompt(name, arguments))
+
+    async def complete(
+        self, reference: Mapping[str, str], argument: dict[str, str], *, known: Mapping[str, str]
+    ) -> Any:
+        """Complete an argument of a prompt or of a template of resources, and return the SDK's result.
+
+        Raises:
+            ToolCallError: It failed; the text is fit for the model.
+        """
+        from mcp_types import PromptReference, ResourceTemplateReference
+
+        is_prompt = reference["type"] == "ref/prompt"
+        made = (PromptReference if is_prompt else ResourceTemplateReference).model_validate(reference)
+        what = reference["name" if is_prompt else "uri"]
+        return await self._send(what, lambda client, _: client.complete(made, argument, dict(known) or None))
+
+    async def _send(self, what: str, ask: _Ask[_T], *, context: ToolContext | None = None) -> _T:
+        async def in_time(client: Client) -> _T:
+            return await self._in_time(what, ask, client, context)
+
+        try:
+            return await in_background(lambda: self._connector.request(in_time))
+        except ToolCallError:
+            raise
+        except Exception as exc:  # whatever the SDK and the server come to is an answer to the model
+            if is_unreached(exc):
+                self._on_unreached()
+            raise call_error(exc, server=self.settings.name, tool=what) from exc
+
+    async def _in_time(self, what: str, ask: _Ask[_T], client: Client, context: ToolContext | None) -> _T:
+        seconds = self.settings.call_timeout_seconds
+        scope = asyncio.timeout(seconds)
+
+        def renew() -> None:
+            if seconds is not None:
+                with contextlib.suppress(RuntimeError):  # a report that came after the end
+                    scope.reschedule(asyncio.get_running_loop().time() + seconds)
+
+        def progressed() -> None:
+            if self.settings.progress_extends_timeout:
+                renew()
+
+        try:
+            async with scope:
+                with self._connector.calls.running(context, renew):
+                    return await ask(client, progressed)
+        except TimeoutError as exc:
+            if not scope.expired():
+                raise
+            raise self._overtime(what) from exc
+
+    def _overtime(self, what: str) -> ToolCallError:
+        seconds, server = self.settings.call_timeout_seconds, self.settings.name
+        logger.warning("%r of the MCP server %r took longer than %s s", what, server, seconds)
+        return ToolCallError(
+            f"{what} took longer than {seconds:g} seconds on the server {server!r} and was cancelled; it may "
+            "have been carried out in part."
+        )
+
+    def _progress_hook(
+        self, name: str, context: ToolContext
+    ) -> Callable[[float, float | None, str | None], None]:
+        """Return what takes a report in the background loop and has the hook called in the caller's."""
+        hook = self.settings.on_progress
+        if hook is None:
+            return lambda *report: None
+        loop = asyncio.get_running_loop()
+
+        waiting = 0  # reports come faster than the hook takes them, if a server means harm
+
+        def deliver(report: MCPProgress) -> None:
+            nonlocal waiting
+            waiting -= 1
+            try:
+                hook(report)
+            except Exception:
+                logger.exception("on_progress failed on a report of %r", name)
+
+        def tell(progress: float, total: float | None, message: str | None) -> None:
+            nonlocal waiting
+            if waiting >= _MOST_REPORTS:
+                return
+            waiting += 1
+            report = MCPProgress(
+                tool_name=name, progress=progress, total=total, message=message, context=context
+            )
+            loop.call_soon_threadsafe(deliver, report)
+
+        return tell
+
+
+class RemoteTool:
+    """What a tool of a server runs when it is called."""
+
+    def __init__(
+        self, caller: Caller, name: str, *, output_schema: Mapping[str, Any] | None, owner: object
+    ) -> None:
+        """Take what to call.
+
+        Args:
+            caller: Sends the call.
+            name: The server's own name for the tool.
+            output_schema: What its structured results have to fit; None where it promises none.
+            owner: The provider, which lives at least as long as its tools.
+        """
+        self._caller = caller
+        self._name = name
+        self._owner = owner
+        self._output_schema = output_schema
+
+    @functools.cached_property
+    def _check(self) -> ArgumentsCheck | None:
+        return None if self._output_schema is None else schema_check(self._output_schema)
+
+    # the parameter's name must be no property of any schema: arguments come as one mapping
+    async def __call__(self, mcp_call_arguments: Any, context: ToolContext) -> MCPResult:
+        """Run the tool."""
+        return await self._caller.call(self._name, mcp_call_arguments, context=context, check=self._check)
+
+    def __repr__(self) -> str:
+        """Name the server and the tool."""
+        return f"<{self._name!r} of the MCP server {self._caller.settings.name!r}>"
+
+
+def _wire_arguments(arguments: Any, name: str) -> Any:
+    """Return the arguments as JSON that the SDK can write.
+
+    Raises:
+        ToolCallError: They are nested too deeply.
+    """
+    values = sendable(arguments)
+    if has_more_levels(values, _DEEPEST_ARGUMENTS):
+        raise ToolCallError(
+            f"{name} was not run: its arguments are nested more than {_DEEPEST_ARGUMENTS} levels deep."
+        )
+    return values

@@ -1,0 +1,344 @@
+"""Schemas of an OpenAPI document as JSON Schema 2020-12, with the definitions that they use."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tool_search_processor.providers.openapi.documents import Document, Target
+from tool_search_processor.providers.openapi.merging import (
+    ClosedObjects,
+    Fields,
+    Merger,
+    Resolved,
+    closed_object,
+    is_closed,
+    opened,
+    says_something,
+)
+from tool_search_processor.providers.openapi.one_way import Direction, Followed, OneWay
+from tool_search_processor.providers.openapi.subtypes import (
+    Subtypes,
+    has_discriminator,
+    kind_values,
+    lists_kinds,
+)
+from tool_search_processor.tools.dialects import (
+    ANNOTATIONS,
+    WELL_FORMED,
+    Converted,
+    modern,
+    nullable,
+    with_exclusive_limits,
+)
+from tool_search_processor.tools.frozen import FrozenDict, freeze
+from tool_search_processor.tools.schema_walk import Schema, edit_schemas
+from tool_search_processor.tools.schemas import with_json_types
+from tool_search_processor.wire.plain import mapping_of
+
+_OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+_DEFINITIONS = "#/$defs/"
+_MAX_WITH_KINDS = 20_000
+"""Characters of a schema's definitions; where they are more, the kinds of its objects are left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """What a definition is made of."""
+
+    target: Target
+    is_part: bool
+    """Whether it is the part of another object, which has further properties: then it refuses none, and is
+    none of its own kinds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Definition:
+    """A schema that others refer to."""
+
+    name: str
+    schema: FrozenDict
+    uses: tuple[str, ...]
+    """Its own references to definitions."""
+    size: int
+    """Characters of its JSON text."""
+    kinds: tuple[str, ...] = ()
+    """References to the kinds of object that it stands for."""
+
+
+class SchemaReader:
+    """Converts schemas, each definition once however many operations use it."""
+
+    def __init__(self, document: Document) -> None:
+        """Take the document that the schemas stand in."""
+        self._document = document
+        self._subtypes = Subtypes(document)
+        self._names: dict[tuple[str, bool], str] = {}
+        self._sources: dict[str, _Source] = {}
+        self._definitions: dict[tuple[str, Direction], _Definition] = {}
+        self._reading: set[tuple[str, Direction]] = set()
+        self._closed = ClosedObjects(document)
+        self._one_way: dict[Direction, OneWay] = {
+            direction: OneWay(direction, self._followed) for direction in ("request", "response")
+        }
+
+    def read(self, schema: object, *, base: str, direction: Direction = "request") -> Converted:
+        """Return a schema converted; its references lead to `#/$defs/`, which `with_definitions` adds.
+
+        Args:
+            schema: As it stands in the document.
+            base: The URI that its references are relative to.
+            direction: What it describes.
+
+        Raises:
+            ConfigurationError: If a reference leads out of the document.
+            RecursionError: If it is nested too deeply.
+        """
+        if not isinstance(schema, dict):
+            return {"not": {}} if schema is False else {}
+        has_one_way = False
+
+        def convert(part: Schema) -> Schema:
+            nonlocal has_one_way
+            converted = self._converted(modern(with_json_types(part)), base, direction)
+            has_one_way = has_one_way or self._one_way[direction].concerns(converted)
+            return converted
+
+        edited: Converted = edit_schemas(schema, convert)
+        return self._one_way[direction].removed(edited) if has_one_way else edited
+
+    def target(self, schema: Schema, *, direction: Direction = "request") -> Schema:
+        """Return what a converted schema stands for: the definition where it is a mere reference."""
+        seen = set()
+        while isinstance(schema.get("$ref"), str) and schema["$ref"] not in seen:
+            seen.add(schema["$ref"])
+            annotations = {key: schema[key] for key in ANNOTATIONS if key in schema}
+            if schema.keys() - annotations.keys() != {"$ref"}:
+                break
+            schema = {**self._definition(schema["$ref"], direction).schema, **annotations}
+        return schema
+
+    def fields(self, schema: Schema) -> Fields | None:
+        """Return the fields of an object of a request, its `allOf` merged; None where it says more."""
+
+        def resolve(part: Schema) -> Resolved:
+            whole = self._definition(part["$ref"], "request") if part.keys() == {"$ref"} else None
+            if whole is None or not whole.kinds or not self._shows_kinds(part):
+                return Resolved(schema=self.target(part))
+            return Resolved(
+                schema=self._as_part(part, "request"),
+                kinds=[{"$ref": kind} for kind in whole.kinds],
+                values=whole.schema["properties"],
+            )
+
+        return Merger(resolve).fields(schema)
+
+    def _shows_kinds(self, schema: Schema) -> bool:
+        used = self._used(schema, "request", max_size=None) or {}
+        return any(definition.kinds for definition in used.values())
+
+    def with_definitions(
+        self, schema: Converted, *, direction: Direction = "request", max_size: int | None = None
+    ) -> Converted | None:
+        """Return a converted schema with the definitions that it uses, or None where that is too large.
+
+        Args:
+            schema: Its references lead to `#/$defs/`.
+            direction: What it describes.
+            max_size: The most characters of the JSON text, about; None has no limit.
+        """
+        found = self._used(schema, direction, max_size=max_size)
+        if found is None:
+            return None
+        definitions = {name: definition.schema for name, definition in found.items()}
+        return {**schema, "$defs": definitions} if definitions else schema
+
+    def _used(
+        self, schema: Schema, direction: Direction, *, max_size: int | None, with_kinds: bool = True
+    ) -> dict[str, _Definition] | None:
+        """Return the definitions that a schema uses, or None where all is too large."""
+        found: dict[str, _Definition] = {}
+        has_kinds = False
+        size = 0 if max_size is None else len(json.dumps(schema))
+        waiting = _references(schema)
+        while waiting:
+            definition = self._definition(waiting.pop(0), direction)
+            if definition.name in found:
+                continue
+            if definition.kinds and not with_kinds:
+                definition = self._without_kinds(definition, direction)
+            found[definition.name] = definition
+            size += definition.size
+            has_kinds = has_kinds or bool(definition.kinds)
+            if has_kinds and size > _MAX_WITH_KINDS:
+                return self._used(schema, direction, max_size=max_size, with_kinds=False)
+            if max_size is not None and size > max_size:
+                return None
+            waiting.extend(definition.uses)
+        return None if max_size is not None and size > max_size else found
+
+    def _without_kinds(self, definition: _Definition, direction: Direction) -> _Definition:
+        schema = self._as_part({"$ref": _DEFINITIONS + definition.name}, direction)
+        return _described(definition.name, schema)
+
+    def _definition(self, reference: str, direction: Direction) -> _Definition:
+        name = reference.removeprefix(_DEFINITIONS)
+        known = self._definitions.get((name, direction))
+        if known is None:
+            self._reading.add((name, direction))
+            try:
+                known = self._read_definition(name, direction)
+            finally:
+                self._reading.discard((name, direction))
+            self._definitions[name, direction] = known
+        return known
+
+    def _read_definition(self, name: str, direction: Direction) -> _Definition:
+        source = self._sources[name]
+        kinds = self._subtypes.of(source.target) if direction == "request" and not source.is_part else {}
+        if kinds:
+            references = [self._reference(target) for target in kinds.values()]
+            branches = [*references, self._reference(source.target, is_part=True)]
+            values = kind_values(source.target.value, list(kinds))
+            return _described(name, {"anyOf": branches, "properties": values}, kinds=references)
+        schema: Schema = self.read(source.target.value, base=source.target.base, direction=direction)
+        if source.is_part:
+            left_out = ("anyOf",) if has_discriminator(source.target.value) else ()
+            schema = {key: value for key, value in opened(schema).items() if key not in left_out}
+        return _described(name, self._below_parents(schema, source.target, direction))
+
+    def _below_parents(self, schema: Schema, child: Target, direction: Direction) -> Schema:
+        """Return a kind of another object: of that it has the properties, and is none of its other kinds."""
+
+        def below(part: Any) -> Any:
+            source = self._sources.get(_name_in(part))
+            if source is None or not has_discriminator(source.target.value):
+                return part
+            is_split = lists_kinds(source.target.value) or (direction == "request")
+            is_below = is_split and self._subtypes.is_below(child, source.target)
+            return self._as_part(part, direction) if is_below else part
+
+        if "allOf" not in schema:
+            return schema
+        return {**schema, "allOf": [below(part) for part in schema["allOf"]]}
+
+    def _name(self, target: Target, *, is_part: bool = False) -> str:
+        key = (target.key, is_part)
+        if key not in self._names:
+            last = target.key.removesuffix("#").rpartition("/")[2]
+            base = (_OUTSIDE_NAMES.sub("_", last) or "schema") + ("_base" if is_part else "")
+            name, number = base, 1
+            while name in self._sources:
+                number += 1
+                name = f"{base}_{number}"
+            self._names[key], self._sources[name] = name, _Source(target=target, is_part=is_part)
+        return self._names[key]
+
+    def _reference(self, target: Target, *, is_part: bool = False) -> Converted:
+        return {"$ref": _DEFINITIONS + self._name(target, is_part=is_part)}
+
+    def _as_part(self, schema: Schema, direction: Direction) -> Schema:
+        """Return a reference to what the same schema is as a part of another object."""
+        target = self._sources[_name_in(schema)].target
+        if not self._closed.holds(target) and not has_discriminator(target.value):
+            return schema
+        return {**schema, **self._reference(target, is_part=True)}
+
+    def _converted(self, part: Schema, base: str, direction: Direction) -> Schema:
+        """Return one schema converted, whose inner schemas are converted already."""
+        # Neither models nor validators know what else OpenAPI has: `xml`, `discriminator`, `x-…`.
+        kept = {key: value for key, value in part.items() if key in WELL_FORMED and WELL_FORMED[key](value)}
+        if "$ref" in part:
+            kept = self._with_reference(part["$ref"], kept, base)
+        if "example" in part and "examples" not in kept:
+            kept["examples"] = [part["example"]]
+        kept = with_exclusive_limits(part, kept)
+        if "oneOf" in kept and "anyOf" not in kept:
+            # Which one is meant, a discriminator tells, or the API: most branches fit more than their own.
+            kept["anyOf"] = kept.pop("oneOf")
+        if "allOf" in kept:
+            kept = self._with_parts(kept, direction)
+        # Swagger 2.0 has no word for it: `x-nullable` is what its tools write.
+        is_nullable = part.get("nullable") is True or part.get("x-nullable") is True
+        return nullable(kept) if is_nullable else kept
+
+    def _with_reference(self, reference: object, kept: Converted, base: str) -> Converted:
+        if self._document.ignores_beside_references:
+            kept = {key: kept[key] for key in ANNOTATIONS if key in kept}
+        target = self._document.find(reference, base=base)
+        if target is None or not isinstance(target.value, dict):
+            return kept
+        return {**kept, **self._reference(target)}
+
+    def _with_parts(self, schema: Converted, direction: Direction) -> Converted:
+        """Return an object of several parts of which none refuses the properties of the others.
+
+        `additionalProperties: false` in one of them is meant of the whole: read to the letter, nothing fits.
+        """
+        parts = schema["allOf"]
+        rest = {key: value for key, value in schema.items() if key != "allOf"}
+        said = [part for part in (rest, *parts) if says_something(part)]
+        if len(said) < 2 or not any(map(self._closes, said)):
+            return schema
+
+        def resolve(part: Schema) -> Resolved | None:
+            if "$ref" not in part:
+                return Resolved(schema=part)
+            part = self._as_part(part, direction)
+            is_open = (_name_in(part), direction) in self._reading
+            return None if is_open else Resolved(schema=self.target(part, direction=direction))
+
+        fields = Merger(resolve, narrows=True).fields(schema)
+        if fields is not None:
+            return closed_object(schema, fields)
+        opened_parts = [
+            self._as_part(part, direction) if _name_in(part) in self._sources else opened(part)
+            for part in parts
+        ]
+        return {**opened(rest), "allOf": opened_parts}
+
+    def _closes(self, part: Schema) -> bool:
+        """Return whether a part of a converted object refuses properties that it doesn't name."""
+        source = self._sources.get(_name_in(part))
+        if is_closed(part) or (source is not None and self._closed.holds(source.target)):
+            return True
+        return any(isinstance(inner, dict) and self._closes(inner) for inner in part.get("allOf", ()))
+
+    def _followed(self, schema: Schema, base: str | None) -> Followed:
+        if base is None:
+            source = self._sources.get(_name_in(schema))
+            target = None if source is None else source.target
+        else:
+            target = self._document.find(schema["$ref"], base=base)
+        return (None, base) if target is None else (target.value, target.base)
+
+
+def _described(name: str, schema: Schema, *, kinds: Sequence[Schema] = ()) -> _Definition:
+    return _Definition(
+        name=name,
+        schema=freeze(schema, json_only=True),
+        uses=tuple(_references(schema)),
+        size=len(json.dumps(schema)),
+        kinds=tuple(kind["$ref"] for kind in kinds),
+    )
+
+
+def _name_in(schema: object) -> str:
+    """Return the name of the definition that a converted schema refers to; none where it doesn't."""
+    return str(mapping_of(schema).get("$ref", "")).removeprefix(_DEFINITIONS)
+
+
+def _references(schema: Any) -> list[str]:
+    """Return the references in a converted schema, each once, in order."""
+    found: dict[str, None] = {}
+
+    def note(part: Schema) -> Schema:
+        if "$ref" in part:
+            found[part["$ref"]] = None
+        return part
+
+    edit_schemas(schema, note)
+    return list(found)

@@ -1,0 +1,207 @@
+"""The operations of a document as tools, and how each is called."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tool_search_processor.errors import ConfigurationError, InvalidToolError
+from tool_search_processor.providers.openapi import swagger
+from tool_search_processor.providers.openapi.bodies import is_json
+from tool_search_processor.providers.openapi.document_schemas import SchemaReader
+from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.operation_arguments import read_signature
+from tool_search_processor.providers.openapi.operations import Operation, OperationNode, list_operations
+from tool_search_processor.providers.openapi.routes import Route
+from tool_search_processor.providers.openapi.servers import Server, read_server
+from tool_search_processor.tools import Tool
+from tool_search_processor.tools.dialects import Converted
+from tool_search_processor.tools.foreign import (
+    HIDDEN,
+    foreign_schema,
+    foreign_tags,
+    foreign_text,
+    hidden_counted,
+)
+from tool_search_processor.wire.plain import items_of, mapping_of
+
+logger = logging.getLogger(__name__)
+
+_MAX_OUTPUT_SCHEMA = 4_000
+"""Characters: a larger schema of answers is left out, since what it says is rarely worth its tokens."""
+_READING = frozenset({"GET", "HEAD", "OPTIONS", "QUERY", "TRACE"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """An operation as a tool that nothing runs yet, and how it is called."""
+
+    tool: Tool
+    route: Route
+    server: Server
+
+
+def read_tools(document: Document) -> list[Tool]:
+    """Return a tool for each operation of a document, in its order; nothing runs them.
+
+    Raises:
+        ConfigurationError: If a reference leads out of the document, or no operation can be read.
+    """
+    return [one.tool for one in read_definitions(document, list_operations(document))]
+
+
+def read_definitions(
+    document: Document,
+    nodes: Sequence[OperationNode],
+    *,
+    variables: Mapping[str, str] | None = None,
+    on_left_out: Callable[[Operation, str], None] | None = None,
+) -> list[Definition]:
+    """Return the definitions of operations, in order.
+
+    One that can't be a tool is left out with a warning: it shall not take a thousand others with it.
+
+    Args:
+        document: What they stand in.
+        nodes: The operations.
+        variables: Values of server variables, over the defaults.
+        on_left_out: Gets each operation that is left out, and why.
+
+    Raises:
+        ConfigurationError: If a reference leads out of the document, or no operation can be read.
+    """
+    reader = SchemaReader(document)
+    found: list[Definition] = []
+    faults: list[tuple[Operation, str]] = []
+    for node in nodes:
+        try:
+            if node.fault is not None:
+                raise InvalidToolError(node.fault)
+            with hidden_counted() as hidden:
+                definition = _definition(document, reader, node=node, variables=variables or {})
+            found.append(_with_hidden(definition, hidden, document) if hidden else definition)
+        except (InvalidToolError, RecursionError, TypeError) as exc:
+            reason = "it is nested too deeply" if isinstance(exc, RecursionError) else str(exc)
+            faults.append((node.operation, reason))
+    if faults and not found:
+        operation, reason = faults[0]
+        raise ConfigurationError(f"{document.label}, {operation.route}: {reason}")
+    for operation, reason in faults:
+        logger.warning("an operation is left out: %s, %s: %s", document.label, operation.route, reason)
+        if on_left_out is not None:
+            on_left_out(operation, reason)
+    return found
+
+
+def _definition(
+    document: Document, reader: SchemaReader, *, node: OperationNode, variables: Mapping[str, str]
+) -> Definition:
+    operation = node.operation
+    signature = read_signature(document, reader, node)
+    responses = _success_responses(document, node)
+    kinds = list(dict.fromkeys(kind for content, _ in responses for kind in content))
+    original = operation.operation_id or operation.route
+    tool = Tool(
+        name=operation.name,
+        description=foreign_text(_description(node.node)),
+        parameters=_shown(reader.with_definitions(signature.schema()) or {}, operation.name),
+        tags=foreign_tags(operation.tags),
+        output_schema=_shown(_output_schema(reader, responses), operation.name),
+        annotations=_annotations(operation.method),
+        metadata={
+            "method": operation.method,
+            "path": operation.path,
+            **({} if original == operation.name else {"original_name": original}),
+        },
+    )
+    server = read_server(document, node, variables=variables)
+    route = Route(
+        method=operation.method,
+        path=operation.path,
+        server=server.url,
+        arguments=tuple(signature.arguments),
+        body=signature.body,
+        accept=_accept(kinds),
+        security=_security(document, node),
+    )
+    return Definition(tool=tool, route=route, server=server)
+
+
+def _with_hidden(definition: Definition, hidden: Mapping[str, int], document: Document) -> Definition:
+    """Warn of characters that were taken out of an operation, and note them in its tool."""
+    tool = definition.tool
+    logger.warning(
+        "%d hidden characters were taken out of an operation: %s, %r",
+        hidden[HIDDEN],
+        document.label,
+        tool.name,
+    )
+    return replace(definition, tool=tool.replace(metadata={**tool.metadata, **hidden}))
+
+
+def _shown(schema: Any, name: str) -> Any:
+    return foreign_schema(schema, tool=name, keep_names=True)
+
+
+def _description(node: Mapping[str, Any]) -> str:
+    summary, text = (str(node.get(key) or "").strip() for key in ("summary", "description"))
+    said = text if not summary or text.startswith(summary) else f"{summary.rstrip('.')}. {text}".strip()
+    said = said if text else summary
+    return f"{said} (deprecated)".strip() if node.get("deprecated") is True else said
+
+
+def _annotations(method: str) -> dict[str, bool]:
+    """Return the Model Context Protocol's hints that a method's meaning in HTTP gives (RFC 9110, 9.2)."""
+    if method in _READING:
+        return {"readOnlyHint": True, "idempotentHint": True}
+    hints = {"readOnlyHint": False}
+    if method == "DELETE":
+        return {**hints, "destructiveHint": True, "idempotentHint": True}
+    return {**hints, "idempotentHint": True} if method == "PUT" else hints
+
+
+def _success_responses(document: Document, node: OperationNode) -> list[tuple[Mapping[str, Any], str]]:
+    """Return the contents of the answers 2xx with their bases, 200 first."""
+    given = mapping_of(node.node.get("responses"))
+    if document.is_swagger:
+        produces = items_of(node.node.get("produces", document.root.get("produces")))
+        resolved = {code: document.follow(one, base=node.base)[0] for code, one in given.items()}
+        given = swagger.to_responses(resolved, [str(kind) for kind in produces])
+    found = []
+    for code in sorted(map(str, given)):
+        if code.upper().startswith("2"):
+            response, base = document.follow(given[code], base=node.base)
+            found.append((mapping_of(response.get("content")), base))
+    return found
+
+
+def _output_schema(
+    reader: SchemaReader, responses: Sequence[tuple[Mapping[str, Any], str]]
+) -> Converted | None:
+    """Return the schema of the first JSON answer, where that is an object and not too large."""
+    for content, base in responses:
+        for kind, media in content.items():
+            given = mapping_of(media).get("schema")
+            if not is_json(str(kind)) or not isinstance(given, dict):
+                continue
+            schema = reader.read(given, base=base, direction="response")
+            root = dict(reader.target(schema, direction="response"))
+            if root.get("type") != "object":
+                return None
+            return reader.with_definitions(root, direction="response", max_size=_MAX_OUTPUT_SCHEMA)
+    return None
+
+
+def _accept(kinds: Sequence[str]) -> str:
+    """Return what the request says it takes: JSON where the operation has it."""
+    json_kinds = [kind for kind in kinds if kind and is_json(kind) and "*" not in kind]
+    if json_kinds:
+        return ", ".join((*json_kinds, "*/*;q=0.1"))
+    return ", ".join(filter(None, kinds)) or "*/*"
+
+
+def _security(document: Document, node: OperationNode) -> tuple[tuple[str, ...], ...]:
+    given = node.node.get("security", document.root.get("security"))
+    return tuple(tuple(map(str, one)) for one in items_of(given) if isinstance(one, Mapping))

@@ -1,0 +1,214 @@
+"""Requests over HTTP: sent with what proves who asks, bounded in time and size."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tool_search_processor.concurrency.foreign_calls import takes_one
+from tool_search_processor.concurrency.per_loop import PerLoop
+from tool_search_processor.errors import ConfigurationError, ToolCallError
+from tool_search_processor.providers.openapi.http_requests import Outgoing, build_request
+from tool_search_processor.providers.openapi.http_responses import Limits, read_answer
+from tool_search_processor.providers.openapi.redirects import CARRIED_OVER, send
+from tool_search_processor.providers.openapi.routes import Route
+from tool_search_processor.providers.openapi.security import Credentials, Proof
+from tool_search_processor.providers.openapi.servers import joined
+from tool_search_processor.providers.unpacking import ACCEPT_ENCODING
+from tool_search_processor.providers.web import check_headers
+from tool_search_processor.tools import ToolContext
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import httpx
+
+    Proven: TypeAlias = httpx.Auth | Mapping[str, str] | None
+    Auth: TypeAlias = httpx.Auth | Callable[[ToolContext], Proven | Awaitable[Proven]]
+
+
+class Clients:
+    """Gives the client of the running event loop: the user's own, or one of each loop's."""
+
+    def __init__(
+        self, client: httpx.AsyncClient | Callable[[], httpx.AsyncClient] | None, *, timeout_seconds: float
+    ) -> None:
+        """Check what was given; nothing is opened yet.
+
+        Raises:
+            ConfigurationError: If it is no client and no function.
+            ImportError: If httpx is not installed.
+        """
+        try:
+            import httpx
+        except ImportError as exc:
+            raise ImportError(
+                'OpenAPIProvider needs httpx: pip install "tool-search-processor[openapi]"'
+            ) from exc
+        if client is not None and not isinstance(client, httpx.AsyncClient) and not callable(client):
+            raise ConfigurationError(
+                f"client is an httpx.AsyncClient or a function that makes one, found {client!r:.80}"
+            )
+        self._own = client if isinstance(client, httpx.AsyncClient) else None
+        self._timeout_seconds = timeout_seconds
+        self._opened = PerLoop(client if callable(client) else self._open, closer=httpx.AsyncClient.aclose)
+
+    @property
+    def base_url(self) -> str | None:
+        """The base URL of the user's client, if it has one."""
+        return str(self._own.base_url) or None if self._own is not None else None
+
+    async def get(self) -> httpx.AsyncClient:
+        """Return the client to use in the running loop."""
+        return self._own if self._own is not None else await self._opened.get()
+
+    async def aclose(self) -> None:
+        """Close the clients that were opened here."""
+        await self._opened.aclose()
+
+    def _open(self) -> httpx.AsyncClient:
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+        import httpx
+
+        # The next call may be another user's: what one answer sets, no other request sends.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        return httpx.AsyncClient(timeout=self._timeout_seconds, cookies=no_cookies)
+
+
+class Caller:
+    """Calls operations."""
+
+    def __init__(
+        self,
+        clients: Clients,
+        *,
+        headers: Mapping[str, str],
+        auth: Auth | None,
+        timeout_seconds: float,
+        limits: Limits,
+    ) -> None:
+        """Take what all calls share.
+
+        Args:
+            clients: What sends.
+            headers: Sent with each call.
+            auth: Proves who asks; see `OpenAPIProvider`.
+            timeout_seconds: Longest time of a call in all.
+            limits: How much of an answer is taken.
+
+        Raises:
+            ConfigurationError: If `auth` is neither an `httpx.Auth` nor a function.
+        """
+        import httpx
+
+        if auth is not None and not isinstance(auth, httpx.Auth) and not callable(auth):
+            raise ConfigurationError(
+                f"auth is an httpx.Auth or a function, found {type(auth).__name__}: what is the same for all "
+                "calls is given as headers="
+            )
+        if auth is not None and not isinstance(auth, httpx.Auth) and not takes_one(auth):
+            raise ConfigurationError(
+                f"auth is a function (ToolContext) -> headers, {auth!r:.80} takes no context"
+            )
+        self._clients = clients
+        self._headers = {name.lower(): value for name, value in headers.items()}
+        self._auth = auth
+        self._timeout_seconds = timeout_seconds
+        self._limits = limits
+
+    async def call(
+        self,
+        route: Route,
+        arguments: Mapping[str, Any],
+        *,
+        server: str,
+        credentials: Credentials,
+        context: ToolContext,
+    ) -> Any:
+        """Return what the API answers.
+
+        Args:
+            route: How the operation is called.
+            arguments: As they were checked against the tool's schema.
+            server: The URL that the path is put behind.
+            credentials: Those of the security schemes.
+            context: That of the call.
+
+        Raises:
+            ToolArgumentsError: If an argument can't be sent.
+            ToolCallError: If the API can't be reached, takes too long, or answers with a failure.
+        """
+        import httpx
+
+        outgoing = build_request(route, arguments)
+        limit = asyncio.timeout(self._timeout_seconds)
+        try:
+            async with limit:
+                client = await self._clients.get()
+                proof = await credentials.proof(route, context)
+                given = await _given(self._auth, context)
+                own = {} if isinstance(given, httpx.Auth) else given
+                request = self._request(client, outgoing, server=server, proof=proof, own=own)
+                auth = given if isinstance(given, httpx.Auth) else httpx.USE_CLIENT_DEFAULT
+                response = await send(client, request, auth=auth, label=route.label)
+                try:
+                    return await read_answer(response, limits=self._limits, label=route.label)
+                finally:
+                    await response.aclose()
+        except (httpx.TimeoutException, TimeoutError) as exc:
+            if isinstance(exc, TimeoutError) and not limit.expired():
+                raise
+            raise ToolCallError(f"{route.label} took longer than {self._timeout_seconds:g} seconds.") from exc
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as exc:
+            # Its text may name the address with a key in it.
+            raise ToolCallError(f"{route.label} could not be sent: {_reason(exc)}.") from exc
+
+    def _request(
+        self,
+        client: httpx.AsyncClient,
+        outgoing: Outgoing,
+        *,
+        server: str,
+        proof: Proof,
+        own: Mapping[str, str],
+    ) -> httpx.Request:
+        """Return the request with what proves who asks: that stands over what a model writes."""
+        from_user = {*client.headers} - CARRIED_OVER
+        headers = {name: value for name, value in outgoing.headers.items() if name not in from_user}
+        headers |= {**self._headers, **proof.headers, **own, "accept-encoding": ACCEPT_ENCODING}
+        cookies = [*outgoing.cookies, *proof.cookies]
+        if cookies:
+            headers["cookie"] = "; ".join(filter(None, (headers.get("cookie"), *cookies)))
+        url = joined(server, outgoing.target)
+        if proof.query:
+            url += ("&" if "?" in url else "?") + "&".join(proof.query)
+        return client.build_request(
+            outgoing.method,
+            url,
+            headers={name.encode(): value.encode() for name, value in headers.items()},
+            content=outgoing.content,
+            files=list(outgoing.fields) or None,
+        )
+
+
+async def _given(auth: Auth | None, context: ToolContext) -> httpx.Auth | dict[str, str]:
+    """Return the headers that prove who asks, or what httpx authenticates by."""
+    import httpx
+
+    given: Any = auth
+    if auth is not None and not isinstance(auth, httpx.Auth):
+        given = auth(context)
+        given = await given if inspect.isawaitable(given) else given
+    if isinstance(given, httpx.Auth):
+        return given
+    if given is not None and not isinstance(given, Mapping):
+        raise ConfigurationError(f"auth gives headers or an httpx.Auth, found a {type(given).__name__}")
+    return {name.lower(): value for name, value in check_headers(given or {}).items()}
+
+
+def _reason(error: Exception) -> str:
+    kinds = {"ConnectError": "the server can't be reached", "InvalidURL": "its address can't be read"}
+    return kinds.get(type(error).__name__, f"the connection failed ({type(error).__name__})")

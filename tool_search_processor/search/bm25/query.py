@@ -1,0 +1,100 @@
+"""A query, taken apart: its words, its clauses, and what each word asks of an index."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from tool_search_processor.search import text
+from tool_search_processor.search.bm25.thesaurus import CONCEPT_SHARE, concepts_of
+
+_CLAUSE_WORDS = 3
+"""A clause of fewer words is a part of the one before it."""
+_MOST_CLAUSES = 12
+# Ends of sentences (not the dot of "3.5" or "node.js"), and where one request goes over into the next.
+_CLAUSE_END = re.compile(
+    r"[.?!;\u3002\uff1f\uff01\uff1b\n]+(?=\s|$|[^\x00-\x7f])|,? \b(?:and|then) ", re.IGNORECASE
+)
+
+_MOST_COMPOUNDS = 12
+_OF = re.compile(r"\b([A-Za-z]{3,}) of (?:the |an? )?([A-Za-z]{3,})\b")
+
+_MAY_END = re.compile("[.?!;\u3002\uff1f\uff01\uff1b\n]| and | then ", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """The words of a query that say what is wanted."""
+
+    words: tuple[str, ...]
+    """Distinct by what they are indexed under, in order; folded but in their own case."""
+    compounds: tuple[str, ...] = ()
+    """What "day of the week" may be written as: "weekday". None if the request asks for several things."""
+    clauses: tuple[tuple[str, ...], ...] = ()
+    """The words of each part of a request that asks for several things; none if it asks for one."""
+
+
+def parse(query: str) -> Query:
+    """Read a query: at most its first 20,000 characters and 128 distinct words.
+
+    Stop words are left out, unless there is nothing else.
+    """
+    query = query[: text.QUERY_CHARACTERS]
+    canonical: dict[tuple[str, ...], str] = {}
+    clauses: list[dict[str, None]] = []
+    for part in _CLAUSE_END.split(query) if _MAY_END.search(query) else (query,):
+        found = {
+            canonical.setdefault(meant, word): None
+            for word in text.words(part)
+            if (meant := text.content_terms(word))
+        }
+        if clauses and (len(found) < _CLAUSE_WORDS or len(clauses[-1]) < _CLAUSE_WORDS):
+            clauses[-1].update(found)
+        else:
+            clauses.append(found)
+    words = tuple(canonical.values()) or tuple(dict.fromkeys(text.words(query)))
+    several = 1 < len(clauses) <= _MOST_CLAUSES
+    kept = words[: text.QUERY_WORDS]
+    compounds = () if several else _compounds(query)
+    return Query(words=kept, compounds=compounds, clauses=tuple(map(tuple, clauses)) if several else ())
+
+
+def _compounds(query: str) -> tuple[str, ...]:
+    if " of " not in query:
+        return ()
+    pairs = islice(_OF.finditer(query), _MOST_COMPOUNDS)
+    return tuple(dict.fromkeys(f"{pair[2]}{pair[1]}".lower() for pair in pairs))
+
+
+def idf(frequency: int, size: int) -> float:
+    """Return the inverse document frequency of BM25, in the form of Lucene, which is never negative."""
+    return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
+
+
+def keys_of(word: str) -> dict[str, float]:
+    """Return the keys of an index that a word asks for, its terms and their concepts, each with its share."""
+    found: dict[str, float] = {}
+    for term in text.terms_of(word):
+        concepts = concepts_of(term)
+        found[term] = 1 - CONCEPT_SHARE if concepts else 1.0
+        for concept in concepts:
+            found[concept] = max(CONCEPT_SHARE / len(concepts), found.get(concept, 0.0))
+    return found
+
+
+def joined(words: Sequence[str], place: int, frequency: Callable[[str], int]) -> str | None:
+    """Return the term of the index that a word makes with one of its neighbours ("git hub"), if any."""
+    for start in (place - 1, place):
+        pair = words[max(start, 0) : start + 2]
+        both = "".join(pair).lower()
+        if (
+            len(pair) == 2
+            and both.isascii()
+            and both.isalpha()
+            and frequency(term := text.terms_of(both)[0]) > 0
+        ):
+            return term
+    return None

@@ -1,0 +1,177 @@
+"""What a query makes of the documents of an index: the evidence for each, and which are called by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.search.bm25 import word_evidence
+from tool_search_processor.search.bm25.confidence import confidence_of
+from tool_search_processor.search.bm25.name_match import named
+from tool_search_processor.search.bm25.pruning import PrunedSearch, kth_greatest
+from tool_search_processor.search.bm25.query import Query, idf, joined, parse
+from tool_search_processor.search.bm25.request_documents import RequestDocuments
+from tool_search_processor.search.bm25.snapshot import Snapshot
+from tool_search_processor.search.bm25.word_evidence import WordEvidence, add_up
+from tool_search_processor.search.protocol import Document
+from tool_search_processor.search.text import terms_of
+
+_ENOUGH = 8
+"""So many known words say enough, whatever else is in a long request."""
+CLAUSE_SHARE = 0.5
+"""How much being the best answer to one clause of a request adds to being the best to all of it."""
+Evidence = NDArray[np.float32]
+Slots = NDArray[np.int64]
+
+_SMALLEST = 1e-30
+
+
+class Ranking:
+    """What a query makes of every document, those of the request after the stored ones."""
+
+    def __init__(self, snapshot: Snapshot, query: str, extra: tuple[Document, ...]) -> None:
+        """Look up the words and the names of a query; nothing is added up yet."""
+        source = RequestDocuments(extra, snapshot) if extra else snapshot
+        asked = parse(query)
+        self.query = query
+        self.extra = extra
+        self.words = _found(asked, source)
+        self.named: dict[int, float] = named(query, exact=source.named, suffix=source.ending)
+        self._snapshot = snapshot
+        self._source = source
+        self._clauses = _clauses(asked, self.words)
+        self._evidence: Evidence | None = None
+        possible = missing = 0.0
+        for evidence in self.words.values():
+            possible += evidence.possible
+            missing += evidence.missing
+        self._held = possible
+        self._asked = possible + missing * idf(0, source.total)
+        self.confidence = confidence_of(possible=self._asked, size=source.total)
+
+    @property
+    def evidence(self) -> Evidence:
+        """One number a document, 0 for no match; only compared and turned into a score."""
+        if self._evidence is None:
+            self._evidence = self._of_clauses() if self._clauses else self._of_words()
+        return self._evidence
+
+    @property
+    def grasp(self) -> float:
+        """How much the words say beside another judgement, 0 to 1: little if the documents hold few of them.
+
+        A Russian request has perhaps a product's name in common with an English catalog. Its tools are then
+        no more than a guess, however well they answer that one word.
+        """
+        known = sum(1 - evidence.missing for evidence in self.words.values() if evidence.weights)
+        return max(math.sqrt(self._held / self._asked), min(1.0, known / _ENOUGH)) if known else 1.0
+
+    def _of_words(self) -> Evidence:
+        row = np.zeros(self._source.size, np.float32)
+        add_up(self.words.values(), row)
+        row[self._source.hidden] = 0
+        return row
+
+    def _of_clauses(self) -> Evidence:
+        """Return the evidence for a request of several clauses; a word that is said once is added up once."""
+        rows = np.zeros((len(self._clauses), self._source.size), np.float32)
+        for row, (new, _) in zip(rows, self._clauses, strict=True):
+            add_up(new, row)
+        whole: Evidence = np.sum(rows, axis=0)
+        for row, (_, again) in zip(rows, self._clauses, strict=True):
+            if again:
+                add_up(again, row)
+        if len(self._source.hidden):
+            whole[self._source.hidden] = 0
+            rows[:, self._source.hidden] = 0
+        return _combined(whole, rows) if len(whole) else whole
+
+    def leading(self, limit: int | None) -> tuple[Slots, Evidence]:
+        """Return the slots of the best `limit` documents, perhaps of more, ascending, and their evidence."""
+        if limit is None or not self._prunes:
+            return leading(self.evidence, limit)
+        slots = self._pruned.leading(limit)
+        return slots, self.evidence_at(slots)
+
+    def evidence_at(self, slots: Slots) -> Evidence:
+        """Return the evidence of the documents in some slots."""
+        if not self._prunes:
+            return self.evidence.take(slots)
+        return self._pruned.sums(slots)
+
+    @property
+    def _prunes(self) -> bool:
+        """Whether documents are better looked up than all of them added up.
+
+        Not where a request has clauses: looking up each takes longer than adding up all (55 against 34 ms at
+        1,000,000).
+        """
+        large = self._source.size >= word_evidence.LARGE
+        return large and self._evidence is None and not self.extra and not self._clauses
+
+    @cached_property
+    def _pruned(self) -> PrunedSearch:
+        return PrunedSearch(list(self.words.values()), snapshot=self._snapshot)
+
+
+def _found(asked: Query, source: Snapshot | RequestDocuments) -> Mapping[str, WordEvidence]:
+    """Return what each word of a query finds.
+
+    A word with a capital inside a sentence that no tool holds is a name, not a misspelling. A compound that
+    no tool holds is not a word: it isn't missing.
+    """
+    found: dict[str, WordEvidence] = {}
+    for place, word in enumerate(asked.words):
+        evidence = source.evidence(word, guess=not (place and word[0].isupper()))
+        if evidence.missing and (term := joined(asked.words, place, source.frequency)):
+            evidence = source.evidence(term, guess=False)
+        found[word] = evidence
+    said = {term for word in found for term in terms_of(word)} if asked.compounds else ()
+    for word in asked.compounds:
+        term = terms_of(word)[0]
+        if term not in said and source.frequency(term) > 0:
+            found[word] = source.evidence(word, guess=False)
+    return found
+
+
+_Clause = tuple[list[WordEvidence], list[WordEvidence]]
+"""What the words of a clause find: those that it is the first to say, and those said before."""
+
+
+def _clauses(asked: Query, found: Mapping[str, WordEvidence]) -> list[_Clause]:
+    said: set[str] = set()
+    clauses: list[_Clause] = []
+    for clause in asked.clauses:
+        known = [word for word in clause if word in found]
+        new = [found[word] for word in known if word not in said]
+        clauses.append((new, [found[word] for word in known if word in said]))
+        said.update(known)
+    return clauses
+
+
+def _combined(whole: Evidence, clauses: Evidence) -> Evidence:
+    """Return the evidence of each document: what it has for the whole request and for its best clause.
+
+    A clause is measured by its best document, so that a part of the request that is put in rare words
+    doesn't crowd out the rest.
+
+    Args:
+        whole: What documents have for the whole request; written over, as are the clauses.
+        clauses: What they have for each clause, a row a clause.
+    """
+    best = np.max(clauses, axis=1, keepdims=True)
+    clauses *= CLAUSE_SHARE * np.max(whole) / np.maximum(best, np.float32(_SMALLEST))
+    whole += np.max(clauses, axis=0)
+    whole *= np.float32(1 / (1 + CLAUSE_SHARE))
+    return whole
+
+
+def leading(evidence: Evidence, limit: int | None) -> tuple[Slots, Evidence]:
+    """Return the slots of the best `limit` documents, perhaps of more, ascending, and their evidence."""
+    least = 0.0 if limit is None else kth_greatest(evidence, limit)
+    slots = (evidence >= np.float32(max(least, _SMALLEST))).nonzero()[0]
+    return slots, evidence.take(slots)

@@ -1,0 +1,284 @@
+"""The content of a lexical index: immutable states, each made from the last at the cost of the change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.search.bm25 import postings
+from tool_search_processor.search.bm25.fields import analyze
+from tool_search_processor.search.bm25.name_table import NameTable
+from tool_search_processor.search.bm25.postings import Posting, Postings
+from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
+from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
+from tool_search_processor.search.protocol import Document
+
+_TAIL = 256
+"""So many changed documents are kept beside the base before it is merged with them; each costs a little
+time a query (0.15 ms at 1,000), each merge a rebuild of the arrays."""
+_MASKS = 64
+_ALTERNATIVES = 4_096
+"""For so many words, what to look up instead is kept: finding it costs as much as ten searches."""
+_HELD = 4_000_000
+"""So many numbers, and 24 for each document, are kept of what words of queries found (4 bytes each)."""
+
+
+class Base:
+    """A large set of documents, indexed once."""
+
+    def __init__(self, documents: Sequence[Document], index: Postings) -> None:
+        """Take documents and their index, numbered alike."""
+        self.names = tuple(document.name for document in documents)
+        self.slots = {name: slot for slot, name in enumerate(self.names)}
+        self.postings = index
+        self.name_table = NameTable(self.names)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Terms by spelling; made when the first unknown word comes."""
+        return Vocabulary(self.postings.terms())
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The documents that came after the base, few of them; numbered on from its size."""
+
+    names: tuple[str, ...] = ()
+    slots: Mapping[str, int] = field(default_factory=dict)
+    postings: Mapping[str, Posting] = field(default_factory=dict)
+
+    def with_documents(self, documents: Sequence[Document], start: int) -> Tail:
+        """Return a tail that holds these too, numbered from `start`."""
+        gathered: dict[str, tuple[list[int], list[float]]] = {}
+        for slot, document in enumerate(documents, start):
+            for term, weight in analyze(document).items():
+                ids, weights = gathered.setdefault(term, ([], []))
+                ids.append(slot)
+                weights.append(weight)
+        changed = dict(self.postings)
+        for term, (ids, weights) in gathered.items():
+            new = np.array(ids, np.int32), np.array(weights, np.float32)
+            old = changed.get(term)
+            changed[term] = (
+                new if old is None else (np.concatenate((old[0], new[0])), np.concatenate((old[1], new[1])))
+            )
+        names = tuple(document.name for document in documents)
+        slots = {**self.slots, **{name: slot for slot, name in enumerate(names, start)}}
+        return Tail((*self.names, *names), slots, changed)
+
+
+class Snapshot:
+    """One state of an index, never changed once made.
+
+    A *slot* is a document's number here; a removed or replaced document leaves a dead slot behind until
+    the next merge. Frequencies and sizes are those of the live documents, exactly.
+    """
+
+    def __init__(
+        self,
+        base: Base,
+        tail: Tail,
+        *,
+        dead: Mapping[str, int],
+        dead_slots: frozenset[int],
+        order: NDArray[np.int64],
+    ) -> None:
+        """Put a state together.
+
+        Args:
+            base: The large part.
+            tail: What came after it.
+            dead: For each term, how many dead documents hold it.
+            dead_slots: The slots of removed and replaced documents.
+            order: The slots of the live documents, in the catalog's order.
+        """
+        self.base = base
+        self.tail = tail
+        self.dead = dead
+        self.dead_slots = dead_slots
+        self.size = len(base.names) + len(tail.names)
+        self.total = len(order)
+        self.order = order
+        self.positions = np.full(self.size, -1, np.int64)
+        self.positions[order] = np.arange(self.total)
+        self.in_order = bool((order[1:] > order[:-1]).all())
+        """Whether the slots of the live documents stand in the catalog's order."""
+        self.hidden = np.array(sorted(dead_slots), np.int64)
+        self._masks: dict[frozenset[str], NDArray[np.bool_]] = {}
+        self._evidence: dict[tuple[str, bool], WordEvidence] = {}
+        self._held = 0
+        self._alternatives: dict[str, tuple[Alternative, ...]] = {}
+
+    def slot_of(self, name: str) -> int | None:
+        """Return the slot of a live document, or None."""
+        slot = self.tail.slots.get(name)
+        if slot is None:
+            slot = self.base.slots.get(name)
+        return None if slot is None or slot in self.dead_slots else slot
+
+    def name_at(self, slot: int) -> str:
+        """Return the name of the document in a slot."""
+        size = len(self.base.names)
+        return self.base.names[slot] if slot < size else self.tail.names[slot - size]
+
+    def find(self, term: str) -> list[Posting]:
+        """Return the postings of a term, dead slots among them."""
+        stored, added = self.base.postings.find(term), self.tail.postings.get(term)
+        found = [] if stored is None else [stored]
+        if added is not None:
+            found.append(added)
+        return found
+
+    def frequency(self, term: str) -> int:
+        """Return how many live documents hold a term."""
+        count = self.base.postings.count(term) - self.dead.get(term, 0)
+        added = self.tail.postings.get(term)
+        return count if added is None else count + len(added[0])
+
+    def greatest(self, term: str) -> float:
+        """Return the greatest weight of a term in any document, dead ones among them."""
+        added = self.tail.postings.get(term)
+        most = self.base.postings.greatest(term)
+        return most if added is None else max(most, float(np.max(added[1])))
+
+    def evidence(self, word: str, *, guess: bool) -> WordEvidence:
+        """Return what a word finds here; kept, since the same few words make up most queries.
+
+        Args:
+            word: A word of a query, or a term.
+            guess: Whether one that no document holds may stand for another word.
+        """
+        found = self._evidence.get((word, guess))
+        if found is None:
+            found = evidence_of(word, source=self, guess=guess)
+            if self._held > _HELD + 24 * min(self.size, 300_000):
+                self._forget()
+            self._evidence[word, guess] = found
+            self._held += found.cost
+        return found
+
+    def _forget(self) -> None:
+        """Drop the older half of what words found; a new dict, since other threads may be at the old one."""
+        kept = list(self._evidence.items())
+        kept = kept[len(kept) // 2 :]
+        self._held = sum(found.cost for _, found in kept)
+        self._evidence = dict(kept)
+
+    def alternatives(self, word: str) -> tuple[Alternative, ...]:
+        """Return what to look up for a word that no document holds."""
+        found = self._alternatives.get(word)
+        if found is None:
+            if len(self._alternatives) >= _ALTERNATIVES:
+                self._alternatives.clear()
+            vocabularies = [self.base.vocabulary]
+            if self.tail.postings:
+                vocabularies.append(self._tail_vocabulary)
+            found = alternatives(word, vocabularies=vocabularies, frequency=self.frequency)
+            self._alternatives[word] = found
+        return found
+
+    @cached_property
+    def _tail_vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.tail.postings)
+
+    @cached_property
+    def _tail_names(self) -> NameTable:
+        return NameTable(self.tail.names)
+
+    def named(self, key: str) -> list[int]:
+        """Return the slots of the live documents whose name has this key."""
+        found = self.base.name_table.exact(key)
+        if self.tail.names:
+            found += [len(self.base.names) + number for number in self._tail_names.exact(key)]
+        return [slot for slot in found if slot not in self.dead_slots]
+
+    def ending(self, key: str) -> list[int]:
+        """Return the slots of the live documents whose name ends with this key."""
+        found = self.base.name_table.suffix(key)
+        if self.tail.names:
+            found += [len(self.base.names) + number for number in self._tail_names.suffix(key)]
+        return [slot for slot in found if slot not in self.dead_slots]
+
+    def mask(self, within: Iterable[str]) -> NDArray[np.bool_]:
+        """Return which slots hold a document of these names; remembered for a frozenset."""
+        kept = self._masks.get(within) if isinstance(within, frozenset) else None
+        if kept is not None:
+            return kept
+        mask = np.zeros(self.size, np.bool_)
+        mask[[slot for name in within if (slot := self.slot_of(name)) is not None]] = True
+        if isinstance(within, frozenset):
+            if len(self._masks) >= _MASKS:
+                self._masks.clear()
+            self._masks[within] = mask
+        return mask
+
+
+def empty() -> Snapshot:
+    """Return the state of an index that holds nothing."""
+    return _fresh(())
+
+
+def _fresh(documents: Sequence[Document]) -> Snapshot:
+    """Index documents from nothing."""
+    return _whole(documents, postings.build(map(analyze, documents)))
+
+
+def _whole(documents: Sequence[Document], index: Postings) -> Snapshot:
+    order = np.arange(len(documents), dtype=np.int64)
+    return Snapshot(Base(documents, index), Tail(), dead={}, dead_slots=frozenset(), order=order)
+
+
+def changed(
+    before: Snapshot,
+    *,
+    documents: Sequence[Document],
+    start: int,
+    old: Sequence[Document],
+    new: Sequence[Document],
+) -> Snapshot:
+    """Return the state in which some documents stand in the place of some others.
+
+    Args:
+        before: The state of before.
+        documents: All that is to be held, in order; no two of one name.
+        start: The first position at which something differs.
+        old: The documents that stood there.
+        new: Those that stand there now.
+    """
+    stored = {document.name: document for document in old}
+    names = {document.name for document in new}
+    added = [
+        document
+        for document in new
+        if (known := stored.get(document.name)) is not document and known != document
+    ]
+    gone = [document for document in old if document.name not in names]
+    gone += [stored[document.name] for document in added if document.name in stored]
+    if len(added) * 2 > before.total:
+        return _fresh(documents)
+    dead_slots = before.dead_slots | {before.slot_of(document.name) or 0 for document in gone}
+    dead = dict(before.dead)
+    for document in gone:
+        for term in analyze(document):
+            dead[term] = dead.get(term, 0) + 1
+    tail = before.tail.with_documents(added, before.size) if added else before.tail
+    slots = np.array(
+        [tail.slots.get(name, before.base.slots.get(name, -1)) for name in map(_name, new)], np.int64
+    )
+    order = np.concatenate((before.order[:start], slots, before.order[start + len(old) :]))
+    after = Snapshot(before.base, tail, dead=dead, dead_slots=dead_slots, order=order)
+    return after if after.size - after.total + len(tail.names) <= _TAIL else _merged(after, documents)
+
+
+_name = attrgetter("name")
+
+
+def _merged(snapshot: Snapshot, documents: Sequence[Document]) -> Snapshot:
+    """Return the same content with nothing in the tail and no dead slots; slots are positions again."""
+    renumbered = snapshot.positions.astype(np.int32)
+    return _whole(documents, snapshot.base.postings.merged(snapshot.tail.postings, renumbered))

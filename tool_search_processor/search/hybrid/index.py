@@ -1,0 +1,310 @@
+"""Words and meaning together: one list from lexical and from vector search."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.bm25.confidence import bias_of
+from tool_search_processor.search.hybrid.fusion import (
+    LEAST_COVERAGE,
+    NAMED_SCORE,
+    UNMATCHED,
+    Floats,
+    least_odds,
+    log_odds_of,
+    odds_of,
+    reciprocal_ranks,
+    scores_of,
+)
+from tool_search_processor.search.masks import Views, best_places
+from tool_search_processor.search.protocol import WORDS_ALONE, CountedBySearch, Document, Hit, SearchIndex
+from tool_search_processor.search.strategies import is_index
+from tool_search_processor.search.vector import VectorIndex
+from tool_search_processor.search.vector.index import places_of
+from tool_search_processor.wire.plain import is_number
+
+Fusion = Literal["score", "rrf"]
+_ValueT = TypeVar("_ValueT")
+
+
+class LogOddsIndex(Protocol):
+    """What search by words offers beside its hits; without it, the hits' scores are taken."""
+
+    def log_odds(self, query: str, *, extra: Sequence[Document] = ()) -> Floats:
+        """Return the log odds that each document fits, the request's own last; names don't count."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    documents: tuple[Document, ...] = ()
+    views: Views = field(default_factory=lambda: Views(()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lists:
+    """Both parts' answers to one query; arrays have one value a document."""
+
+    documents: tuple[Document, ...]
+    """The stored ones, then the request's own."""
+    places: dict[str, int]
+    """Where the request's own are, by name."""
+    seen: NDArray[np.bool_]
+    cosines: Floats
+    """NaN where the vector isn't there yet."""
+    words: tuple[Hit, ...]
+    """The beginning of the lexical list."""
+    meaning: tuple[int, ...]
+    """The beginning of the vector list, as places."""
+
+
+class HybridIndex(CountedBySearch):
+    """Ranks tools by their words and by their meaning.
+
+    ```python
+    index = HybridIndex(BM25Index(), VectorIndex("static"), weight=0.3)
+    search = ToolSearchProcessor([create_issue], search=index)
+    ```
+
+    With `fusion="score"` each list's judgement is read as the odds that a tool fits, and the odds are
+    multiplied; a query that the embedder's languages don't cover (Chinese to an English model) is left to
+    the words, and one whose words the tools don't hold (Russian to English tools) to the meaning. The score
+    says as well how much nearer the query is to this catalog than to tools in general; for that the names of
+    some everyday tools are embedded once, at the first query. With `fusion="rrf"` ranks are added: weighted
+    reciprocal rank fusion. A tool that is called by its name is first, with score 1.0 for the exact one,
+    either way.
+
+    Of `fusion="score"` and the default embedder, measured as in `BM25Index`: what a `min_score` does to the
+    requests of a set, and to requests that no tool of the catalog serves:
+
+        min_score      0     0.1   0.2   0.3   0.4   0.5
+        answered      1.00  0.99  0.97  0.93  0.89  0.83
+        recall@5      0.85  0.84  0.83  0.79  0.76  0.71
+        no answer     0.13  0.46  0.67  0.78  0.85  0.89
+
+    0.1 costs nothing; 0.2 is a good choice where a wrong tool does harm.
+
+    The words answer alone, with a warning a minute in the log, while the embedder fails or takes too long,
+    as a hosted one that is down. So they do until the vectors are there, which of more than 32 tools are
+    built in the background, 2,000 in some ten seconds. To have them before the first request,
+    `await search.catalog.refresh()`, then `wait` in a thread; to have them at once after a restart,
+    `VectorIndex(cache_path=..., background=True)`.
+    """
+
+    def __init__(
+        self,
+        lexical: SearchIndex | None = None,
+        vector: VectorIndex | None = None,
+        *,
+        fusion: Fusion = "score",
+        weight: float = 0.5,
+        k: float = 60.0,
+        depth: int = 50,
+    ) -> None:
+        """Choose the two parts and how they are put together.
+
+        Args:
+            lexical: Search by words; a `BM25Index` unless given.
+            vector: Search by meaning; `VectorIndex(background=True)` unless given.
+            fusion: `"score"` or `"rrf"`.
+            weight: The meaning's share in the order, 0 to 1; a half is what was measured best.
+            k: Of reciprocal rank fusion: the greater, the less first places count.
+            depth: How much of each list reciprocal rank fusion looks at, and how far hits tell their
+                ranks; more than is asked for, or a tool that both lists hold further down is missed.
+
+        Raises:
+            ConfigurationError: For an unknown fusion, a number out of range, or a part that is none.
+            ImportError: If the package of the default embedder is missing.
+        """
+        if fusion not in ("score", "rrf"):
+            raise ConfigurationError(f'fusion must be "score" or "rrf"; found {fusion!r}')
+        if not is_number(weight) or not 0 <= weight <= 1:
+            raise ConfigurationError(f"weight is the meaning's share, 0 to 1; found {weight!r}")
+        if not (is_number(k) and 0 < k < math.inf and isinstance(depth, int) and depth >= 1):
+            raise ConfigurationError(
+                f"k must be above 0 and depth a whole number of at least 1; found k={k!r}, depth={depth!r}"
+            )
+        if lexical is not None and (isinstance(lexical, type) or not is_index(lexical)):
+            raise ConfigurationError(
+                f"lexical must be an index to search by words, such as BM25Index(); found {lexical!r:.80}"
+            )
+        if vector is not None and not isinstance(vector, VectorIndex):
+            raise ConfigurationError(
+                f"vector must be a VectorIndex, such as VectorIndex(embedder); found {vector!r:.80}"
+            )
+        self.lexical = BM25Index() if lexical is None else lexical
+        self.vector = VectorIndex(background=True) if vector is None else vector
+        self.blocking = self.vector.blocking
+        self._fusion = fusion
+        self._weight = weight
+        self._k = k
+        self._depth = depth
+        self._lock = threading.Lock()
+        self._changes = 0  # odd while the parts are of different states
+        self._snapshot = _Snapshot()
+        self._alignment: tuple[_Snapshot, tuple[Document, ...], NDArray[np.int64]] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the vectors of all documents are there."""
+        return self.vector.ready
+
+    def wait(self, timeout_seconds: float | None = None) -> bool:
+        """Wait until building in the background has ended; return whether all vectors are there.
+
+        What is built is what an `update` brought: a catalog makes it at its first search or `refresh`.
+        """
+        return self.vector.wait(timeout_seconds)
+
+    def update(self, documents: Sequence[Document]) -> None:
+        """Make `documents` the whole content, in this order."""
+        with self._lock:
+            held = tuple({document.name: document for document in documents}.values())
+            if held != self._snapshot.documents:
+                self._changes += 1
+                try:
+                    self.lexical.update(held)
+                    self._snapshot = _Snapshot(held, Views([document.name for document in held]))
+                finally:
+                    self._changes += 1
+            self._embedded(lambda: self.vector.update(held))
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+    ) -> list[Hit]:
+        """Rank the documents for a query; see `SearchIndex.search`.
+
+        Hits carry their ranks in the two lists, as far as `depth`.
+        """
+        if not query.strip():
+            return []
+        extra = tuple(extra)
+        started = self._changes
+        if started % 2 == 0:
+            try:
+                hits = self._search(query, limit, within, extra)
+            except (KeyError, IndexError, ValueError):  # arrays of before met arrays of after
+                if self._changes == started:
+                    raise
+            else:
+                if self._changes == started:
+                    return hits
+        with self._lock:
+            return self._search(query, limit, within, extra)
+
+    def _search(
+        self, query: str, limit: int | None, within: Collection[str] | None, extra: tuple[Document, ...]
+    ) -> list[Hit]:
+        held = self._snapshot
+        lists = self._lists(held, query, within, extra)
+        scores = self._by_ranks(held, lists) if self._fusion == "rrf" else self._by_odds(held, lists, query)
+        scores *= lists.seen
+        for hit in lists.words:
+            if hit.score >= NAMED_SCORE:
+                scores[_place(held, lists, hit.name)] = hit.score
+        by_words = {hit.name: (rank, hit.matched) for rank, hit in enumerate(lists.words, 1)}
+        by_meaning = {place: rank for rank, place in enumerate(lists.meaning, 1)}
+        hits = []
+        for place in best_places(scores, limit):
+            name = lists.documents[place].name
+            text_rank, matched = by_words.get(name, (None, ()))
+            vector_rank = by_meaning.get(place)
+            score = float(scores[place])
+            hits.append(
+                Hit(name=name, score=score, text_rank=text_rank, vector_rank=vector_rank, matched=matched)
+            )
+        return hits
+
+    def _lists(
+        self, held: _Snapshot, query: str, within: Collection[str] | None, extra: tuple[Document, ...]
+    ) -> _Lists:
+        size = len(held.documents)
+        seen = np.ones(size + len(extra), bool)
+        mask = held.views.mask(within, [document.name for document in extra])
+        if mask is not None:
+            seen[:size] = mask
+        cosines = self._cosines(held, query, extra)
+        return _Lists(
+            documents=(*held.documents, *extra) if extra else held.documents,
+            places={document.name: size + place for place, document in enumerate(extra)},
+            seen=seen,
+            cosines=cosines,
+            words=tuple(self.lexical.search(query, limit=self._depth, within=within, extra=extra)),
+            # A comparison with NaN is false: what isn't known is no match.
+            meaning=tuple(best_places(cosines if mask is None else cosines * seen, self._depth)),
+        )
+
+    def _cosines(self, held: _Snapshot, query: str, extra: tuple[Document, ...]) -> Floats:
+        """Return one cosine a document; the vectors may be of other documents than the words are."""
+        found = self._embedded(lambda: self.vector.cosines(query, extra=extra))
+        if found is None:
+            return np.full(len(held.documents) + len(extra), np.nan, np.float32)
+        stored = np.where(found.known, found.stored, np.float32(np.nan))
+        if found.documents is held.documents:
+            return np.concatenate([stored, found.extra])
+        alignment = self._alignment
+        if alignment is None or alignment[0] is not held or alignment[1] is not found.documents:
+            rows = places_of(held.documents, found.documents, found.views)
+            alignment = self._alignment = held, found.documents, rows
+        known = np.append(stored, np.float32(np.nan))  # -1 is the last
+        return np.concatenate([known[alignment[2]], found.extra])
+
+    def _embedded(self, ask: Callable[[], _ValueT]) -> _ValueT | None:
+        """Return what the embedder gives; None, with a warning once a minute, where it fails."""
+        try:
+            return ask()
+        except Exception:  # noqa: BLE001 - foreign code: down, slow, or its answers are no vectors
+            self.vector.warn(WORDS_ALONE)
+            return None
+
+    def _by_odds(self, held: _Snapshot, lists: _Lists, query: str) -> Floats:
+        described = self.vector.embedder.embedder
+        low, high = described.cosine_range
+        coverage = described.coverage(query)
+        share = self._weight / max(1 - self._weight, 1e-6) * max(coverage, LEAST_COVERAGE)
+        words = self._log_odds(held, lists, query)
+        total, size = len(lists.documents), int(np.count_nonzero(lists.seen))
+        nearness = (lists.cosines - low) / (high - low)
+        odds = odds_of(words, nearness, weight=share, prior=bias_of(total))
+        lead = self._lead(lists, query) / (high - low)
+        return scores_of(odds, least=least_odds(total), lead=lead, coverage=coverage, size=size)
+
+    def _lead(self, lists: _Lists, query: str) -> float:
+        """Return how much nearer a query is to the nearest tool than to the cohort; NaN if none is near."""
+        if not lists.meaning:
+            return math.nan
+        general = self._embedded(lambda: self.vector.cohort_cosine(query))
+        return math.nan if general is None else float(lists.cosines[lists.meaning[0]]) - general
+
+    def _log_odds(self, held: _Snapshot, lists: _Lists, query: str) -> Floats:
+        extra = lists.documents[len(held.documents) :]
+        if hasattr(self.lexical, "log_odds"):
+            return cast("LogOddsIndex", self.lexical).log_odds(query, extra=extra)
+        odds = np.full(len(lists.documents), UNMATCHED, np.float32)
+        for hit in self.lexical.search(query, extra=extra):
+            odds[_place(held, lists, hit.name)] = log_odds_of(hit.score)
+        return odds
+
+    def _by_ranks(self, held: _Snapshot, lists: _Lists) -> Floats:
+        places = [_place(held, lists, hit.name) for hit in lists.words]
+        both = [(1 - self._weight, places), (self._weight, lists.meaning)]
+        return reciprocal_ranks(both, size=len(lists.documents), k=self._k)
+
+
+def _place(held: _Snapshot, lists: _Lists, name: str) -> int:
+    own = lists.places.get(name)
+    return held.views.slots[name] if own is None else own

@@ -1,0 +1,374 @@
+"""Search by meaning: the cosine of a query's vector with each tool's, exact, over one array."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.embedders import (
+    CachedEmbedder,
+    DescribedEmbedder,
+    Embedder,
+    Floats,
+    LocalEmbedder,
+    ModelName,
+)
+from tool_search_processor.search.embedders.cached import QUERY_SECONDS, EmbeddingStopped
+from tool_search_processor.search.embedders.embedder import NAME_END
+from tool_search_processor.search.embedders.workers import exiting, start_worker
+from tool_search_processor.search.masks import Views, best_places
+from tool_search_processor.search.protocol import WORDS_ALONE, CountedBySearch, Document, Hit
+from tool_search_processor.search.vector.cohort import COHORT, NEAREST
+
+logger = logging.getLogger(__name__)
+
+AnyEmbedder = ModelName | Embedder | Callable[[Sequence[str]], object]
+
+QUERY_CHARACTERS = 2000
+"""Only so much of a query is embedded."""
+
+_BEST = 0.99  # 1.0 is an exact name
+_INLINE = 32
+_DECIMALS = 6  # one text's cosine differs in the last bits with its place in the array
+
+_CLAUSE_WORDS = 3
+_MOST_CLAUSES = 8  # each costs an embedding
+_CLAUSE_END = re.compile(
+    r"(?<=[.!?;\n])\s+|(?<=[\u3002\uff01\uff1f\uff1b])"
+    r"|,?\s+(?:and then|then|also|additionally|and also|as well as)\s+",
+    re.IGNORECASE,
+)
+
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEPARATORS = re.compile(r"[_\-./:\s]+")
+
+_RETRY_SECONDS = 30.0
+_WARNING_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    documents: tuple[Document, ...] = ()
+    views: Views = field(default_factory=lambda: Views(()))
+    vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    known: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    """Whether each vector says something; of zeros none does."""
+
+    def rows_of(self, documents: Sequence[Document]) -> NDArray[np.int64]:
+        """Return where the vector of each document is, -1 for one that isn't here."""
+        return places_of(documents, self.documents, self.views)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cosines:
+    """How near a query is to each document."""
+
+    documents: tuple[Document, ...]
+    """The stored documents."""
+    views: Views
+    """Their names."""
+    stored: Floats
+    """Their cosines, in order."""
+    known: NDArray[np.bool_]
+    """Whether each has a vector that says something."""
+    extra: Floats
+    """The cosines of the request's own documents, in order."""
+
+
+class VectorIndex(CountedBySearch):
+    """Ranks tools by the cosine of their texts' vectors with the query's.
+
+    ```python
+    index = VectorIndex("multilingual", cache_path="vectors.db")
+    search = ToolSearchProcessor([create_issue], search=index)
+    ```
+
+    A score is the cosine brought to 0 to 1 between the two cosines that the embedder names (`cosine_range`);
+    it means the same at every query of one embedder. Vectors are kept by content: what was embedded once
+    isn't again, neither when another tool changes nor, with `cache_path`, after a restart.
+    """
+
+    has_words_instead = True
+    """Tells the catalog to let the words answer while the embedder fails."""
+
+    def __init__(
+        self,
+        embedder: AnyEmbedder = "minilm+static",
+        *,
+        cache_path: str | PathLike[str] | None = None,
+        background: bool = False,
+        timeout_seconds: float | None = QUERY_SECONDS,
+    ) -> None:
+        """Choose what embeds.
+
+        Args:
+            embedder: A local model's name, an `Embedder`, or a function from texts to vectors.
+            cache_path: A file to keep vectors in; processes and models may share one. None keeps them
+                in memory only.
+            background: Whether `update` leaves more than 32 new tools to a thread, if the embedder is a
+                slow one (`blocking`). Until that is done, a search sees what was there before. A build
+                that fails is tried again at a search half a minute later.
+            timeout_seconds: How long an embedder that is `blocking` may take for a query, or for 256 tools;
+                then the words answer (`HybridIndex`, and a catalog whose strategy this is). None waits as
+                long as it takes.
+
+        Raises:
+            ConfigurationError: If `embedder` is none of these, or has no `model_id` to keep vectors under,
+                or there is no time.
+            ImportError: If the local model's package is missing.
+        """
+        described = DescribedEmbedder.of(LocalEmbedder(embedder) if isinstance(embedder, str) else embedder)
+        self.embedder = CachedEmbedder(described, path=cache_path, timeout_seconds=timeout_seconds)
+        self.blocking = described.blocking
+        self._low, high = described.cosine_range
+        self._span = high - self._low
+        self._background = background and described.blocking
+        self._lock = threading.Lock()
+        self._cohort_turn = threading.Lock()
+        self._snapshot = _Snapshot()
+        self._wanted: tuple[Document, ...] = ()
+        self._worker: threading.Thread | None = None
+        self._failed_at: float | None = None
+        self._warning = threading.Lock()
+        self._warned_at = -math.inf
+
+    @property
+    def ready(self) -> bool:
+        """Whether a search sees what the last update brought."""
+        return self._snapshot.documents == self._wanted
+
+    def wait(self, timeout_seconds: float | None = None) -> bool:
+        """Wait until building in the background has ended; return whether the index is ready."""
+        worker = self._worker
+        if worker is not None:
+            worker.join(timeout_seconds)
+        return self.ready
+
+    def update(self, documents: Sequence[Document]) -> None:
+        """Make `documents` the whole content, in this order; only new texts are embedded."""
+        wanted = tuple({document.name: document for document in documents}.values())
+        with self._lock:
+            self._wanted = wanted
+            if self._is_building:
+                return
+            if self._background and self._missing(wanted) > _INLINE:
+                self._build_in_background()
+                return
+            try:
+                self._snapshot = self._build(wanted, in_time=self._background)
+            except Exception:
+                self._failed_at = time.monotonic()
+                raise
+            self._failed_at = None
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        within: Collection[str] | None = None,
+        extra: Sequence[Document] = (),
+    ) -> list[Hit]:
+        """Rank the documents for a query; see `SearchIndex.search`."""
+        snapshot = self._snapshot
+        cosines = self._cosines(snapshot, query, extra)
+        scores = self.scores(np.concatenate([cosines.stored, cosines.extra]))
+        documents = (*snapshot.documents, *extra)
+        name = query.strip()
+        for place in {snapshot.views.slots.get(name), *_named(extra, name, len(cosines.stored))} - {None}:
+            scores[place] = 1.0
+        mask = snapshot.views.mask(within, [document.name for document in extra])
+        if mask is not None:
+            scores[: len(mask)] *= mask
+        return [
+            Hit(name=documents[place].name, score=float(scores[place]), vector_rank=rank)
+            for rank, place in enumerate(best_places(scores, limit), 1)
+        ]
+
+    def cosines(self, query: str, *, extra: Sequence[Document] = ()) -> Cosines:
+        """Return how near the query, or the nearest of its clauses, is to every document."""
+        return self._cosines(self._snapshot, query, extra)
+
+    def cohort_cosine(self, query: str) -> float:
+        """Return how near the query, or the nearest of its clauses, is to tools in general; see `cohort`."""
+        nearness = _nearest(self._cohort, self._asked(query), len(COHORT))
+        return float(np.partition(nearness, -NEAREST)[-NEAREST:].mean())
+
+    @functools.cached_property
+    def _cohort(self) -> Floats:
+        return self.embedder.documents_in_time(COHORT, turn=self._cohort_turn)
+
+    def _asked(self, query: str) -> Floats:
+        """Return the vectors of a query and its clauses, (n, dimensions); no dimensions for a blank one."""
+        asked = query[:QUERY_CHARACTERS].strip()
+        if not asked:
+            return np.zeros((1, 0), np.float32)
+        vectors = np.stack([self.embedder.query(part) for part in (asked, *clauses(asked))])
+        if not vectors.any() and self._should_know(asked):
+            raise ConfigurationError("the embedder made no vector of a query (zeros, NaN or infinite)")
+        return vectors
+
+    def _cosines(self, snapshot: _Snapshot, query: str, extra: Sequence[Document]) -> Cosines:
+        self._catch_up()
+        own = self.embedder.documents_in_time([document_text(document) for document in extra])
+        vectors = self._asked(query)
+        return Cosines(
+            documents=snapshot.documents,
+            views=snapshot.views,
+            stored=_nearest(snapshot.vectors, vectors, len(snapshot.documents)),
+            known=snapshot.known,
+            extra=_nearest(own, vectors, len(extra)),
+        )
+
+    def scores(self, cosines: Floats) -> Floats:
+        """Return cosines as scores, 0 to 0.99."""
+        return np.asarray(np.clip((cosines - self._low) / self._span, 0.0, _BEST), np.float32)
+
+    def warn(self, told: str, *, exc_info: bool = True) -> None:
+        """Log a failure of the embedder: as a warning, or quietly within a minute of another."""
+        with self._warning:
+            now = time.monotonic()
+            is_news = now - self._warned_at >= _WARNING_SECONDS
+            self._warned_at = now if is_news else self._warned_at
+            logger.log(logging.WARNING if is_news else logging.DEBUG, told, exc_info=exc_info)
+
+    def _missing(self, documents: Sequence[Document]) -> int:
+        return int(np.count_nonzero(self._snapshot.rows_of(documents) < 0))
+
+    def _build_in_background(self) -> None:
+        self._worker = start_worker(self._build_wanted, name="vector-index")
+        self._failed_at = None
+        logger.info("vectors of %d tools are made in the background", len(self._wanted))
+
+    @property
+    def _is_building(self) -> bool:
+        return self._worker is not None and self._worker.is_alive()  # no thread lives on in a forked process
+
+    def _catch_up(self) -> None:
+        """Build what could not be built once some time has passed, or what a forked process was building."""
+        failed_at = self._failed_at
+        if self._is_building or (self._worker is None and failed_at is None):
+            return
+        if failed_at is not None and time.monotonic() - failed_at < _RETRY_SECONDS:
+            return
+        with self._lock:
+            if not self._is_building and not self.ready:
+                self._build_in_background()
+
+    def _build_wanted(self) -> None:
+        """Build in the background until nothing newer is wanted."""
+        while True:
+            wanted = self._wanted
+            built = None
+            try:
+                built = self._build(wanted, stop=exiting)
+            except EmbeddingStopped:
+                return
+            except BaseException:  # noqa: BLE001 - foreign code, and nobody sees what this thread raises
+                self.warn(f"{WORDS_ALONE}: embedding of {len(wanted)} tools failed")
+            with self._lock:
+                if built is not None:
+                    self._snapshot = built
+                if self._wanted is wanted:
+                    self._worker = None
+                    self._failed_at = time.monotonic() if built is None else None
+                    if built is not None:
+                        logger.info("vectors of %d tools are ready", len(wanted))
+                    return
+
+    def _build(
+        self,
+        documents: tuple[Document, ...],
+        *,
+        stop: threading.Event | None = None,
+        in_time: bool = False,
+    ) -> _Snapshot:
+        old = self._snapshot
+        if documents == old.documents:
+            return old
+        rows = old.rows_of(documents)
+        missing = np.flatnonzero(rows < 0)
+        texts = [document_text(documents[place]) for place in missing.tolist()]
+        embedder = self.embedder
+        fresh = embedder.documents_in_time(texts) if in_time else embedder.documents(texts, stop=stop)
+        self._check(texts, fresh)
+        kept = old.vectors if len(missing) < len(documents) else fresh
+        dimensions = {vectors.shape[1] for vectors in (fresh, kept) if len(vectors)}
+        if len(dimensions) > 1:
+            raise ConfigurationError(
+                f"the embedder made vectors of {sorted(dimensions)} dimensions for one index"
+            )
+        # Missing ones take any row first: -1 is the last.
+        vectors = kept[rows] if len(missing) < len(documents) else fresh
+        if len(missing) < len(documents) and len(missing):
+            vectors[missing] = fresh
+        views = Views([document.name for document in documents])
+        return _Snapshot(documents, views, vectors, vectors.any(axis=1))
+
+    def _check(self, texts: Sequence[str], vectors: Floats) -> None:
+        """Raise where none of some texts has a vector, though it should; warn where a few have none."""
+        empty = [text for text, vector in zip(texts, vectors, strict=True) if not vector.any()]
+        without = sum(map(self._should_know, empty))
+        if not without:
+            return
+        told = f"the embedder made no vector of {without} of {len(texts)} tools (zeros, NaN or infinite)"
+        if without == len(texts):
+            raise ConfigurationError(told)
+        self.warn(f"{told}: words answer for them", exc_info=False)
+
+    def _should_know(self, text: str) -> bool:
+        """Return True if a text has words, and the embedder doesn't say that it knows none of them."""
+        return any(map(str.isalnum, text)) and self.embedder.embedder.coverage(text) > 0
+
+
+def places_of(documents: Sequence[Document], there: Sequence[Document], views: Views) -> NDArray[np.int64]:
+    """Return where each document is among others, -1 for one that isn't: by name first, which is quick."""
+    found = np.full(len(documents), -1, np.int64)
+    for place, document in enumerate(documents):
+        slot = views.slots.get(document.name, -1)
+        if slot >= 0 and (there[slot] is document or there[slot] == document):
+            found[place] = slot
+    return found
+
+
+def document_text(document: Document) -> str:
+    """Return what of a tool is embedded: its name as words, and its description."""
+    name = _SEPARATORS.sub(" ", _HUMPS.sub(" ", document.name)).strip()
+    return f"{name}{NAME_END}{document.description}"
+
+
+def clauses(query: str) -> list[str]:
+    """Return the parts of a request for several things: its sentences, split at "and then" and the like.
+
+    One vector of a whole request stands between what it asks for; each part alone is near its tool.
+    """
+    parts = [part.strip() for part in _CLAUSE_END.split(query)]
+    long = [part for part in parts if len(part.split()) >= _CLAUSE_WORDS]
+    return long[:_MOST_CLAUSES] if len(long) > 1 else []
+
+
+def _nearest(rows: Floats, vectors: Floats, size: int) -> Floats:
+    """Return for each row its greatest cosine with any vector, (size,)."""
+    if not size or not vectors.shape[1] or not rows.shape[1]:
+        return np.zeros(size, np.float32)
+    if vectors.shape[1] != rows.shape[1]:
+        raise ConfigurationError(
+            f"the embedder makes vectors of {rows.shape[1]} dimensions for tools "
+            f"and of {vectors.shape[1]} for queries: kept vectors of another model need another model_id"
+        )
+    return np.round((rows @ vectors.T).max(axis=1), _DECIMALS)
+
+
+def _named(extra: Sequence[Document], name: str, first: int) -> list[int]:
+    return [first + place for place, document in enumerate(extra) if document.name == name]

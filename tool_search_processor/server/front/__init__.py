@@ -1,1 +1,0 @@
-"""The front of the Model Context Protocol: one catalog, listed, searched and called."""

@@ -1,0 +1,164 @@
+"""What a tool returned or raised, as MCP carries it: content, structured content, or an error."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import mcp_types as types
+from pydantic import BaseModel
+
+from tool_search_processor.errors import ToolCallError
+from tool_search_processor.providers.mcp.rendering import MCPResult, MCPToolError
+from tool_search_processor.server.mcp.links import linked_blocks
+from tool_search_processor.session.tool_results import encode_result, innermost
+from tool_search_processor.tools import Tool
+from tool_search_processor.tools.outputs import RESULT, is_object_schema, served_output_schema
+from tool_search_processor.tools.tool_names import title_of
+from tool_search_processor.wire.plain import clean_text, sendable
+
+TARGET_META = "tool-search-processor/target"
+"""The `_meta` key that tells, in the result of a call through the proxy, which tool ran."""
+
+_ResultT = TypeVar("_ResultT", bound=BaseModel)
+
+_CONTENT = (
+    types.TextContent,
+    types.ImageContent,
+    types.AudioContent,
+    types.EmbeddedResource,
+    types.ResourceLink,
+)
+
+
+def tool_result(tool: Tool, value: Any) -> types.CallToolResult:
+    """Return what a tool gave: results and content blocks of MCP as they are, data as text and as data.
+
+    Only the URIs of links and of embedded resources become those that are listed here.
+
+    Raises:
+        ToolCallError: For what no wire can carry; see `fit`.
+    """
+    result = _with_object(tool, _result(tool, value))
+    return result.model_copy(update={"content": linked_blocks(result.content, tool)})
+
+
+def error_result(tool: Tool, error: BaseException, told: str) -> types.CallToolResult:
+    """Return the answer for what a tool raised: what a server upstream sent as it came, else one text."""
+    error = innermost(error)
+    if isinstance(error, MCPToolError):
+        result = tool_result(tool, error.result)
+        if result.content:
+            return result.model_copy(update={"is_error": True})
+        text = text_result(told, is_error=True, structured=result.structured_content)
+        return text.model_copy(update={"meta": result.meta})
+    return text_result(told, is_error=True)
+
+
+def _result(tool: Tool, value: Any) -> types.CallToolResult:
+    if isinstance(value, types.CallToolResult):
+        return fit(value)
+    if isinstance(value, MCPResult):
+        given = {"content": value.content, "structuredContent": value.structured_content}
+        return types.CallToolResult.model_validate(sendable({**given, "_meta": value.meta or None}))
+    if isinstance(value, _CONTENT):
+        return fit(types.CallToolResult(content=[value]))
+    if isinstance(value, list | tuple) and value and all(isinstance(item, _CONTENT) for item in value):
+        return fit(types.CallToolResult(content=list(value)))
+    return _data_result(tool, value)
+
+
+def fit(result: _ResultT) -> _ResultT:
+    """Return a result of the protocol as any wire carries it; see `sendable`.
+
+    One half of a character would otherwise end the stream of its answer, and its client would wait.
+
+    Raises:
+        ToolCallError: For what is nested too deeply.
+    """
+    try:
+        return type(result).model_validate(sendable(result.model_dump(by_alias=True, warnings=False)))
+    except (ValueError, RecursionError) as exc:
+        raise ToolCallError("what was answered can't be sent: it is nested too deeply") from exc
+
+
+def text_result(text: str, *, is_error: bool = False, structured: Any = None) -> types.CallToolResult:
+    """Return one text, and the data that it tells of."""
+    return types.CallToolResult(
+        content=[types.TextContent(text=clean_text(text))], structured_content=structured, is_error=is_error
+    )
+
+
+def of_target(result: types.CallToolResult, tool: Tool) -> types.CallToolResult:
+    """Return a result of a call through the proxy, which tells what ran and with which hints."""
+    target = {"name": tool.name, "annotations": sendable(tool.annotations)}
+    return result.model_copy(update={"meta": {**(result.meta or {}), TARGET_META: target}})
+
+
+def wire_tool(tool: Tool) -> types.Tool:
+    """Return a tool as an entry of a list, without what no client could read.
+
+    One odd definition from somewhere else would otherwise make the whole list invalid.
+    """
+    entry = tool.to_mcp()
+    if (schema := entry.get("outputSchema")) is not None:
+        entry["outputSchema"] = served_output_schema(schema)
+    if not isinstance(tool.annotations.get("title"), str):  # clients show this one where there is no other
+        entry.setdefault("title", title_of(tool.name))
+    entry = sendable(entry)
+    try:
+        return types.Tool.model_validate(entry)
+    except ValueError:
+        for key in ("title", "annotations", "icons", "execution", "_meta"):
+            entry.pop(key, None)
+        return types.Tool.model_validate(entry)
+
+
+def _with_object(tool: Tool, result: types.CallToolResult) -> types.CallToolResult:
+    """Return a result whose structured content is an object, as the listed output schema promises."""
+    data = result.structured_content
+    if data is None or (isinstance(data, dict) and (_promises_object(tool) or set(data) == {RESULT})):
+        return result
+    return _wrapping(result, data)
+
+
+def _wrapping(result: types.CallToolResult, data: Any) -> types.CallToolResult:
+    """Return a result with data in the property that stands for it; FastMCP's client is told to unwrap it."""
+    meta = result.meta or {}
+    told = meta.get("fastmcp")
+    told = {**(told if isinstance(told, dict) else {}), "wrap_result": True}
+    return result.model_copy(update={"structured_content": {RESULT: data}, "meta": {**meta, "fastmcp": told}})
+
+
+def _promises_object(tool: Tool) -> bool:
+    return not tool.output_schema or is_object_schema(tool.output_schema)
+
+
+def _data_result(tool: Tool, value: Any) -> types.CallToolResult:
+    """Return data as text, and as data: an object, and where the tool tells what it returns, anything.
+
+    What isn't promised as a string may also come as JSON text.
+    """
+    text = encode_result(value)
+    result = types.CallToolResult(content=[types.TextContent(text=text)])
+    if _promises_object(tool):
+        is_object = isinstance(value, BaseModel | Mapping) or (
+            dataclasses.is_dataclass(value) and not isinstance(value, type)
+        )
+        # As the text says it: a model's own way to write dates, enums and numbers holds for both.
+        data = _decoded(text) if is_object or tool.output_schema else None
+        return result.model_copy(update={"structured_content": data}) if isinstance(data, dict) else result
+    kinds = (tool.output_schema or {}).get("type", "")
+    data = text if isinstance(value, str) and (not kinds or "string" in kinds) else _decoded(text)
+    # A function that is annotated `-> str`, and returns something else, keeps its promise by the text.
+    return _wrapping(result, text if kinds == "string" and not isinstance(data, str) else data)
+
+
+def _decoded(text: str) -> Any:
+    """Return what JSON text says; text that isn't JSON as it is."""
+    try:
+        return sendable(json.loads(text))
+    except (ValueError, RecursionError):
+        return text

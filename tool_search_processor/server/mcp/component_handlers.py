@@ -1,0 +1,154 @@
+"""Resources and prompts of the catalog, as MCP lists, reads and fills them."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import mcp_types as types
+
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.errors import ToolNotCallableError
+from tool_search_processor.server.mcp.call_results import fit
+from tool_search_processor.server.mcp.links import linked_contents, linked_messages
+from tool_search_processor.server.mcp.rules import SessionRules
+from tool_search_processor.session.tool_results import encode_result
+from tool_search_processor.transforms.transform import Kind
+from tool_search_processor.wire.plain import sendable
+
+_CONTENTS = (types.TextResourceContents, types.BlobResourceContents)
+_LISTED = (
+    *("uri", "uri_template", "name", "title", "description", "mime_type"),
+    *("arguments", "annotations", "metadata"),
+)
+_WireT = TypeVar("_WireT", types.Resource, types.ResourceTemplate, types.Prompt)
+_ComponentT = TypeVar("_ComponentT", Resource, ResourceTemplate, Prompt)
+
+
+def shown(components: Sequence[_ComponentT], rules: SessionRules, *, kind: Kind) -> list[_ComponentT]:
+    """Return what a session's rules leave on."""
+    return [component for component in components if rules.admits(component, kind=kind)]
+
+
+def listed_text(component: Resource | ResourceTemplate | Prompt) -> str:
+    """Return a text that is equal for what a client is listed as equal."""
+    return repr([getattr(component, attribute, None) for attribute in _LISTED])
+
+
+def wire_resource(resource: Resource) -> types.Resource:
+    """Return a resource as an entry of a list."""
+    return _wire(types.Resource, resource, {"uri": resource.uri, "mimeType": resource.mime_type})
+
+
+def wire_template(template: ResourceTemplate) -> types.ResourceTemplate:
+    """Return a resource template as an entry of a list."""
+    given = {"uriTemplate": template.uri_template, "mimeType": template.mime_type}
+    return _wire(types.ResourceTemplate, template, given)
+
+
+def wire_prompt(prompt: Prompt) -> types.Prompt:
+    """Return a prompt as an entry of a list."""
+    arguments = [
+        {
+            "name": argument.name,
+            "title": argument.title,
+            "description": argument.description,
+            "required": argument.required,
+        }
+        for argument in prompt.arguments
+    ]
+    return _wire(types.Prompt, prompt, {"arguments": arguments})
+
+
+async def read(component: Resource | ResourceTemplate, uri: str) -> types.ReadResourceResult:
+    """Return the content of a resource: contents of MCP, text, or bytes as a blob; one of them or several.
+
+    Raises:
+        ToolNotCallableError: When it is a definition only.
+    """
+    if component.read is None:
+        raise ToolNotCallableError(f"{uri} can't be read: it is a definition only")
+    content: Any = component.read(uri) if isinstance(component, ResourceTemplate) else component.read()
+    if inspect.isawaitable(content):
+        content = await content
+    meta = getattr(content, "meta", None)
+    if isinstance(content, types.ReadResourceResult):
+        content = content.contents
+    parts = content if isinstance(content, list | tuple) and content and _are_contents(content) else [content]
+    contents = [_content(part, uri, component.mime_type) for part in parts]
+    if len(contents) == 1:  # a transform may have changed the URI that a server calls it by
+        contents = [contents[0].model_copy(update={"uri": uri})]
+    else:
+        contents = [linked_contents(each, component) for each in contents]
+    return fit(types.ReadResourceResult(contents=contents, _meta=meta or None))
+
+
+async def render(prompt: Prompt, arguments: Mapping[str, str]) -> types.GetPromptResult:
+    """Return a prompt's messages: a result or messages of MCP as they are, or one text of the user.
+
+    Raises:
+        ToolNotCallableError: When it is a definition only.
+    """
+    if prompt.render is None:
+        raise ToolNotCallableError(f"{prompt.name} can't be filled in: it is a definition only")
+    given: Any = prompt.render(arguments)
+    if inspect.isawaitable(given):
+        given = await given
+    if isinstance(given, types.GetPromptResult):
+        messages = linked_messages(given.messages, prompt)
+        return fit(given.model_copy(update={"messages": messages}))
+    parts = given if isinstance(given, list | tuple) else [given]
+    messages = linked_messages(map(_message, parts), prompt)
+    meta = getattr(given, "meta", None) or None
+    return fit(types.GetPromptResult(description=prompt.description or None, messages=messages, _meta=meta))
+
+
+def _wire(kind: type[_WireT], component: Resource | ResourceTemplate | Prompt, own: dict[str, Any]) -> _WireT:
+    """Return an entry of a list, without annotations that no client could read."""
+    entry = {
+        "name": component.name,
+        "title": component.title,
+        "description": component.description or None,
+        **own,
+    }
+    passed_on = {key: sendable(component.metadata.get(key)) for key in ("_meta", "icons", "size")}
+    extra = {**passed_on, "annotations": sendable(component.annotations)}
+    try:
+        return kind.model_validate({**entry, **{key: value for key, value in extra.items() if value}})
+    except ValueError:
+        return kind.model_validate(entry)
+
+
+def _are_contents(parts: Sequence[Any]) -> bool:
+    return all(isinstance(part, _CONTENTS) or _is_wire_content(part) for part in parts)
+
+
+def _is_wire_content(part: Any) -> bool:
+    return isinstance(part, Mapping) and "uri" in part and ("text" in part or "blob" in part)
+
+
+def _content(
+    part: Any, uri: str, mime_type: str | None
+) -> types.TextResourceContents | types.BlobResourceContents:
+    if isinstance(part, _CONTENTS):
+        return part
+    if _is_wire_content(part):
+        kind = types.TextResourceContents if "text" in part else types.BlobResourceContents
+        return kind.model_validate(part)
+    if isinstance(part, bytes | bytearray):
+        blob = base64.b64encode(part).decode()
+        return types.BlobResourceContents(uri=uri, mime_type=mime_type, blob=blob)
+    return types.TextResourceContents(uri=uri, mime_type=mime_type, text=encode_result(part))
+
+
+def _message(part: Any) -> types.PromptMessage:
+    if isinstance(part, types.PromptMessage):
+        return part
+    if isinstance(part, Mapping) and "role" in part:
+        content = part.get("content")
+        if isinstance(content, str):
+            content = {"type": "text", "text": content}
+        return types.PromptMessage.model_validate({"role": part["role"], "content": content})
+    return types.PromptMessage(role="user", content=types.TextContent(text=encode_result(part)))

@@ -1,0 +1,346 @@
+"""The front over streamable HTTP: whose session a request belongs to, and how it is protected."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST
+from mcp_types.methods import parse_client_request
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from tool_search_processor.concurrency.once import Once
+from tool_search_processor.server.access import Caller
+from tool_search_processor.server.mcp.client_requests import REQUEST_KEY, of_http
+from tool_search_processor.server.mcp.greeting import greeting
+from tool_search_processor.server.mcp.rules import SessionRules, UserRules
+from tool_search_processor.server.mcp.sessions import Exchange, Session, SessionTable, SignedIds, Stream
+from tool_search_processor.server.mcp.tool_modes import Mode, mode_of
+from tool_search_processor.server.metrics import CONTENT_TYPE, ServerMetrics
+from tool_search_processor.server.protection import (
+    CALLER_KEY,
+    ASGIApp,
+    Message,
+    Protection,
+    Receive,
+    Scope,
+    Send,
+    read_body,
+    replay,
+)
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server
+
+_SESSION_HEADER = "mcp-session-id"
+_VERSION_HEADER = "mcp-protocol-version"
+_RESUMED_HEADER = b"last-event-id"
+_ERROR = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sessions:
+    """How sessions are kept: in a table of this process, in signed ids, or not at all."""
+
+    default_mode: Mode
+    table: SessionTable | None
+    signed: SignedIds | None
+    changed: Callable[[], object]
+    """Called when a session's rules have changed."""
+    users: UserRules | None
+    """The rules of users without a session; None where nobody is known."""
+    _warned: Once = field(default_factory=Once)
+
+    def begin(self, request: Request) -> Session:
+        """Return what a request without a session has, which becomes one if it is kept."""
+        mode = mode_of(request.headers, request.query_params, default=self.default_mode, warned=self._warned)
+        user = _user_of(request)
+        return Session(mode=mode, rules=self._rules(user), user=user)
+
+    def resume(self, request: Request, session_id: str) -> Session | None:
+        """Return the session of an id; None where there is none, or it is somebody else's."""
+        user = _user_of(request)
+        if self.table is not None:
+            return self.table.get(session_id, user=user)
+        mode = self.signed.read(session_id, user=user) if self.signed is not None else None
+        return Session(mode=mode, rules=self._rules(user), id=session_id, user=user) if mode else None
+
+    def keep(self, session: Session, session_id: str) -> None:
+        """Keep what a request began, for the requests that will bear this id."""
+        session.id = session_id
+        session.rules = SessionRules(holds_for="session", changed=self.changed)
+        if self.table is not None:
+            self.table.open(session)
+
+    def _rules(self, user: object) -> SessionRules:
+        """Return the rules of a request whose session, if it has one, this process doesn't keep."""
+        return SessionRules(holds_for=None) if self.users is None else self.users.of(user)
+
+
+class SessionEndpoint:
+    """Finds the session of each request, and hands it on to the SDK."""
+
+    def __init__(
+        self, manager: StreamableHTTPSessionManager, sessions: Sessions, *, closing: asyncio.Event
+    ) -> None:
+        """Take the SDK's part.
+
+        Args:
+            manager: Speaks the protocol.
+            sessions: Knows the sessions.
+            closing: Once it is set, streams that have no end are ended.
+        """
+        self._manager = manager
+        self._sessions = sessions
+        self._closing = closing
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope)
+        version = request.headers.get(_VERSION_HEADER)
+        session_id = request.headers.get(_SESSION_HEADER)
+        if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+            await self._serve(self._sessions.begin(request), request, receive, send)
+        elif self._sessions.table is None and request.method != "POST":
+            await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
+        elif session_id is None:
+            await self._begin(request, receive, send)
+        elif (session := self._sessions.resume(request, session_id)) is None:
+            await _refusal(404, "Session not found")(scope, receive, send)
+        elif self._sessions.table is None:
+            await self._serve(session, request, receive, send)
+        else:
+            await self._resume(session, self._sessions.table, request, receive, send)
+
+    async def _begin(self, request: Request, receive: Receive, send: Send) -> None:
+        session = self._sessions.begin(request)
+        given: str | None = None
+        body = await read_body(receive, limit=self._manager.max_request_body_size)
+        if body is None:
+            return
+        message = _decoded(body)
+        if message.get("method") == "initialize":
+            if not _is_handshake(message):  # the SDK would refuse it, and keep a session all the same
+                problem = "Invalid request parameters"
+                refusal = _refusal(400, problem, code=INVALID_PARAMS, request_id=message.get("id"))
+                await refusal(request.scope, receive, send)
+                return
+            if self._sessions.signed is not None:
+                given = session.id = self._sessions.signed.issue(session.mode, user=session.user)
+
+        async def send_and_keep(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < _ERROR:
+                if given is not None:
+                    header = (_SESSION_HEADER.encode(), given.encode())
+                    message = {**message, "headers": [*message.get("headers", ()), header]}
+                else:
+                    self._keep(session, message)
+            await send(message)
+
+        await self._serve(session, request, replay(body, receive), send_and_keep)
+
+    def _keep(self, session: Session, message: Message) -> None:
+        for name, value in message.get("headers", ()):
+            if name.lower() == _SESSION_HEADER.encode():
+                self._sessions.keep(session, value.decode("latin-1"))
+
+    async def _resume(
+        self, session: Session, table: SessionTable, request: Request, receive: Receive, send: Send
+    ) -> None:
+        async def send_and_close(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                is_ended = request.method == "DELETE" and message["status"] < _ERROR
+                if is_ended or message["status"] == 404:
+                    table.close(session)
+            await send(message)
+
+        with table.serving(session):
+            if request.method == "GET":
+                await self._stream(session, request, receive, send_and_close)
+            elif request.method == "POST":
+                await self._post(session, request, receive, send_and_close)
+            else:
+                await self._serve(session, request, receive, send_and_close)
+
+    async def _post(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
+        """Hand a message on, unless it bears the id of a request under way: one of both got no answer."""
+        body = await read_body(receive, limit=self._manager.max_request_body_size)
+        if body is None:
+            return
+        message = _decoded(body)
+        request_id = message.get("id") if "method" in message else None
+        if request_id is None:
+            await self._serve(session, request, replay(body, receive), send)
+            return
+        key = str(request_id)
+        while (earlier := session.exchanges.get(key)) is not None:
+            if not earlier.is_answered:
+                refusal = _refusal(400, "The id of a request that is still under way", request_id=request_id)
+                await refusal(request.scope, receive, send)
+                return
+            await earlier.over.wait()
+        exchange = session.exchanges[key] = Exchange()
+
+        async def send_and_note(message: Message) -> None:
+            is_last = message["type"] == "http.response.body" and not message.get("more_body", False)
+            exchange.is_answered = is_last
+            await send(message)
+
+        try:
+            await self._serve(session, request, replay(body, receive), send_and_note)
+        finally:
+            del session.exchanges[key]
+            exchange.over.set()
+
+    async def _stream(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
+        """Serve a stream without an end until the client leaves, or asks for another one in its place.
+
+        A client whose network was gone does so, long before it is noticed that its old one leads nowhere.
+        Streams also end when the server is told to stop.
+        """
+        # No event is kept to be sent again, and the SDK leaves a client that asks for one without an answer.
+        headers = request.scope["headers"]
+        request.scope["headers"] = [(name, value) for name, value in headers if name != _RESUMED_HEADER]
+        is_begun = is_complete = False
+        earlier, stream = session.stream, Stream()
+        session.stream = stream
+
+        async def receive_or_end() -> Message:
+            message: Message = {"type": "http.disconnect"}
+            async with anyio.create_task_group() as group:
+
+                async def wait_for(end: asyncio.Event) -> None:
+                    await end.wait()
+                    group.cancel_scope.cancel()
+
+                group.start_soon(wait_for, self._closing)
+                group.start_soon(wait_for, stream.ending)
+                message = await receive()
+                group.cancel_scope.cancel()
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal is_begun, is_complete
+            is_begun = True
+            is_complete = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        try:
+            if earlier is not None:
+                earlier.ending.set()
+                await earlier.over.wait()
+            await self._serve(session, request, receive_or_end, watched)
+        finally:
+            stream.over.set()
+        if is_begun and not is_complete and (self._closing.is_set() or stream.ending.is_set()):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _serve(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
+        served = request.scope[REQUEST_KEY] = of_http(request, session)
+        try:
+            await self._manager.handle_request(request.scope, receive, send)
+        finally:
+            served.presence.end()
+
+
+def http_app(
+    server: Server[Any],
+    sessions: Sessions,
+    *,
+    path: str,
+    closing: asyncio.Event,
+    metrics: ServerMetrics,
+    session_ttl_seconds: float,
+    max_sessions: int,
+    limits: dict[str, Any],
+) -> Starlette:
+    """Return the ASGI app: the endpoint, `/metrics` and a greeting at `/`, behind `Protection`.
+
+    Args:
+        server: The SDK's server.
+        sessions: Knows the sessions.
+        path: Where the endpoint is.
+        closing: Once it is set, streams that have no end are ended.
+        metrics: What `/metrics` shows.
+        session_ttl_seconds: How long a session may be idle.
+        max_sessions: The most that are kept at one time.
+        limits: What `Protection` takes.
+
+    Raises:
+        ConfigurationError: For a limit that can't work.
+    """
+    manager = StreamableHTTPSessionManager(
+        server,
+        stateless=sessions.table is None,
+        session_idle_timeout=None if sessions.table is None else session_ttl_seconds,
+        max_sessions=max_sessions,
+        **({"max_request_body_size": limits["max_body_bytes"]} if "max_body_bytes" in limits else {}),
+    )
+    endpoint: ASGIApp = SessionEndpoint(manager, sessions, closing=closing)
+    Protection(endpoint, **limits)  # complains now; the one that serves is made when the app starts
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with manager.run():
+            yield
+
+    async def show_metrics(_: Request) -> Response:
+        return Response(metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
+    app = Starlette(
+        routes=[
+            # Both, and no redirect, which would lead to whatever host a request names.
+            *(
+                Route(each, endpoint=endpoint, methods=["GET", "POST", "DELETE"])
+                for each in dict.fromkeys((path, f"{path.rstrip('/')}/"))
+            ),
+            Route("/metrics", show_metrics, methods=["GET"]),
+            Route("/", greeting(server.name, path=path), methods=["GET"]),
+        ],
+        middleware=[Middleware(Protection, **limits)],
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _user_of(request: Request) -> object:
+    caller: Caller | None = request.scope.get(CALLER_KEY)
+    return caller.user if caller else None
+
+
+def _decoded(body: bytes) -> Mapping[str, Any]:
+    """Return the message in a body; an empty one for what is none, which the SDK refuses."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _is_handshake(message: Mapping[str, Any]) -> bool:
+    """Tell whether a session can begin with a message of method `initialize`."""
+    try:
+        parse_client_request("initialize", LATEST_HANDSHAKE_VERSION, message.get("params"))
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _refusal(
+    status: int, problem: str, *, code: int = INVALID_REQUEST, request_id: object = None
+) -> Response:
+    """Return an error of the protocol."""
+    error = {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": problem}}
+    return Response(json.dumps(error), status_code=status, media_type="application/json")

@@ -1,0 +1,129 @@
+"""Code of the server's own around each call of a tool: audit, limits, and the like."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import mcp_types as types
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.server.mcp.call_results import fit, tool_result
+from tool_search_processor.session.tool_results import read_result
+from tool_search_processor.tools import Tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call that is about to be made: the tool has been found, and policy has admitted it.
+
+    ```python
+    async def no_nights(call: ToolCall, next: Any) -> Any:
+        if call.name == "create_issue" and call.context["headers"].get("x-shift") == "night":
+            raise ToolCallError("Issues are created by day: wait until morning.")
+        return await next(call)
+
+    server = ToolServer([create_issue], middleware=[no_nights])
+    ```
+    """
+
+    tool: Tool
+    arguments: Any
+    """As the client sent them, and not yet checked."""
+    context: Mapping[str, Any]
+    """The request's data, as the filter sees it: `user`, `headers`, `session_id`, `mode` …"""
+    through_proxy: bool
+    """Whether it came through the meta-tool that runs others."""
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.tool.name
+
+    def replace(self, **changes: Any) -> ToolCall:
+        """Return the call with something else in it, such as other arguments."""
+        return dataclasses.replace(self, **changes)
+
+
+class Next(Protocol):
+    """Makes a call, with what stands around it further in."""
+
+    def __call__(self, call: ToolCall = ..., /) -> Awaitable[types.CallToolResult]:
+        """Return what the client would be answered; a tool that fails raises nothing here."""
+        ...
+
+
+Middleware = Callable[[ToolCall, Next], Any]
+"""`async (call, next)`: returns what `await next(call)` returned, or something in its place.
+
+What it returns is answered as a tool's result is, and what it raises as a tool's failure.
+"""
+
+MiddlewareT = TypeVar("MiddlewareT", bound=Middleware)
+Run = Callable[[ToolCall], Awaitable[types.CallToolResult]]
+
+
+class Answered(Protocol):
+    """Returns the result of some work, or what its failure is answered with."""
+
+    async def __call__(
+        self, work: Coroutine[Any, Any, types.CallToolResult], tool: Tool, /, *, what: str
+    ) -> types.CallToolResult:
+        """Return it; `what` is what failed."""
+        ...
+
+
+def as_middleware(given: Iterable[Middleware]) -> tuple[Middleware, ...]:
+    """Return what stands around calls, the outermost first.
+
+    Raises:
+        ConfigurationError: Something of it can't be called.
+    """
+    if callable(given) or not isinstance(given, Iterable):
+        raise ConfigurationError(f"middleware is a list of functions, found {given!r:.80}: put it in a list")
+    found = tuple(given)
+    for each in found:
+        if not callable(each) or isinstance(each, type):
+            raise ConfigurationError(f"middleware is a function async (call, next), found {each!r:.80}")
+    return found
+
+
+def wrapped(run: Run, middleware: Iterable[Middleware], *, answered: Answered) -> Run:
+    """Return what makes a call with middleware around it.
+
+    Args:
+        run: Makes the call itself, and raises nothing.
+        middleware: The outermost first.
+        answered: Returns the result of some work, or what its failure is answered with.
+    """
+    for each in reversed(tuple(middleware)):
+        run = _around(run, each, answered)
+    return run
+
+
+def _around(run: Run, middleware: Middleware, answered: Answered) -> Run:
+    async def run_around(call: ToolCall) -> types.CallToolResult:
+        given: list[types.CallToolResult] = []
+
+        async def go_on(changed: ToolCall = call, /) -> types.CallToolResult:
+            given.append(await run(changed))
+            return given[-1]
+
+        async def work() -> types.CallToolResult:
+            value = middleware(call, go_on)
+            if inspect.isawaitable(value):
+                value = await value
+            if value is None:
+                raise TypeError("a middleware returned None: return what `await next(call)` returned")
+            if any(value is result for result in given):
+                return value  # type: ignore[no-any-return]  # it is one of the results
+            if isinstance(value, types.CallToolResult):
+                return fit(value)
+            return tool_result(call.tool, await read_result(value))
+
+        return await answered(work(), call.tool, what=f"a middleware around the tool {call.name!r}")
+
+    return run_around

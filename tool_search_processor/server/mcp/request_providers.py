@@ -1,0 +1,113 @@
+"""Providers that a function names anew for each request."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.concurrency.foreign_calls import is_no_failure
+from tool_search_processor.concurrency.shared_task import within
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.providers.changes import HeldTool
+from tool_search_processor.providers.functions import FunctionTools
+from tool_search_processor.providers.given import as_providers
+from tool_search_processor.providers.provider import (
+    Context,
+    Provider,
+    ToolProvider,
+    any_hides_resource,
+    components_of,
+    provider_name,
+    unlisted_resource_of,
+    warm_up_provider,
+)
+from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.transform import Kind
+
+logger = logging.getLogger(__name__)
+
+ProvidersFor = Callable[[Context], Any | Awaitable[Any]]
+
+
+class RequestProviders(Provider):
+    """Asks a function which providers a request has; one that fails doesn't take the others down."""
+
+    name = "providers_for"
+    limits_itself = True
+    """Each provider has its own time: one that hangs must not take away what the others have listed."""
+
+    def __init__(self, function: ProvidersFor, *, timeout_seconds: float | None) -> None:
+        """Take the function.
+
+        Args:
+            function: `(context) -> providers`, sync or async.
+            timeout_seconds: How long it may take, and then each provider; None waits for ever.
+
+        Raises:
+            ConfigurationError: When it can't be called.
+        """
+        if not callable(function):
+            raise ConfigurationError(
+                f"providers_for is a function (context) -> providers, found {function!r:.80}"
+            )
+        self._function = function
+        self._timeout_seconds = timeout_seconds
+        self._make = FunctionTools()
+
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return the tools of this request's providers, in the order in which they are named."""
+        listed = await self._all(context, "tool")
+        return [tool for tool in listed if not isinstance(tool, HeldTool)]
+
+    async def list_resources(self, context: Context) -> Sequence[Resource]:
+        """Return the resources of this request's providers."""
+        return await self._all(context, "resource")
+
+    async def list_resource_templates(self, context: Context) -> Sequence[ResourceTemplate]:
+        """Return the templates of resources of this request's providers."""
+        return await self._all(context, "resource_template")
+
+    async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
+        """Return a resource that one of this request's providers can read but doesn't list, or None."""
+        for provider in await self._providers(context):
+            found = await unlisted_resource_of(provider, uri, context)
+            if found is not None:
+                return found
+        return None
+
+    async def hides_resource(self, uri: str, context: Context) -> bool:
+        """Tell whether one of this request's providers hides a resource of this URI."""
+        return await any_hides_resource(await self._providers(context), uri, context)
+
+    async def list_prompts(self, context: Context) -> Sequence[Prompt]:
+        """Return the prompts of this request's providers."""
+        return await self._all(context, "prompt")
+
+    async def _all(self, context: Context, kind: Kind) -> list[Any]:
+        named = await self._providers(context)
+        lists = await asyncio.gather(*(self._list(each, context, kind) for each in named))
+        return [component for listed in lists for component in listed]
+
+    async def _providers(self, context: Context) -> Sequence[ToolProvider]:
+        return await within(self._named(context), self._timeout_seconds)
+
+    async def _named(self, context: Context) -> Sequence[ToolProvider]:
+        named = self._function(context)
+        return as_providers(await named if inspect.isawaitable(named) else named)
+
+    async def _list(self, provider: ToolProvider, context: Context, kind: Kind) -> Sequence[Any]:
+        try:
+            await warm_up_provider(provider)
+            work = components_of(provider, context, kind=kind, make=self._make)
+            return tuple(await within(work, self._timeout_seconds))
+        except BaseException as exc:  # foreign code: one that fails doesn't take the others down
+            if is_no_failure(exc):
+                raise
+            logger.warning(
+                "the provider %r failed to list for a request", provider_name(provider), exc_info=exc
+            )
+            return ()

@@ -1,0 +1,206 @@
+"""Tools switched off and on for one session or one user, from inside a tool or a hook."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Hashable
+from functools import partial
+from typing import Literal
+
+from cachetools import TTLCache
+
+from tool_search_processor.errors import ConfigurationError, ToolCallError
+from tool_search_processor.transforms.transform import Component, Kind
+from tool_search_processor.transforms.visibility import Visibility, VisibilityRule
+
+HoldsFor = Literal["session", "user"]
+"""What rules hold for: the session, or, where there is none, the user's next requests."""
+
+_NOBODYS = (
+    "tools can't be switched for this client, which has neither a session nor a user: let it begin a session "
+    "(protocol 2025-11-25 or earlier, and a server that keeps sessions), or give ToolServer an "
+    "authenticate=..., by which it knows its users"
+)
+_MOST_USERS = 10_000
+
+_KINDS: tuple[Kind, ...] = ("tool", "resource", "resource_template", "prompt")
+
+
+class SessionRules:
+    """What is switched off for one session and no other; the last rule that matches wins.
+
+    ```python
+    def focus_on(topic: str, run: ToolContext) -> str:
+        rules: SessionRules = run.context["session_rules"]
+        rules.enable(tags={topic}, only=True)
+        return f"Only {topic} is left, for this session."
+
+    server = ToolServer([create_issue, focus_on])
+    ```
+
+    Rules hold at once, in lists, searches and calls, and stand above the filter: what they switch off is
+    answered as if it were not there. Safe to change from any thread.
+
+    Where there is no session (protocol 2026-07-28), they hold for the authenticated user, for as long as an
+    idle session is kept, in this process. Where there is neither, setting one raises `ToolCallError`.
+
+    They are not access control: a client can begin another session. Whom a tool must be kept from is for
+    the filter to say.
+    """
+
+    def __init__(self, *, holds_for: HoldsFor | None, changed: Callable[[], object] | None = None) -> None:
+        """Begin without rules.
+
+        Args:
+            holds_for: What the rules will hold for; None where there is nothing.
+            changed: Called after each change.
+        """
+        self.holds_for = holds_for
+        self.changed = changed
+        self._rules: tuple[VisibilityRule, ...] = ()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def disable(
+        self,
+        *,
+        names: Collection[str] | None = None,
+        tags: Collection[str] | None = None,
+        namespaces: Collection[str] | None = None,
+        components: Collection[Kind] = _KINDS,
+    ) -> HoldsFor:
+        """Switch off what matches; see `Visibility` for the criteria. Returns what that holds for.
+
+        Raises:
+            ConfigurationError: Without a criterion, or for a single string in place of a collection.
+            ToolCallError: There is neither a session nor a user that it could hold for.
+        """
+        return self._add(enabled=False, names=names, tags=tags, namespaces=namespaces, components=components)
+
+    def enable(
+        self,
+        *,
+        names: Collection[str] | None = None,
+        tags: Collection[str] | None = None,
+        namespaces: Collection[str] | None = None,
+        components: Collection[Kind] = _KINDS,
+        only: bool = False,
+    ) -> HoldsFor:
+        """Switch what matches on again; see `Visibility` for the criteria. Returns what that holds for.
+
+        Args:
+            names: Names that match, with wildcards.
+            tags: Something matches with any of these.
+            namespaces: Something matches that is in any of these.
+            components: Which kinds the rule is about.
+            only: Everything else is switched off.
+
+        Raises:
+            ConfigurationError: Without a criterion, or for a single string in place of a collection.
+            ToolCallError: There is neither a session nor a user that it could hold for.
+        """
+        return self._add(
+            enabled=True, names=names, tags=tags, namespaces=namespaces, components=components, only=only
+        )
+
+    def reset(self) -> HoldsFor:
+        """Forget every rule. Returns what that holds for.
+
+        Raises:
+            ToolCallError: There is neither a session nor a user that it could hold for.
+        """
+        holds_for = self._held()
+        with self._lock:
+            self._rules = ()
+        return self._told(holds_for)
+
+    def admits(self, component: Component, *, kind: Kind = "tool") -> bool:
+        """Return True if something is switched on."""
+        visible = True
+        for rule in self._rules:
+            visible = rule.decide(component, kind=kind, visible=visible)
+        return visible
+
+    def _add(
+        self,
+        *,
+        enabled: bool,
+        names: Collection[str] | None,
+        tags: Collection[str] | None,
+        namespaces: Collection[str] | None,
+        components: Collection[Kind],
+        only: bool = False,
+    ) -> HoldsFor:
+        if names is None and tags is None and namespaces is None:
+            raise ConfigurationError("a session rule needs names, tags or namespaces: say what it is about")
+        made = Visibility(
+            enabled, names=names, tags=tags, namespaces=namespaces, only=only, components=components
+        )
+        holds_for = self._held()
+        with self._lock:
+            # A rule that is given again moves to the end, so that a tool that sets one at each call
+            # doesn't make a longer list of them each time.
+            kept = tuple(rule for rule in self._rules if rule not in made.rules)
+            self._rules = (*kept, *made.rules)
+        return self._told(holds_for)
+
+    def _held(self) -> HoldsFor:
+        if self.holds_for is None:
+            raise ToolCallError(_NOBODYS)
+        return self.holds_for
+
+    def _told(self, holds_for: HoldsFor) -> HoldsFor:
+        if self.changed is not None:
+            self.changed()
+        return holds_for
+
+
+class UserRules:
+    """The rules of each user whose requests have no session, until the user has been idle for too long."""
+
+    def __init__(
+        self, ttl_seconds: float, *, changed: Callable[[], object], clock: Callable[[], float]
+    ) -> None:
+        """Begin without rules.
+
+        Args:
+            ttl_seconds: How long a user may be idle.
+            changed: Called after each change of a rule.
+            clock: What that is measured on, in seconds.
+        """
+        self._changed = changed
+        self._kept: TTLCache[Hashable, tuple[object, SessionRules]] = TTLCache(
+            _MOST_USERS, ttl_seconds, timer=clock
+        )
+        self._lock = threading.Lock()
+
+    def of(self, user: object) -> SessionRules:
+        """Return the rules of a user; equal users have the same."""
+        with self._lock:
+            owner, rules = self._kept.get(_key(user), (None, None))
+        if rules is None or owner != user:
+            rules = SessionRules(holds_for="user")
+            rules.changed = partial(self._change, user, rules)
+        self._keep(user, rules)
+        return rules
+
+    def _change(self, user: object, rules: SessionRules) -> None:
+        # What a long call sets at its end holds, however long the user was idle meanwhile.
+        self._keep(user, rules)
+        self._changed()
+
+    def _keep(self, user: object, rules: SessionRules) -> None:
+        """Keep a user's rules for the whole time from now on."""
+        with self._lock:
+            self._kept[_key(user)] = user, rules
+
+
+def _key(user: object) -> Hashable:
+    """Return what a user is found by: the claims of a token, say, have no hash."""
+    try:
+        hash(user)
+    except TypeError:
+        return repr(user)
+    return user

@@ -1,0 +1,337 @@
+"""`ToolServer`: a catalog over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tool_search_processor import meta_tools
+from tool_search_processor._version import __version__
+from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.drift import OnChange
+from tool_search_processor.catalog.request_view import CatalogView
+from tool_search_processor.policy.filters import Filter
+from tool_search_processor.providers.given import ToolSource
+from tool_search_processor.search.strategies import Strategy
+from tool_search_processor.server.access import Access, TokenCheck
+from tool_search_processor.server.hosts import LOOPBACK
+from tool_search_processor.server.mcp.client_requests import FrontRequest
+from tool_search_processor.server.mcp.handlers import FrontHandlers, ProtocolServer
+from tool_search_processor.server.mcp.hub import Hub
+from tool_search_processor.server.mcp.middleware import Middleware
+from tool_search_processor.server.mcp.registry import Registry, as_sources
+from tool_search_processor.server.mcp.request_providers import ProvidersFor, RequestProviders
+from tool_search_processor.server.mcp.rules import SessionRules, UserRules
+from tool_search_processor.server.mcp.running import Runner
+from tool_search_processor.server.mcp.server_options import FrontOptions, ResultFormat, meta_tool_names
+from tool_search_processor.server.mcp.sessions import (
+    MAX_SESSIONS,
+    SESSION_TTL_SECONDS,
+    Session,
+    SessionTable,
+    check_limits,
+    signed_ids,
+)
+from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, is_on_demand, mode_by_code
+from tool_search_processor.server.mcp.tool_view import ListedNames, ToolView
+from tool_search_processor.tools import Tool
+from tool_search_processor.transforms.transform import Transform
+from tool_search_processor.wire.checks import as_names
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from tool_search_processor.server.mcp.http import Sessions
+    from tool_search_processor.server.metrics import ServerMetrics
+
+logger = logging.getLogger(__name__)
+
+
+class ToolServer(Registry, Runner):
+    """Serves tools to MCP clients: listed, or found by search and run through a proxy.
+
+    ```python
+    server = ToolServer([create_issue, list_issues])          # listed
+    server.register_on_demand_tool(close_issue, "resolve")    # found by search only
+    asyncio.run(server.run_stdio())
+    ```
+
+    A client sees the two meta-tools, `search_tools` and `call_tool`, where there is something to find.
+    In mode `normal` that is what is on demand; in mode `discovery` nothing is listed but the meta-tools and
+    what is `always_visible`, and everything else can be found. Hiding a tool is not access control: whoever
+    knows its name can call it, unless the `filter` says no. A tool that the filter denies is answered as if
+    it were not there. Nor is a `requires_approval` asked about here, as an `Agent` does: clients ask their
+    users themselves.
+
+    A parameter annotated `ToolContext` tells a tool of its request: its `context` holds `user`, `headers`,
+    `session_id`, `mode`, `session_rules` (a `SessionRules`, which switches tools off for this session alone),
+    `report_progress(progress, total, message)`, `log(level, data)`, and the SDK's own context, `mcp`.
+
+    What a tool raises is logged, and told to its client unless `mask_error_details` leaves it to the log.
+    """
+
+    def __init__(
+        self,
+        tools: ToolSource = (),
+        *,
+        name: str = "tool-search",
+        mode: Mode = "normal",
+        mode_for: ModeFor | None = None,
+        search_tool_name: str = "search_tools",
+        call_tool_name: str = "call_tool",
+        search: Strategy = "bm25",
+        top_k: int = 5,
+        result_format: ResultFormat = "json",
+        search_when_empty: bool = False,
+        always_visible: str | Iterable[str] = (),
+        filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
+        filter_timeout_seconds: float | None = None,
+        mask_error_details: bool = False,
+        transforms: Iterable[Transform] = (),
+        middleware: Iterable[Middleware] = (),
+        providers_for: ProvidersFor | None = None,
+        provider_timeout_seconds: float | None = 30.0,
+        on_change: OnChange = "warn",
+        authenticate: TokenCheck | None = None,
+        keep_sessions: bool = True,
+        session_ttl_seconds: float = SESSION_TTL_SECONDS,
+        max_sessions: int = MAX_SESSIONS,
+        session_secret: str | bytes | None = None,
+        instructions: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Take what is served, and how.
+
+        Args:
+            tools: A list of tools, functions and providers, mixed freely; a mapping; a `Catalog`, whose
+                resources and prompts are served, too; or a function `(context) -> tools`.
+            name: What clients are told the server is called.
+            mode: What clients are listed that don't ask for a mode, by the header
+                `X-MCP-Tool-Mode: discovery` or by the query `?tool_mode=discovery`; a value that is not a
+                mode is taken for this one, with a warning. A session keeps the mode that it began with, but
+                for a single request with the value `force` (discovery), or `force-normal`.
+            mode_for: `(context) -> mode` of one request, sync or async, such as by its user's role; None
+                leaves what the client asked for, which is the context's `mode`.
+            search_tool_name: The name of the tool that searches.
+            call_tool_name: The name of the tool that runs another.
+            search: How tools are searched; see `Catalog`.
+            top_k: Results of a search unless it says otherwise, from 1 to 100.
+            result_format: How a search answers: "json", all of it as text; "markdown", short text, with the
+                same structured content; "mcp", each result as an entry of `tools/list` (`inputSchema`,
+                `outputSchema`, `annotations` …), with `score`, `namespace` and `tags` in its `_meta`.
+            search_when_empty: Whether `discovery` lists the meta-tools even while there is nothing to find:
+                for providers that may come later, and clients that list once.
+            always_visible: Names or tags of tools that every mode lists, beside the meta-tools; searches
+                leave out what is listed.
+            filter: Who may find (phase `search`), be listed (`active`) and call (`load` and `active`) which
+                tool. Its `request.context` holds `user`, `headers`, `session_id`, `mode` and
+                `session_rules`; what it raises denies. Resources and prompts are not asked about: let
+                `providers_for` give each user its own.
+            filter_timeout_seconds: How long an awaitable of the filter may take before it denies.
+            mask_error_details: Whether clients are told that a tool, a resource or a prompt failed, but not
+                what it raised. What is meant for them they read all the same: `ToolCallError` and its like,
+                `MCPError`, wrong arguments, and what a server upstream answers.
+            transforms: What everything that is served goes through, what is registered later, too, the first
+                one innermost; see `Catalog`.
+            middleware: What stands around each call of a tool, for audit and limits, say, the first one
+                outermost: `async (call, next)` returns what `await next(call)` returned, or something in its
+                place; what it raises is answered as a tool's failure. `call` has `name`, `tool`, `arguments`
+                and the request's `context`. A call through the proxy is one call, the target's.
+            providers_for: `(context) -> providers` of one request, beside the tools that all have.
+            provider_timeout_seconds: How long a provider may take to list its tools; see `Catalog`.
+            on_change: What becomes of a foreign tool whose definition changes; see `Catalog`.
+            authenticate: The bearer token that HTTP clients need, or a function (sync or async) from a
+                token to its user, None for nobody's. Users that compare equal own one another's sessions.
+            keep_sessions: Whether HTTP clients get a session; without one, each request is read by itself,
+                and session rules hold for the user.
+            session_ttl_seconds: How long a session may be idle, and a user without one.
+            max_sessions: The most sessions that this process keeps; while there are so many, a client that
+                would begin one more is refused (503).
+            session_secret: Signs session ids, which then carry their mode: any worker with the same secret
+                can serve them, none keeps anything, and they end `session_ttl_seconds` after they began. A
+                user's `repr` has to be the same in all of them.
+            instructions: What clients are told the server is for; by default, that tools can be searched.
+            clock: Returns the time in seconds, by which sessions end.
+
+        Raises:
+            ConfigurationError: For an option that can't work; says what to do.
+            DuplicateToolError: When two tools have one name.
+            ReservedToolNameError: When a tool bears a meta-tool's name.
+        """
+        self.options = FrontOptions(
+            names=meta_tool_names(search=search_tool_name, call=call_tool_name),
+            mode=mode,
+            mode_for=mode_for,
+            filter=filter,
+            filter_timeout_seconds=filter_timeout_seconds,
+            top_k=top_k,
+            result_format=result_format,
+            takes_pattern=search == "regex",
+            search_when_empty=search_when_empty,
+            always_visible=as_names(always_visible, what="always_visible"),
+            mask_error_details=mask_error_details,
+        )
+        self._clock = clock
+        self._session_ttl_seconds = session_ttl_seconds
+        self._max_sessions = max_sessions
+        self._keeps_sessions = keep_sessions
+        check_limits(ttl_seconds=session_ttl_seconds, most=max_sessions)
+        self._signed_ids = signed_ids(
+            session_secret, ttl_seconds=session_ttl_seconds, keep_sessions=keep_sessions, clock=clock
+        )
+        Access(authenticate, option="authenticate")  # complains of what can't check a token
+        self._token = authenticate
+        super().__init__(middleware)
+        sources: list[Any] = [*as_sources(tools), self._registered]
+        # Under a filter whatever there is, or else the text would tell that something is hidden.
+        is_searched = (
+            mode == "discovery"
+            or filter is not None
+            or any(isinstance(source, Tool) and is_on_demand(source) for source in sources)
+        )
+        if instructions is None and is_searched:
+            instructions = meta_tools.instruction_text(self.options.names)
+        if providers_for is not None:
+            sources.append(RequestProviders(providers_for, timeout_seconds=provider_timeout_seconds))
+        self.catalog = Catalog(
+            sources,
+            transforms=transforms,
+            search=search,
+            reserved_names=self.options.names.options,
+            provider_timeout_seconds=provider_timeout_seconds,
+            on_change=on_change,
+            name=name,
+        )
+        self._note_given()
+        self._listed_names = ListedNames(self.options.always_visible)
+        self._hubs: set[Hub] = set()
+        self.metrics: ServerMetrics | None = None
+        """Figures of the searches and calls, once there is an HTTP app that shows them."""
+        self._closing = asyncio.Event()
+        self._handlers = FrontHandlers(self.view, catalog=self.catalog, mask_error_details=mask_error_details)
+        self.lowlevel = ProtocolServer(
+            name,
+            version=__version__,
+            handlers=self._handlers,
+            lifespan=self._lifespan,
+            instructions=instructions,
+            tells_changes=self._has_table,
+        )
+        """The SDK's server: what `mcp.Client(server.lowlevel)` connects to in memory."""
+
+    def notify_changed(self) -> None:
+        """Have each client's list looked at, and tell those whose list has changed; from any thread.
+
+        The server sees for itself what is registered, what a session's rules switch, and, within a second,
+        that a provider's version has moved. What changes otherwise, such as a policy, has to be told.
+        """
+        for hub in tuple(self._hubs):
+            hub.changed()
+
+    async def view(self, request: FrontRequest) -> ToolView:
+        """Return the tools as a request sees them."""
+        if (mode_for := self.options.mode_for) is not None:
+            mode = await mode_by_code(mode_for, request.context, default=request.mode)
+            request = replace(request, own_mode=mode)
+        catalog = await self.catalog.view(request.context)
+        return ToolView(
+            request=request,
+            catalog=catalog,
+            options=self.options,
+            listed_names=self._listed_names,
+            metrics=self.metrics,
+            middleware=self._middleware,
+        )
+
+    def warn_of_missing(self, view: CatalogView) -> None:
+        """Log what is `always_visible`, and neither a tool's name nor a tag, once all tools are known."""
+        for word in self._listed_names.missing(view):
+            logger.warning("no tool is named or tagged %r, which is always_visible", word)
+
+    def http_app(self, *, path: str = "/mcp", **limits: Any) -> Starlette:
+        """Return an ASGI app with a lifespan, for a server of your own; `aclose` is yours, too.
+
+        Beside the endpoint it has `/metrics`: figures of the searches and calls, as Prometheus reads them;
+        and `/`, which tells a person where the endpoint is.
+        An app that mounts it has to enter its `router.lifespan_context(app)`: mounting alone starts nothing.
+
+        Args:
+            path: Where the endpoint is.
+            limits: What `Protection` takes. Only clients that call the host by a loopback name are
+                served, unless `allowed_hosts` says otherwise.
+
+        Raises:
+            ConfigurationError: For a limit that can't work.
+        """
+        from tool_search_processor.server.mcp.http import http_app
+        from tool_search_processor.server.metrics import ServerMetrics
+
+        self.metrics = self.metrics or ServerMetrics()
+        self._closing = asyncio.Event()
+        return http_app(
+            self.lowlevel,
+            self._sessions(),
+            path=path,
+            closing=self._closing,
+            metrics=self.metrics,
+            session_ttl_seconds=self._session_ttl_seconds,
+            max_sessions=self._max_sessions,
+            limits={"allowed_hosts": LOOPBACK, "open_paths": ("/",), **limits, "token": self._token},
+        )
+
+    def end_streams(self) -> None:
+        """End the streams that have no end, so that a server of your own can stop at once."""
+        self._closing.set()
+        for hub in tuple(self._hubs):
+            hub.close()
+
+    async def aclose(self) -> None:
+        """Close the providers.
+
+        Raises:
+            ExceptionGroup: What the failing ones raised.
+        """
+        await self.catalog.aclose()
+
+    def _sessions(self) -> Sessions:
+        from tool_search_processor.server.mcp.http import Sessions
+
+        return Sessions(
+            default_mode=self.options.mode,
+            table=SessionTable(self._session_ttl_seconds, ended=self._forget, clock=self._clock)
+            if self._has_table
+            else None,
+            signed=self._signed_ids,
+            changed=self.notify_changed,
+            users=None
+            if self._token is None
+            else UserRules(self._session_ttl_seconds, changed=self.notify_changed, clock=self._clock),
+        )
+
+    @property
+    def _has_table(self) -> bool:
+        """Whether HTTP clients get sessions that this process keeps."""
+        return self._keeps_sessions and self._signed_ids is None
+
+    def _forget(self, session: Session) -> None:
+        for hub in tuple(self._hubs):
+            hub.forget(session)
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Any) -> AsyncIterator[Hub]:
+        """Run a hub for one connection, or for one HTTP app."""
+        rules = SessionRules(holds_for="session", changed=self.notify_changed)
+        session = Session(mode=self.options.mode, rules=rules, id=uuid.uuid4().hex)
+        hub = Hub(session, mark=self._handlers.mark, version=self.catalog.marks)
+        async with hub.running():
+            self._hubs.add(hub)
+            try:
+                yield hub
+            finally:
+                self._hubs.discard(hub)

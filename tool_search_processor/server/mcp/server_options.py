@@ -1,0 +1,85 @@
+"""A front's options, checked as a whole before anything is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
+from tool_search_processor.meta_tools import MetaToolNames
+from tool_search_processor.policy.filters import Filter, require_filter
+from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, check_mode
+from tool_search_processor.tools import Tool
+from tool_search_processor.tools.tool_names import is_tool_name
+
+ResultFormat = Literal["json", "markdown", "mcp"]
+"""How a search's answer reads; see `ToolServer`."""
+
+MAX_LIMIT = 100
+"""The most results of one answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontOptions:
+    """What a front was asked to do; see `ToolServer` for each option's meaning."""
+
+    names: MetaToolNames
+    mode: Mode
+    mode_for: ModeFor | None
+    filter: Filter | None
+    filter_timeout_seconds: float | None
+    top_k: int
+    result_format: ResultFormat
+    takes_pattern: bool
+    search_when_empty: bool
+    always_visible: tuple[str, ...]
+    mask_error_details: bool
+
+    def __post_init__(self) -> None:
+        """Refuse what can't work.
+
+        Raises:
+            ConfigurationError: Says what was found and what to do.
+        """
+        check_mode(self.mode)
+        if self.mode_for is not None and not callable(self.mode_for):
+            raise ConfigurationError(f"mode_for is a function (context) -> mode, found {self.mode_for!r:.80}")
+        if self.result_format not in get_args(ResultFormat):
+            raise ConfigurationError(
+                f"result_format is 'json', 'markdown' or 'mcp', found {self.result_format!r:.80}"
+            )
+        if (
+            isinstance(self.top_k, bool)
+            or not isinstance(self.top_k, int)
+            or not 1 <= self.top_k <= MAX_LIMIT
+        ):
+            raise ConfigurationError(f"top_k is a whole number from 1 to {MAX_LIMIT}, found {self.top_k!r}")
+        require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
+        for name in self.names.present:
+            if not isinstance(name, str) or not is_tool_name(name):
+                raise ConfigurationError(
+                    f"a meta-tool can't be named {name!r}: use 1 to 64 of the characters A-Z a-z 0-9 _ -"
+                )
+        if self.names.search == self.names.call:
+            raise ConfigurationError(
+                f"search_tool_name and call_tool_name need different names, found {self.names.search!r} twice"
+            )
+
+    def check_free(self, tool: Tool) -> None:
+        """Refuse a tool that bears a meta-tool's name.
+
+        Raises:
+            ReservedToolNameError: When it does.
+        """
+        if tool.name in self.names.present:
+            raise ReservedToolNameError(
+                f"the tool {tool.name!r} bears a meta-tool's name: rename it, or change search_tool_name or "
+                "call_tool_name"
+            )
+
+
+def meta_tool_names(*, search: str, call: str) -> MetaToolNames:
+    """Return the names of the two meta-tools."""
+    return MetaToolNames(
+        mode="call", search=search, call=call, load="load_tool", unload="unload_tool", allow_unload=False
+    )

@@ -1,0 +1,165 @@
+"""Answers to `tools/call`: of a meta-tool, of a listed tool, and of one that isn't listed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import mcp_types as types
+
+from tool_search_processor import meta_tools, telemetry
+from tool_search_processor.concurrency.foreign_calls import is_cancelled, is_no_failure
+from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.policy.filters import Admission
+from tool_search_processor.server.mcp import meta_tool_definitions, searching
+from tool_search_processor.server.mcp.call_failures import failure_text
+from tool_search_processor.server.mcp.call_results import error_result, of_target, text_result, tool_result
+from tool_search_processor.server.mcp.middleware import ToolCall, wrapped
+from tool_search_processor.server.mcp.paging import PAGE_SIZE
+from tool_search_processor.server.mcp.tool_view import ToolView
+from tool_search_processor.session.tool_results import encode_result, error_text, read_result
+from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.tools.near_names import meant_name
+
+logger = logging.getLogger(__name__)
+
+_OVER_MCP = "mcp"
+"""What figures call the mode of a search over the protocol, whose index ranks as it is."""
+
+
+@dataclass(frozen=True)
+class FrontCalls:
+    """Answers the calls of one request."""
+
+    view: ToolView
+
+    def meta_tools(self) -> list[Tool]:
+        """Return the two meta-tools, as they are listed for this request."""
+        options = self.view.options
+        inventory, tags = self.view.inventory()
+        return [
+            meta_tool_definitions.search_tool(
+                options.names,
+                inventory=inventory,
+                takes_pattern=options.takes_pattern,
+                default_limit=options.top_k,
+                tags=tags,
+                result_format=options.result_format,
+            ),
+            meta_tool_definitions.call_tool(options.names),
+        ]
+
+    async def list_tools(self) -> list[Tool]:
+        """Return what this request is listed; meta-tools only where there is something to find."""
+        with self.view.admission() as admission:
+            tools = await self.view.list_tools(admission)
+            is_searched = self.view.is_always_searched or await self.view.has_findable(admission)
+        if not is_searched:
+            return tools
+        # On the first page, for clients that ask for no other.
+        return [*tools, *self.meta_tools()] if len(tools) < PAGE_SIZE - 1 else [*self.meta_tools(), *tools]
+
+    async def answer(
+        self, name: str, arguments: Mapping[str, Any] | None, context: ToolContext
+    ) -> types.CallToolResult:
+        """Answer a call; of a tool that is unknown, hidden or denied, with one sentence for all three."""
+        given = arguments or {}
+        names = self.view.options.names
+        if name in names.present:
+            return await self._of_meta_tool(name, given, context)
+        with self.view.admission() as admission:
+            tool = await self.view.meant(name, admission)
+            meta = meant_name(name, names.present) if tool is None else None
+            if tool is None and meta is None:
+                return await self._missing(name, admission)
+        if tool is None:
+            return await self._of_meta_tool(meta, given, context)
+        return await self._run(tool, given, context)
+
+    async def _of_meta_tool(
+        self, name: str | None, arguments: Mapping[str, Any], context: ToolContext
+    ) -> types.CallToolResult:
+        if name == self.view.options.names.search:
+            return await self._search(arguments)
+        return await self._call(arguments, context)
+
+    async def _search(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        metrics, started = self.view.metrics, time.perf_counter()
+        try:
+            answer = await searching.search(self.view, arguments)
+        except BaseException as exc:  # an index is anybody's code; what fails there is for the log
+            if is_no_failure(exc):
+                raise
+            logger.warning("a search failed", exc_info=True)
+            if metrics is not None:
+                metrics.failed(_OVER_MCP)
+            return text_result(meta_tool_definitions.SEARCH_FAILED, is_error=True)
+        if metrics is not None and answer.top_score is not None:
+            seconds = time.perf_counter() - started
+            metrics.found(_OVER_MCP, seconds=seconds, hits=len(answer.tools), top_score=answer.top_score)
+        if self.view.options.result_format == "markdown":
+            text = meta_tool_definitions.markdown(answer.content, answer.tools)
+        else:
+            text = encode_result(answer.content)
+        return text_result(text, structured=json.loads(encode_result(answer.content)))
+
+    async def _call(self, arguments: Mapping[str, Any], context: ToolContext) -> types.CallToolResult:
+        name, given = meta_tools.read_call(arguments)
+        names = self.view.options.names
+        with self.view.admission() as admission:
+            tool = None if name in names.present else await self.view.meant(name, admission)
+            if tool is None and meant_name(name, names.present) is not None:
+                refused = meta_tools.meta_tool_refused_text(name, names=names)
+                return text_result(f"Error: {refused}", is_error=True)
+            if tool is None:
+                return await self._missing(name, admission)
+        return of_target(await self._run(tool, given, context, through_proxy=True), tool)
+
+    async def _missing(self, name: str, admission: Admission) -> types.CallToolResult:
+        """Return a result for a tool that isn't there: a model reads results, but not protocol errors."""
+        return text_result(f"Error: {await self.view.missing_text(name, admission)}", is_error=True)
+
+    async def _run(
+        self, tool: Tool, arguments: Any, context: ToolContext, *, through_proxy: bool = False
+    ) -> types.CallToolResult:
+        call = ToolCall(tool=tool, arguments=arguments, context=context.context, through_proxy=through_proxy)
+        run = wrapped(partial(self._result, context), self.view.middleware, answered=self._answered)
+        result = await run(call)
+        if self.view.metrics is not None:
+            self.view.metrics.called(failed=bool(result.is_error))
+        return result
+
+    async def _result(self, context: ToolContext, call: ToolCall) -> types.CallToolResult:
+        tool = call.tool
+
+        async def work() -> types.CallToolResult:
+            with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
+                return tool_result(tool, await read_result(await tool.call(call.arguments, context)))
+
+        return await self._answered(work(), tool, what=f"the tool {tool.name!r}")
+
+    async def _answered(
+        self, work: Coroutine[Any, Any, types.CallToolResult], tool: Tool, /, *, what: str
+    ) -> types.CallToolResult:
+        """Return the result of some work; what it raises is an answer, not a failure of the protocol."""
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if is_cancelled():
+                raise
+            return text_result(f"Error: {tool.name} was cancelled before it answered.", is_error=True)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - foreign code; it is logged
+            if isinstance(exc, ToolArgumentsError) and not exc.ran:
+                # A client that found it by search may have seen its parameters, or cut them away.
+                answer = meta_tools.invalid_arguments_answer(tool, problem=error_text(exc), loaded=False)
+                return text_result(encode_result(answer), is_error=True)
+            told = failure_text(exc, what=what, is_masked=self.view.options.mask_error_details)
+            return error_result(tool, exc, told)

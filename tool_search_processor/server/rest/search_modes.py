@@ -1,0 +1,209 @@
+"""Search by words, by meaning or by both, over one index that holds each document once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tool_search_processor import telemetry
+from tool_search_processor.catalog import Catalog, CatalogView
+from tool_search_processor.catalog.finding import Ranked
+from tool_search_processor.catalog.indexes import IndexPool
+from tool_search_processor.catalog.queries import rank_query
+from tool_search_processor.catalog.toolsets import has_any_label
+from tool_search_processor.policy.filters import Admission
+from tool_search_processor.search.lists import ListName, SearchMode
+from tool_search_processor.search.strategies import Strategy
+from tool_search_processor.tools import Tool
+
+Ranking = Literal["score", "hybrid", "fts", "vector"]
+"""What people may rank by: the index's own score, or a search mode."""
+
+K = 60
+"""Of reciprocal rank fusion: the greater, the less first places count."""
+
+_LISTS: Mapping[SearchMode, tuple[ListName, ...]] = {
+    "fts": ("fts",),
+    "vector": ("vector",),
+    "hybrid": ("fts", "vector"),
+}
+# Of lists that are fused. Twice the greatest limit, whatever the limit is, so that a greater one only makes
+# the answer longer.
+_DEPTH = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One tool that a search found."""
+
+    tool: Tool
+    score: float = 0.0
+    """See `fuse`; of `ModeSearch.judge`, how well it fits."""
+    fts_rank: int | None = None
+    """1-based place in the list by words, among what the caller may find."""
+    vector_rank: int | None = None
+    """1-based place in the list by meaning, among what the caller may find."""
+    matched: tuple[str, ...] = ()
+    fit: float = 0.0
+    """The better of its lists' own scores, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked of a search, beside its words."""
+
+    limit: int
+    tags: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+
+
+class ModeSearch:
+    """Searches a catalog in the modes that its index has lists for.
+
+    An index of two lists (`"hybrid"`) has all three modes, `"vector"` that one, any other `"fts"` alone.
+    """
+
+    def __init__(self, catalog: Catalog, search: Strategy) -> None:
+        """Search with the catalog's own index where it is of this strategy, or else with one more.
+
+        Raises:
+            ConfigurationError: For an unknown strategy.
+            ImportError: When the strategy needs an extra that is not installed.
+        """
+        self.catalog = catalog
+        own = catalog.indexes
+        self._whole = own if own.strategy is search or own.strategy == search else IndexPool(search)
+        self.modes = self._whole.modes
+        self.default_mode: SearchMode = self.modes[-1]
+        self.rankings: tuple[Ranking, ...] = (
+            ("score", *self.modes[::-1]) if len(self.modes) > 1 else ("score",)
+        )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether what is built in the background is there."""
+        return bool(getattr(self._whole.shared_index, "ready", True))
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether tools are embedded."""
+        return "vector" in self._whole.lists
+
+    async def prepare(self) -> None:
+        """Bring the index up to date, so that the first search needn't."""
+        view = await self.catalog.view()
+        await self._whole.prepare(view.shared)
+
+    async def find(
+        self, view: CatalogView, query: str, *, mode: SearchMode, wanted: Wanted, admission: Admission
+    ) -> list[Found]:
+        """Return the best tools that may be found, best first.
+
+        Each list is fetched deeper than the limit, or a tool that both hold further down would be missed.
+        """
+        asked = {telemetry.QUERIES: 1, telemetry.QUERY_LENGTH: len(query), "tool_search.mode": mode}
+        with telemetry.span("tool_search.search", asked) as span:
+            lists = await self._rankings(view, query, _LISTS[mode], wanted=wanted, admission=admission)
+            found = fuse(lists, limit=wanted.limit)
+            best = found[0].fit if found else 0.0
+            span.set({telemetry.HITS: len(found), telemetry.TOP_SCORE: best})
+        return found
+
+    async def judge(
+        self, view: CatalogView, query: str, *, ranking: Ranking, wanted: Wanted, admission: Admission
+    ) -> list[Found]:
+        """Return the best tools with the scores of what ranks them, 0 to 1, and their places in all lists.
+
+        `"score"` ranks as a `ToolSearchProcessor` with this index does.
+        """
+        if ranking == "hybrid":
+            return await self.find(view, query, mode="hybrid", wanted=wanted, admission=admission)
+        lists = await self._rankings(
+            view, query, tuple(self._whole.lists), wanted=wanted, admission=admission
+        )
+        known = {found.tool.name: found for found in fuse(lists)}
+        if ranking == "score":
+            ranked = await _best(view, self._whole, query, wanted=wanted, admission=admission)
+        else:
+            ranked = lists[ranking][: wanted.limit]
+        return [replace(known.get(tool.name, Found(tool=tool)), score=hit.score) for hit, tool in ranked]
+
+    async def listed(self, view: CatalogView, *, wanted: Wanted, admission: Admission) -> list[Found]:
+        """Return the first tools in the catalog's order: what is found where nothing is looked for."""
+        tools = (
+            tool for tool in view if tool.name not in wanted.without and has_any_label(tool, wanted.tags)
+        )
+        return [Found(tool=tool) for tool in await admission.admit(tools, "search", limit=wanted.limit)]
+
+    async def _rankings(
+        self,
+        view: CatalogView,
+        query: str,
+        names: Sequence[ListName],
+        *,
+        wanted: Wanted,
+        admission: Admission,
+    ) -> dict[ListName, list[Ranked]]:
+        # The whole is filled first, in a thread where it embeds: a list would do it on the event loop.
+        await self._whole.prepare(view.shared)
+        deeper = wanted if len(names) == 1 else replace(wanted, limit=_DEPTH)
+        return {
+            name: await _best(view, self._whole.lists[name], query, wanted=deeper, admission=admission)
+            for name in names
+        }
+
+
+async def _best(
+    view: CatalogView, indexes: IndexPool, query: str, *, wanted: Wanted, admission: Admission
+) -> list[Ranked]:
+    ranking = await rank_query(
+        view.searched_by(indexes),
+        query,
+        admission=admission,
+        limit=wanted.limit,
+        tags=wanted.tags,
+        without=wanted.without,
+    )
+    if ranking.problem is not None:
+        raise ranking.problem
+    return list(ranking.ranked)
+
+
+def fuse(lists: Mapping[ListName, Sequence[Ranked]], *, limit: int | None = None) -> list[Found]:
+    """Return the tools of all lists, best first; ties keep the lists' order.
+
+    As Letta gives it, the score is 1 / rank in one list; of more, the sum of weight / (60 + rank), the
+    weights equal and together 1: Cormack, Clarke and Büttcher, SIGIR 2009,
+    https://doi.org/10.1145/1571941.1572114.
+    """
+    deeper = 0 if len(lists) == 1 else K
+    scores: dict[str, float] = {}
+    for ranked in lists.values():
+        for place, (_, tool) in enumerate(ranked, 1):
+            scores[tool.name] = scores.get(tool.name, 0.0) + 1 / len(lists) / (deeper + place)
+    best = sorted(scores, key=lambda name: -scores[name])[:limit]
+    ranks = {
+        name: {tool.name: place for place, (_, tool) in enumerate(ranked, 1)}
+        for name, ranked in lists.items()
+    }
+    return [_found(name, scores[name], lists, ranks) for name in best]
+
+
+def _found(
+    name: str,
+    score: float,
+    lists: Mapping[ListName, Sequence[Ranked]],
+    ranks: Mapping[ListName, Mapping[str, int]],
+) -> Found:
+    """Put together what the lists say of a tool that at least one of them holds."""
+    places = {of: ranks[of][name] for of in lists if name in ranks[of]}
+    said = [lists[of][place - 1] for of, place in places.items()]
+    return Found(
+        tool=said[0][1],
+        score=score,
+        fts_rank=places.get("fts"),
+        vector_rank=places.get("vector"),
+        matched=said[0][0].matched,
+        fit=max(hit.score for hit, _ in said),
+    )

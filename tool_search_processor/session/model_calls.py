@@ -1,0 +1,196 @@
+"""The calls of a model as values: as they were prepared, as they wait, and what came of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.tools import Tool
+from tool_search_processor.tools.arguments import parse_arguments
+from tool_search_processor.tools.tool_names import MAX_NAME_LENGTH
+from tool_search_processor.wire.call_results import tool_message
+from tool_search_processor.wire.calls import CallRequest
+from tool_search_processor.wire.plain import clean_text, sendable
+
+_QUOTED_CHARACTERS = 200
+_CUT_REASONS = frozenset(
+    ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
+)
+_CUT = (
+    "Error: {name} was not run, since your answer was cut off at its length limit: what is left of a call "
+    "may say something else than was meant. Make the call again in a shorter answer, or in smaller parts."
+)
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingCall:
+    """A call that waits for a person's word; plain JSON through `to_dict`."""
+
+    call_id: str
+    name: str
+    """What would run: the target, where the model called it through a proxy."""
+    arguments: Mapping[str, Any]
+    arguments_hash: str
+    """SHA-256 of name and arguments; a call that has changed since is not run."""
+    problem: str | None = None
+    """Why an approval that was given had no effect: the filter gave no verdict. None where none was given."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the call as plain JSON data."""
+        data = {
+            "call_id": self.call_id,
+            "name": self.name,
+            "arguments": dict(self.arguments),
+            "arguments_hash": self.arguments_hash,
+        }
+        return data if self.problem is None else {**data, "problem": self.problem}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PendingCall:
+        """Read a call back from what `to_dict` gave.
+
+        Raises:
+            KeyError: A field is missing.
+            TypeError: A field is not what it has to be.
+        """
+        texts = {name: data[name] for name in ("call_id", "name", "arguments_hash")}
+        arguments, problem = data["arguments"], data.get("problem")
+        is_text = all(isinstance(text, str) for text in (*texts.values(), problem or ""))
+        if not is_text or not isinstance(arguments, Mapping):
+            raise TypeError(f"a pending call is {data!r:.200}")
+        return cls(arguments=dict(arguments), problem=problem, **texts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutcome:
+    """What came of one call."""
+
+    call_id: str
+    name: str
+    text: str
+    is_error: bool = False
+    ran: bool = True
+    """Whether the tool began, as far as is known; what surely did not may be approved once more."""
+    problem: str | None = None
+    """Why policy gave no verdict on it, for the operator; None where it did."""
+
+    def to_message(self) -> dict[str, Any]:
+        """Return the outcome as an OpenAI tool message."""
+        return tool_message(self.call_id, self.name, self.text)
+
+    def to_block(self) -> dict[str, Any]:
+        """Return the outcome as an Anthropic `tool_result` block."""
+        block = {"type": "tool_result", "tool_use_id": self.call_id, "content": self.text}
+        return {**block, "is_error": True} if self.is_error else block
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedCall:
+    """A call whose tool was looked up: either there is a tool to run, or an error to answer."""
+
+    request: CallRequest
+    name: str
+    """The name as it goes into the history: one that every provider accepts."""
+    tool: Tool | None = None
+    arguments: Mapping[str, Any]
+    error: str | None = None
+    problem: str | None = None
+    """Why policy gave no verdict on it, for the operator; None where it did."""
+
+    @property
+    def needs_approval(self) -> bool:
+        """Whether a person has to agree before it runs."""
+        return self.tool is not None and self.tool.requires_approval
+
+    @property
+    def target_name(self) -> str:
+        """The name of what would run; the name in the history where nothing would."""
+        return self.name if self.tool is None else self.tool.name
+
+    def pending(self) -> PendingCall:
+        """Return what a person is shown."""
+        arguments = sendable(self.arguments)
+        return PendingCall(
+            call_id=self.request.id,
+            name=self.target_name,
+            arguments=arguments,
+            arguments_hash=arguments_hash(self.target_name, arguments),
+        )
+
+    def as_asked(self) -> PreparedCall:
+        """Return the call as the model wrote it, whatever it leads to."""
+        arguments, error = read_arguments(self.request.arguments, name=self.name)
+        return PreparedCall(request=self.request, name=self.name, arguments=arguments, error=error)
+
+    def answer(
+        self, text: str, *, is_error: bool = True, ran: bool = False, problem: str | None = None
+    ) -> ToolOutcome:
+        """Return an outcome for this call; unless it says otherwise, of one that was not run."""
+        return ToolOutcome(
+            call_id=self.request.id,
+            name=self.name,
+            text=text,
+            is_error=is_error,
+            ran=ran,
+            problem=problem or self.problem,
+        )
+
+
+def is_cut(reason: object) -> bool:
+    """Return True if a provider's reason to stop says that the answer is not whole."""
+    return isinstance(reason, str) and reason.casefold() in _CUT_REASONS
+
+
+def cut_off(request: CallRequest) -> PreparedCall:
+    """Return a call of an answer that was cut: it is not run, complete or not."""
+    name = wire_name(request.name)
+    return PreparedCall(request=request, name=name, arguments={}, error=_CUT.format(name=name))
+
+
+def arguments_hash(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return a hash of a call: equal for equal names and arguments, whatever the order of keys."""
+    canonical = json.dumps([name, arguments], sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def wire_name(name: str) -> str:
+    """Return a tool name that every provider accepts in a history, whatever the model wrote."""
+    return _NOT_IN_A_NAME.sub("_", name)[:MAX_NAME_LENGTH] or "unnamed_tool"
+
+
+def read_arguments(raw: Any, *, name: str) -> tuple[dict[str, Any], str | None]:
+    """Read a call's arguments; returns them and no error, or an empty dict and a sentence.
+
+    Nothing, null, an empty text and an empty list are no arguments. An object that was encoded twice is
+    decoded twice.
+    """
+    try:
+        value = parse_arguments(raw)
+    except ToolArgumentsError as exc:
+        quoted = clean_text(str(raw)[:_QUOTED_CHARACTERS])
+        return {}, f"Error: {exc} {name} takes one JSON object; this was sent: {quoted}"
+    if value is None or value == []:
+        return {}, None
+    if not isinstance(value, Mapping):
+        kind = {list: "a list", str: "a text", bool: "true or false"}.get(type(value), "a number")
+        return {}, f"Error: {name} takes its arguments as one JSON object; found {kind}."
+    return dict(value), None
+
+
+def refusal_text(name: str, answer: object) -> str:
+    """Return what the model reads of a call that was not approved.
+
+    Args:
+        name: The tool's name.
+        answer: What was given for the call: None for nothing, False, or the reason as a text.
+    """
+    if answer is None:
+        return f"Error: {name} needs the approval of a person, which was not given; it was not run."
+    reason = f" Reason: {answer}" if isinstance(answer, str) and answer else ""
+    return clean_text(f"Error: a person refused the call of {name}; it was not run.{reason}")

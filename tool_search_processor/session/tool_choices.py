@@ -1,0 +1,84 @@
+"""What a `tool_choice` says, in the shape of whichever provider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.steps import InputStep
+from tool_search_processor.wire.plain import field_of, items_of
+
+_FORCING = frozenset(("required", "any"))
+_MODES = ("auto", "none", "required", "any")
+_OWN_KINDS = (None, "function", "tool", "custom")
+_SHOWN_NAMES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolChoice:
+    """What a `tool_choice` says."""
+
+    names: tuple[str, ...] = ()
+    """The tools that it names, in order."""
+    is_forced: bool = False
+    """Whether the model has to call a tool."""
+
+
+def read_tool_choice(value: Any) -> ToolChoice:
+    """Read a `tool_choice` of OpenAI's chat or Responses API, Anthropic, Bedrock or Gemini.
+
+    What it does not know, such as the choice of a tool that a provider hosts, forces a call of none of ours.
+    """
+    if value is None:
+        return ToolChoice()
+    if isinstance(value, str):
+        return ToolChoice(is_forced=value.casefold() in _FORCING)
+    gemini = field_of(value, "function_calling_config") or field_of(value, "functionCallingConfig")
+    if gemini is not None:
+        names = field_of(gemini, "allowed_function_names") or field_of(gemini, "allowedFunctionNames")
+        return ToolChoice(names=_texts(names), is_forced=_is_forcing(gemini))
+    if field_of(value, "type") == "allowed_tools":
+        allowed = field_of(value, "allowed_tools") or value
+        found = (name for tool in items_of(field_of(allowed, "tools")) for name in _names(tool))
+        return ToolChoice(names=tuple(found), is_forced=_is_forcing(allowed))
+    kind = field_of(value, "type") or next((m for m in _MODES if field_of(value, m) is not None), None)
+    if kind in _MODES:  # Anthropic's {"type": "any"}, Bedrock's {"any": {}}
+        return ToolChoice(is_forced=kind in _FORCING)
+    return ToolChoice(names=tuple(_names(value)), is_forced=True)
+
+
+def check_tool_choice(step: InputStep) -> None:
+    """Refuse a `tool_choice` that names a tool which the step does not list: providers would.
+
+    Raises:
+        ConfigurationError: It does.
+    """
+    listed = [tool.name for tool in step.tools]
+    for name in read_tool_choice(step.tool_choice).names:
+        if name not in listed:
+            shown = ", ".join(listed[:_SHOWN_NAMES]) or "nothing"
+            raise ConfigurationError(
+                f"tool_choice names {name!r}, and there is no such tool for this request: name one of the "
+                f"catalog that the filter admits, or one that is listed ({shown})"
+            )
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yield the name of one tool, where it is one that we could run."""
+    if field_of(value, "type") not in _OWN_KINDS:
+        return
+    for holder in (*(field_of(value, kind) for kind in _OWN_KINDS[1:]), value):
+        name = field_of(holder, "name")
+        if isinstance(name, str):
+            yield name
+            return
+
+
+def _is_forcing(value: Any) -> bool:
+    return str(field_of(value, "mode")).casefold() in _FORCING
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(item for item in items_of(value) if isinstance(item, str))

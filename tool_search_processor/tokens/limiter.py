@@ -1,0 +1,280 @@
+"""A processor that keeps what is sent under a number of tokens, tool definitions included."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Literal
+
+from cachetools import LRUCache
+
+from tool_search_processor.errors import AbortRun, ConfigurationError, TokenLimitError
+from tool_search_processor.steps import InputStep, Message
+from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
+from tool_search_processor.wire.messages import SYSTEM_ROLES
+from tool_search_processor.wire.plain import items_of, mapping_of, plain
+
+_MESSAGE_OVERHEAD = 4
+"""Tokens around each message (role marks): 3 to 4 with OpenAI's models."""
+_REPLY_OVERHEAD = 3
+_MEDIA_PART_TOKENS = 1_000
+"""An image costs 85 to 1,600 with today's providers; its base64 text must not be counted."""
+_CACHE_ENTRIES = 20_000
+_OWN_FIELDS = "provider_specific_fields"
+_KEPT_TWICE = ("reasoning_content", "thinking_blocks", "thought_signature", "thought_signatures")
+_ID_CHARACTERS = 64
+"""Of a result's call id: what may stand behind is the signature of the call, which was counted there."""
+_HUB_TOKENIZERS = ("llama-2", "llama2", "llama-3", "llama3", "replicate", "command-r", "cohere")
+"""Words in model names for which litellm would fetch a tokenizer from the network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unit:
+    """Messages that are dropped together: one message, or a call with its results."""
+
+    start: int
+    stop: int
+    tokens: int
+    keep: bool
+    opens: bool
+    """Whether a conversation may begin with it: only with a user's message, some providers insist."""
+
+
+class TokenLimiter:
+    """Drops the oldest messages, or ends the run, when a step would cost too many tokens.
+
+    ```python
+    processors = [search, TokenLimiter(127_000)]
+    agent = Agent("helper", "openai/gpt-5.5", input_processors=processors)
+    ```
+
+    Put it last, so that it counts what is sent: messages, instructions and tool definitions.
+    """
+
+    counts_what_is_sent = True
+    """Nothing that adds to a step may come after it; an agent checks that."""
+
+    def __init__(
+        self,
+        limit: int,
+        *,
+        strategy: Literal["truncate", "abort"] = "truncate",
+        count_tools: bool = True,
+        counter: TextCounter | None = None,
+        keep_last_turn: bool = True,
+        id: str = "token-limiter",  # noqa: A002 - the protocol's name
+    ) -> None:
+        """Keep every step at or under `limit` tokens.
+
+        Args:
+            limit: The most tokens of one step's input, at least 1. Leave room for the answer.
+            strategy: `"truncate"` drops the oldest messages, a tool call and its results together, never
+                system messages; what remains begins with a user's message. `"abort"` ends the run with
+                `finish_reason="aborted"`.
+            count_tools: Whether tool definitions count.
+            counter: Returns the tokens of one text. It is called in the event loop, which waits for it,
+                however long it takes: ask no server in it. By default litellm's tokenizer for the step's
+                model, without network, and an estimate from characters where litellm is not installed; a step
+                that fits whatever the tokenizer is not counted at all.
+            keep_last_turn: Whether everything from the last user message on stays. When False, only that
+                message and the newest call with its results must stay.
+            id: Names this processor within an agent.
+
+        Raises:
+            ConfigurationError: An option has no meaning.
+        """
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise ConfigurationError(f"limit is a number of tokens, at least 1; found {limit!r}")
+        if strategy not in ("truncate", "abort"):
+            raise ConfigurationError(f'strategy is "truncate" or "abort"; found {strategy!r}')
+        if counter is not None and not callable(counter):
+            raise ConfigurationError(f"counter is a function of a text; found {counter!r:.60}")
+        self.id = id
+        self.name = "Token Limiter"
+        self.limit = limit
+        self._strategy = strategy
+        self._count_tools = count_tools
+        self._counter = counter
+        self._keep_last_turn = keep_last_turn
+        self._cache: LRUCache[tuple[str, bytes], int] = LRUCache(_CACHE_ENTRIES)
+        self._lock = Lock()  # cachetools leaves locking to its user; one limiter may serve several loops
+        self._definition_bytes = DefinitionCounter(_byte_length)
+
+    async def process_input_step(self, step: InputStep) -> InputStep:
+        """Return the step with as many of its newest messages as fit.
+
+        Raises:
+            TokenLimitError: What must stay does not fit; the parts and their tokens are named, and are
+                in its attribute `parts`.
+            AbortRun: The step does not fit and the strategy is `"abort"`.
+        """
+        if self._counter is None and self._fits_in_bytes(step):
+            return step
+        definitions = [tool.definition_json for tool in step.tools] if self._count_tools else []
+        count = self._cached(self._counter or default_counter(step.model), step.model)
+        fixed = {
+            "tool definitions": sum(map(count, definitions)),
+            "instructions": sum(map(count, step.instructions)) + _REPLY_OVERHEAD,
+        }
+        costs = [_message_tokens(message, count) for message in step.messages]
+        total = sum(fixed.values()) + sum(costs)
+        if total <= self.limit:
+            return step
+        if self._strategy == "abort":
+            raise AbortRun(f"the input of {total:,} tokens exceeds the limit of {self.limit:,} tokens")
+        units = self._units(step.messages, costs)
+        self._check_kept(units, fixed, step.messages)
+        kept = _newest_that_fit(units, self.limit - sum(fixed.values()))
+        return step.replace(messages=[m for unit in kept for m in step.messages[unit.start : unit.stop]])
+
+    def _fits_in_bytes(self, step: InputStep) -> bool:
+        """A token is at least one byte with every tokenizer in use, so few bytes need no tokenizer."""
+        bound = _REPLY_OVERHEAD + sum(map(_byte_length, step.instructions))
+        bound += sum(_message_tokens(message, _byte_length) for message in step.messages)
+        if self._count_tools:
+            bound += self._definition_bytes.count(step.tools)
+        return bound <= self.limit
+
+    def _cached(self, counter: TextCounter, model: str | None) -> TextCounter:
+        def count(text: str) -> int:
+            key = (model or "", hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest())
+            with self._lock:
+                found = self._cache.get(key)
+            if found is None:
+                found = counter(text)
+                with self._lock:
+                    self._cache[key] = found
+            return found
+
+        return count
+
+    def _units(self, messages: Sequence[Message], costs: Sequence[int]) -> list[_Unit]:
+        turn = max((i for i, message in enumerate(messages) if message.get("role") == "user"), default=0)
+        spans = _spans(messages)
+        units = []
+        for start, stop in spans:
+            role = messages[start].get("role")
+            in_turn = start >= turn
+            newest = stop == len(messages)
+            keep = role in SYSTEM_ROLES or (in_turn and (self._keep_last_turn or start == turn or newest))
+            tokens = sum(costs[start:stop])
+            units.append(_Unit(start=start, stop=stop, tokens=tokens, keep=keep, opens=role == "user"))
+        return units
+
+    def _check_kept(
+        self, units: Sequence[_Unit], fixed: Mapping[str, int], messages: Sequence[Message]
+    ) -> None:
+        kept = [unit for unit in units if unit.keep]
+        system = [unit for unit in kept if messages[unit.start].get("role") in SYSTEM_ROLES]
+        system_tokens = sum(unit.tokens for unit in system)
+        parts = {
+            **fixed,
+            "system messages": system_tokens,
+            "current turn": sum(unit.tokens for unit in kept) - system_tokens,
+        }
+        needed = sum(parts.values())
+        if needed <= self.limit:
+            return
+        listed = ", ".join(f"{name} {tokens:,}" for name, tokens in parts.items())
+        error = TokenLimitError(
+            f"what must be sent needs {needed:,} tokens, the limit is {self.limit:,}: {listed}. "
+            "Raise the limit, offer fewer tools, or shorten the largest part"
+        )
+        error.parts = parts
+        raise error
+
+
+def default_counter(model: str | None) -> TextCounter:
+    """Return litellm's tokenizer for a model, kept off the network; the estimate without litellm."""
+    if importlib.util.find_spec("litellm") is None:
+        return estimate_tokens
+    import litellm
+
+    name = model or ""
+    if any(word in name.lower() for word in _HUB_TOKENIZERS):
+        name = ""
+
+    def count(text: str) -> int:
+        return int(litellm.token_counter(model=name, text=text))
+
+    return count
+
+
+def _byte_length(text: str) -> int:
+    return len(text.encode(errors="replace"))
+
+
+def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
+    total = _MESSAGE_OVERHEAD
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [content]
+    for part in parts:
+        text = part.get("text") if isinstance(part, Mapping) else part
+        if isinstance(text, str):
+            total += count(text)
+        elif part is not None:
+            total += _MEDIA_PART_TOKENS
+    rest = {key: value for key, value in message.items() if key not in ("role", "content")}
+    return total + (count(json.dumps(_sent_once(rest), ensure_ascii=False)) if rest else 0)
+
+
+def _sent_once(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message's fields beside its content as plain data, each thing once, as it is sent.
+
+    litellm keeps a model's thinking as text, as signed blocks, and among the provider's own fields. The
+    signature of a call may stand in that call's id, among its own fields and among the message's.
+    """
+    found: dict[str, Any] = plain(fields)
+    holders = [*(call for call in items_of(found.get("tool_calls")) if isinstance(call, dict)), found]
+    owned = [dict(mapping_of(holder.pop(_OWN_FIELDS, None))) for holder in holders]
+    if found.get("thinking_blocks"):
+        for thinking in (found, *owned):
+            thinking.pop("reasoning_content", None)
+    for holder, own in zip(holders, owned, strict=True):
+        told = json.dumps(found, ensure_ascii=False) if own else ""
+        left = {
+            key: value for key, value in own.items() if value is not None and not _is_told(key, value, told)
+        }
+        if left:
+            holder[_OWN_FIELDS] = left
+    if isinstance(found.get("tool_call_id"), str):
+        found["tool_call_id"] = found["tool_call_id"][:_ID_CHARACTERS]
+    return found
+
+
+def _is_told(key: str, value: Any, told: str) -> bool:
+    items = value if isinstance(value, list) else [value]
+    return key in _KEPT_TWICE and all(
+        json.dumps(item, ensure_ascii=False).strip('"') in told for item in items
+    )
+
+
+def _spans(messages: Sequence[Message]) -> list[tuple[int, int]]:
+    """Cut a conversation into spans; a tool message belongs to the span before it."""
+    spans: list[tuple[int, int]] = []
+    for index, message in enumerate(messages):
+        follows = spans and messages[spans[-1][0]].get("tool_calls")
+        if message.get("role") == "tool" and follows:
+            spans[-1] = (spans[-1][0], index + 1)
+        else:
+            spans.append((index, index + 1))
+    return spans
+
+
+def _newest_that_fit(units: Sequence[_Unit], room: int) -> list[_Unit]:
+    """Keep what must stay, and of the rest an unbroken run of the newest that fits."""
+    room -= sum(unit.tokens for unit in units if unit.keep)
+    optional = [unit for unit in units if not unit.keep]
+    first = len(optional)
+    while first > 0 and optional[first - 1].tokens <= room:
+        first -= 1
+        room -= optional[first].tokens
+    turn = max((unit.start for unit in units if unit.opens), default=0)
+    while first < len(optional) and optional[first].start < turn and not optional[first].opens:
+        first += 1
+    stays = {unit.start for unit in optional[first:]}
+    return [unit for unit in units if unit.keep or unit.start in stays]

@@ -1,0 +1,208 @@
+"""Tool definitions of other systems, read: OpenAI, Anthropic, Model Context Protocol."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypedDict, TypeVar
+
+from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.tools.foreign import (
+    check_foreign_name,
+    foreign_json,
+    foreign_line,
+    foreign_schema,
+    foreign_tags,
+    foreign_text,
+    hidden_counted,
+)
+from tool_search_processor.tools.frozen import freeze
+from tool_search_processor.tools.schemas import map_types
+from tool_search_processor.tools.tool_names import make_tool_name
+
+_DefinitionT = TypeVar("_DefinitionT")
+
+Fields = dict[str, Any]
+"""Fields of a `Tool`, by name."""
+
+MCP_PASSED_ON = ("icons", "execution")
+"""What an MCP definition says to clients alone, kept in a tool's metadata for `to_mcp`."""
+
+_IMPORTERS = {"parameters": "from_openai", "input_schema": "from_anthropic", "inputSchema": "from_mcp"}
+"""Where a definition's schema stands, and which importer reads it there."""
+
+
+class ToolFields(TypedDict, total=False):
+    """What `@tool(...)`, `Tool.from_function` and the importers take; each stands over what they find."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    namespace: str | None
+    tags: Iterable[str]
+    keywords: Iterable[str]
+    pinned: bool
+    requires_approval: bool
+    tool_type: str
+    output_schema: Mapping[str, Any] | None
+    annotations: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+
+
+def named(original: object, metadata: Mapping[str, Any] | None = None) -> Fields:
+    """Return `name` and `metadata` for a foreign name; the original is kept where it differs."""
+    if not isinstance(original, str) or not original:
+        raise InvalidToolError(f"a tool's definition needs a name, found {original!r:.100}: add one")
+    check_foreign_name(original)
+    name = make_tool_name(original)
+    kept = dict(metadata or {})
+    return {"name": name, "metadata": kept if name == original else {**kept, "original_name": original}}
+
+
+def merged(found: Mapping[str, Any], fields: Mapping[str, Any]) -> Fields:
+    """Return what was found with `fields` over it.
+
+    Metadata of both sides is kept, and the name that was found, when another is given.
+    """
+    metadata = {**found.get("metadata", {}), **(fields.get("metadata") or {})}
+    if fields.get("name", found.get("name")) != found.get("name") and "name" in found:
+        metadata.setdefault("original_name", found["name"])
+    return {**found, **fields, "metadata": metadata}
+
+
+def _with_hidden(read: Callable[[_DefinitionT], Fields]) -> Callable[[_DefinitionT], Fields]:
+    """Return a reader that also notes what its definition hid, in the metadata."""
+
+    @functools.wraps(read)
+    def reading(definition: _DefinitionT) -> Fields:
+        with hidden_counted() as hidden:
+            fields = read(definition)
+        return {**fields, "metadata": {**fields["metadata"], **hidden}} if hidden else fields
+
+    return reading
+
+
+@_with_hidden
+def read_openai(definition: Mapping[str, Any]) -> Fields:
+    """Return the fields of an OpenAI definition in any of its shapes."""
+    _check_mapping(definition, "OpenAI")
+    function = definition.get("function", definition)
+    _check_schema_key(function, "parameters")
+    if definition.get("type", "function") != "function" or not isinstance(function, Mapping):
+        raise InvalidToolError(
+            f"only definitions of type 'function' are tools, found type {definition.get('type')!r}: "
+            "what the provider runs itself is passed to it beside the tools"
+        )
+    strict = function.get("strict", definition.get("strict"))
+    return {
+        **named(function.get("name"), {} if strict is None else {"strict": strict}),
+        "description": _text(function.get("description")),
+        "parameters": _schema(function.get("parameters"), function),
+    }
+
+
+@_with_hidden
+def read_anthropic(definition: Mapping[str, Any]) -> Fields:
+    """Return the fields of an Anthropic definition."""
+    _check_mapping(definition, "Anthropic")
+    _check_schema_key(definition.get("function", definition), "input_schema")
+    if definition.get("type", "custom") != "custom":
+        raise InvalidToolError(
+            f"only definitions of type 'custom' are tools, found type {definition['type']!r}: "
+            "what the provider runs itself is passed to it beside the tools"
+        )
+    return {
+        **named(definition.get("name")),
+        "description": _text(definition.get("description")),
+        "parameters": _schema(definition.get("input_schema"), definition),
+    }
+
+
+@_with_hidden
+def read_mcp(definition: object) -> Fields:
+    """Return the fields of an MCP tool, an object of the SDK or a dict."""
+    if isinstance(definition, Mapping):
+        _check_schema_key(definition.get("function", definition), "inputSchema", "input_schema")
+    title, meta = _get(definition, "title"), _clean(_get(definition, "_meta", "meta"))
+    metadata: Fields = {"title": foreign_line(str(title))} if title else {}
+    passed_on = {key: _clean(_get(definition, key)) for key in MCP_PASSED_ON}
+    metadata |= {key: value for key, value in {**passed_on, "_meta": meta}.items() if value}
+    schema = _get(definition, "inputSchema", "input_schema")
+    if not schema and not isinstance(schema, Mapping):
+        schema = None  # an empty list, say, as PHP writes an empty object
+    return {
+        **named(_get(definition, "name"), metadata),
+        "description": _text(_get(definition, "description")),
+        "parameters": _schema(schema, definition),
+        "output_schema": _schema(_get(definition, "outputSchema", "output_schema"), definition),
+        "annotations": _clean(_get(definition, "annotations")) or {},
+        "tags": _fastmcp_tags(meta),
+        "tool_type": "external_mcp",
+    }
+
+
+def _check_mapping(definition: object, kind: str) -> None:
+    if not isinstance(definition, Mapping):
+        raise InvalidToolError(f"an {kind} definition is a mapping, found {definition!r:.100}")
+
+
+def _check_schema_key(definition: object, *keys: str) -> None:
+    """Raise where the schema stands where another importer reads it: the tool would take nothing."""
+    if not isinstance(definition, Mapping) or any(definition.get(key) is not None for key in keys):
+        return
+    for key, importer in _IMPORTERS.items():
+        if definition.get(key) is not None and key not in keys:
+            raise InvalidToolError(
+                f"the definition of {definition.get('name')!r} has no {keys[0]!r}, found {key!r}: "
+                f"use Tool.{importer}"
+            )
+
+
+def _schema(schema: Any, definition: object) -> Any:
+    """Return a foreign schema, safe, with its type words mapped; what is no schema is left to `Tool`."""
+    try:
+        safe = foreign_schema(_plain(schema), tool=str(_get(definition, "name")))
+        return map_types(freeze(safe, json_only=True))
+    except (RecursionError, TypeError):
+        return schema
+
+
+def _text(description: Any) -> Any:
+    """Return a foreign description, safe; what is no text is left to `Tool`."""
+    return foreign_text(description) if isinstance(description, str) else description or ""
+
+
+def _clean(value: Any) -> Any:
+    """Return foreign JSON that is handed on, safe; what is too deep is left to `Tool`."""
+    try:
+        return foreign_json([*map(_plain, value)] if isinstance(value, list) else _plain(value))
+    except RecursionError:
+        return value
+
+
+def _get(definition: object, *names: str) -> Any:
+    """Return the first of several keys or attributes that is there and not None."""
+    if isinstance(definition, Mapping):
+        return next((definition[name] for name in names if definition.get(name) is not None), None)
+    # FastMCP warns of every name that a model of the SDK had once, so only those that it has are asked for.
+    fields = getattr(type(definition), "model_fields", names)
+    values = (getattr(definition, name, None) for name in names if name in fields)
+    return next((value for value in values if value is not None), None)
+
+
+def _plain(value: Any) -> Any:
+    """Return a pydantic object as the dict it is on the wire; other values as they are."""
+    dump = getattr(value, "model_dump", None)
+    if dump is None or isinstance(value, type):
+        return value
+    return dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _fastmcp_tags(meta: Any) -> frozenset[str]:
+    """Return the tags that FastMCP servers put into `_meta`."""
+    for key in ("fastmcp", "_fastmcp"):
+        part = meta.get(key) if isinstance(meta, Mapping) else None
+        tags = part.get("tags") if isinstance(part, Mapping) else None
+        if isinstance(tags, list | tuple):
+            return foreign_tags(tags)
+    return frozenset()

@@ -1,0 +1,160 @@
+"""Tool calls as models write them, read out of any SDK's shape."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tool_search_processor.wire.plain import clean_text, field_of, items_of, safe_repr, sendable
+
+_TOO_DEEP = "(nested too deeply)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRequest:
+    """A tool call as a model wrote it."""
+
+    id: str
+    name: str
+    arguments: Any
+    """Usually JSON text; some models and servers send an object, or nothing."""
+    style: Literal["openai", "anthropic"] = "openai"
+    extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """What a provider adds to the call and wants back, such as a thought signature."""
+
+
+def tool_calls_of(value: Any) -> list[CallRequest]:
+    """Read the tool calls as `read_calls` does, each with an id of its own.
+
+    A missing id is made; a repeated one is replaced. Whoever reads the same calls again gets the same ids:
+    an approval is found by them.
+    """
+    return unique_ids(read_calls(value))
+
+
+def read_calls(value: Any) -> list[CallRequest]:
+    """Read the tool calls out of an assistant message, or out of a list of calls or content blocks.
+
+    Takes OpenAI tool calls and Anthropic `tool_use` blocks, as dicts or as SDK objects. Ids are those that
+    the model's server gave; some give none, or one twice.
+    """
+    if value is None or isinstance(value, str):
+        return []
+    if read_call(value) is not None:
+        value = [value]
+    elif not isinstance(value, list | tuple):
+        # an SDK's message iterates over its fields, so being iterable says nothing
+        value = call_items(value)
+    return [call for call in map(read_call, value) if call is not None]
+
+
+def call_items(message: Any) -> Sequence[Any]:
+    """Return what stands where an assistant message has its calls: `tool_calls`, content, or `function_call`.
+
+    The last is what OpenAI's API had before `tool_calls`, and what some servers still give.
+    """
+    found = items_of(field_of(message, "tool_calls")) or items_of(field_of(message, "content"))
+    old = field_of(message, "function_call")
+    if field_of(old, "name") and not any(read_call(item) for item in found):
+        return [{"function": old}]
+    return found
+
+
+def unique_ids(
+    calls: Iterable[CallRequest], *, taken: Iterable[str] = (), run_id: str = ""
+) -> list[CallRequest]:
+    """Give every call an id of its own, and one that is not in `taken`; good ids stay.
+
+    Equal calls get equal ids, unless they are of another run.
+    """
+    seen = set(taken)
+    equal: Counter[str] = Counter()
+    result = []
+    for call in calls:
+        unique = call
+        while not unique.id or unique.id in seen:
+            content = json.dumps([run_id, call.name, _canonical(call.arguments)])
+            equal[content] += 1
+            unique = dataclasses.replace(call, id=_made_id(content, equal[content]))
+        seen.add(unique.id)
+        result.append(unique)
+    return result
+
+
+def _made_id(content: str, number: int) -> str:
+    """Return an id, in the form that providers accept, for the n-th call of this content."""
+    return f"call_{hashlib.sha256(f'{number} {content}'.encode()).hexdigest()[:24]}"
+
+
+def openai_call(
+    call: CallRequest, *, name: str | None = None, arguments: str | None = None
+) -> dict[str, Any]:
+    """Return a call in OpenAI chat shape; its name and its argument text may be given anew."""
+    if arguments is None:
+        arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments or {})
+    function = {"name": call.name if name is None else name, "arguments": arguments}
+    return {"id": call.id, "type": "function", "function": function, **call.extra}
+
+
+def read_call(item: Any) -> CallRequest | None:
+    """Return an OpenAI tool call or an Anthropic `tool_use` block as a request; None for anything else."""
+    if field_of(item, "type") == "tool_use":
+        return CallRequest(
+            id=_label(item, "id"),
+            name=_label(item, "name"),
+            arguments=_arguments(field_of(item, "input")),
+            style="anthropic",
+        )
+    function = field_of(item, "function")
+    if function is None:
+        return None
+    extra = field_of(item, "provider_specific_fields")
+    return CallRequest(
+        id=_label(item, "id"),
+        name=_label(function, "name"),
+        arguments=_arguments(field_of(function, "arguments")),
+        extra={"provider_specific_fields": sendable(extra)} if extra else {},
+    )
+
+
+def is_langchain_call(item: Any) -> bool:
+    """Return True for a call as LangChain has them: its name and `args` side by side."""
+    return field_of(item, "name") is not None and field_of(item, "args") is not None
+
+
+def langchain_text(call: Any) -> str:
+    """Return what to say of a call in LangChain's form: what was found, and how it is converted."""
+    return (
+        f"a call in LangChain's form, found {safe_repr(call):.80}: pass "
+        "langchain_core.messages.convert_to_openai_messages(message), or for each call "
+        '{"id": call["id"], "function": {"name": call["name"], "arguments": call["args"]}}'
+    )
+
+
+def _label(item: Any, name: str) -> str:
+    """Return an id or a name; what is neither a text nor a number is none."""
+    found = field_of(item, name)
+    return clean_text(str(found)) if isinstance(found, str | int) else ""
+
+
+def _canonical(arguments: Any) -> Any:
+    """Return arguments in one form, whether they were written as an object or as its JSON text."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return arguments
+    return arguments or {}
+
+
+def _arguments(given: Any) -> Any:
+    if given is None or isinstance(given, str):
+        return given
+    found = sendable(given)
+    # An empty text would be no arguments at all: this one is told to be unreadable.
+    return _TOO_DEEP if found is None else found

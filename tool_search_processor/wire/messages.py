@@ -1,0 +1,190 @@
+"""Chat messages of any origin as plain OpenAI chat dicts, and what is read out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.wire.call_results import with_own_ids
+from tool_search_processor.wire.calls import (
+    is_langchain_call,
+    langchain_text,
+    openai_call,
+    read_call,
+    read_calls,
+)
+from tool_search_processor.wire.content_blocks import (
+    THINKING,
+    assistant_text,
+    is_openai_content,
+    kind_of,
+    marked,
+    result_content,
+    text_part,
+    user_parts,
+)
+from tool_search_processor.wire.plain import field_of, items_of, safe_repr, sendable, text_of
+
+# What an SDK's reply has beside its message: no provider takes it back.
+_OF_A_REPLY = frozenset({"annotations", "function_call"})
+_KEPT_BESIDE_BLOCKS = ("name", "reasoning_content", "provider_specific_fields")
+_LANGCHAIN_TYPES = ("human", "ai", "system", "tool")
+SYSTEM_ROLES = frozenset({"system", "developer"})
+
+
+def last_user_text(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the text of the last user message, or an empty text."""
+    for message in reversed(messages):
+        if message.get("role") == "user":
+            return text_of(message.get("content"))
+    return ""
+
+
+def to_openai_messages(
+    messages: Iterable[Any], *, ids_unique_in: Literal["message", "conversation"] = "message"
+) -> list[dict[str, Any]]:
+    """Return a conversation in OpenAI chat shape, as new plain dicts.
+
+    Takes OpenAI chat messages, Anthropic messages (`tool_use` and `tool_result` blocks), and the SDKs'
+    objects for both.
+
+    Args:
+        messages: The conversation.
+        ids_unique_in: Where calls have ids of their own. In each message they are those that
+            `tool_calls_of` gives for it; some providers want them unique in the whole conversation. A result
+            gets the id of its call.
+
+    Raises:
+        ConfigurationError: Something is not a message: it has no role, or calls in LangChain's form.
+    """
+    result: list[dict[str, Any]] = []
+    for number, item in enumerate(message_list(messages)):
+        message = sendable(item)
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            remedy = 'a message looks like {"role": "user", "content": "..."}'
+            if field_of(item, "type") in _LANGCHAIN_TYPES:
+                remedy = "convert LangChain's with langchain_core.messages.convert_to_openai_messages(...)"
+            raise ConfigurationError(f"messages[{number}] has no role: found {safe_repr(item):.80}; {remedy}")
+        for call in items_of(message.get("tool_calls")):
+            if is_langchain_call(call):
+                raise ConfigurationError(f"messages[{number}] has {langchain_text(call)}")
+        result.extend(_converted(message))
+    return with_own_ids(result, across=ids_unique_in == "conversation")
+
+
+def message_list(messages: Iterable[Any]) -> list[Any]:
+    """Return the messages of a conversation as they are.
+
+    Raises:
+        ConfigurationError: It is not a list: one message, a text, or a result that has its messages inside.
+    """
+    if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
+        remedy = "pass its .messages" if hasattr(messages, "messages") else "put it in a list"
+        raise ConfigurationError(f"messages is a list of messages, found {type(messages).__name__}: {remedy}")
+    return list(messages)
+
+
+def is_openai_message(message: Any) -> bool:
+    """Return True if a message is a mapping in OpenAI's chat shape down to its parts and calls."""
+    if not isinstance(message, Mapping):
+        return False
+    role, content, calls = message.get("role"), message.get("content"), message.get("tool_calls")
+    if role == "function" or "function_call" in message or message.get("type") == "message":
+        return False
+    if not isinstance(role, str) or (isinstance(content, str) and not calls):
+        return True  # most messages; and where there is no role, whoever reads it says so
+    parts = [*items_of(content), *items_of(calls)]
+    return is_openai_content(content, role=role) and all(isinstance(part, str | Mapping) for part in parts)
+
+
+def _converted(message: dict[str, Any]) -> list[dict[str, Any]]:
+    role = message["role"]
+    if role == "assistant":
+        return [_assistant(message)]
+    if role == "function":  # a result, as OpenAI's API had them before `tool_calls`
+        message, role = {**message, "role": "tool"}, "tool"
+    content = message.get("content")
+    if is_openai_content(content, role=role):
+        return [message]
+    blocks = [block for block in items_of(content) if block is not None]
+    results = [_result(block) for block in blocks if kind_of(block) == "tool_result"]
+    if role == "tool" and not results:
+        return [{**message, "content": result_content(content)}]
+    parts = user_parts(blocks)
+    return [*results, *([{**message, "role": "user", "content": parts}] if parts else [])]
+
+
+def _assistant(message: dict[str, Any]) -> dict[str, Any]:
+    calls = _openai_calls(message)
+    content = message.get("content")
+    is_reply = message.get("type") == "message"  # an object of a client, with figures beside the message
+    if is_reply or not is_openai_content(content, role="assistant"):
+        blocks = items_of(content) or [content]
+        kept = {key: message[key] for key in _KEPT_BESIDE_BLOCKS if key in message}
+        message = {"role": "assistant", "content": assistant_text(blocks), **kept}
+        thinking = [block for block in blocks if kind_of(block) in THINKING]
+        if thinking:
+            message["thinking_blocks"] = thinking
+    rest = {key: value for key, value in message.items() if key not in _OF_A_REPLY and key != "tool_calls"}
+    return {**rest, "tool_calls": calls} if calls else rest
+
+
+def _openai_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the calls of an assistant's message, without what stands in their place and is not a call."""
+    calls = [_openai_call(item) for item in items_of(message.get("tool_calls")) if isinstance(item, dict)]
+    return calls or [openai_call(request) for request in read_calls({**message, "tool_calls": None})]
+
+
+def _openai_call(item: dict[str, Any]) -> dict[str, Any]:
+    request = read_call(item)
+    return openai_call(request) if request is not None and request.style == "anthropic" else item
+
+
+def _result(block: Any) -> dict[str, Any]:
+    text = result_content(field_of(block, "content"))
+    if not text and field_of(block, "is_error"):
+        text = "Error: the tool failed without saying why."
+    return marked(
+        {"role": "tool", "tool_call_id": str(field_of(block, "tool_use_id") or ""), "content": text}, block
+    )
+
+
+def call_ids(messages: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the ids of all tool calls of a conversation."""
+    return {
+        str(call.get("id"))
+        for message in messages
+        for call in message.get("tool_calls") or ()
+        if message.get("role") == "assistant"
+    }
+
+
+def calls_made(messages: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield name and arguments, as they were written, of each call that an assistant made."""
+    for message in messages:
+        for call in (message.get("tool_calls") or ()) if message.get("role") == "assistant" else ():
+            function = field_of(call, "function")
+            yield str(field_of(function, "name")), field_of(function, "arguments")
+
+
+def merge_system(
+    messages: Sequence[Mapping[str, Any]], *, before: Sequence[str] = (), after: Sequence[str] = ()
+) -> list[Mapping[str, Any]]:
+    """Return the messages with texts put before and after the text of the leading system message.
+
+    The message is made where there is none. Content that comes in parts stays in parts, so that cache
+    marks on them survive.
+    """
+    before, after = [text for text in before if text], [text for text in after if text]
+    head = messages[0] if messages and messages[0].get("role") in SYSTEM_ROLES else None
+    rest = list(messages if head is None else messages[1:])
+    if not before and not after:
+        return list(messages)
+    own = head.get("content") if head is not None else None
+    content: Any
+    if isinstance(own, list):
+        content = [text_part(text) for text in before] + own + [text_part(text) for text in after]
+    else:
+        content = "\n\n".join([*before, *([own] if own else []), *after])
+    return [{**(head or {"role": "system"}), "content": content}, *rest]
