@@ -1,4 +1,4 @@
-"""What README.md says is true: its code runs, its commands exist, its figures are the ones printed."""
+"""What README.md and the pages beside it say is true: their code runs, and what they name is there."""
 
 import asyncio
 import inspect
@@ -15,15 +15,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = "tool_search_processor"
 README = (ROOT / "README.md").read_text("utf-8")
+RECIPES = (ROOT / "examples/README.md").read_text("utf-8")
+PAGES = ["README.md", "examples/README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"]
 
 QUERY = "create github issue"
 ARGUMENTS = {"repo": "octo/hello", "title": "Login page fails"}
 
 
-def blocks(language):
-    """Return the fenced blocks of a language, in order."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def blocks(language, page=README):
+    """Return the fenced blocks of a language on a page, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
 
 
 class ModelServer(BaseHTTPRequestHandler):
@@ -84,19 +87,30 @@ def model_server(monkeypatch):
     server.server_close()
 
 
-def test_python_blocks_run(model_server, capsys):
-    """The blocks run in order in one namespace, each against a model server on loopback."""
-    namespace = {"__name__": "readme"}
-    for block in blocks("python"):
-        code = compile(block, "README.md", "exec", PyCF_ALLOW_TOP_LEVEL_AWAIT)
+def run_blocks(page):
+    """Run the blocks of Python on a page in order, in one namespace."""
+    namespace = {"__name__": "page"}
+    for block in blocks("python", page):
+        code = compile(block, "page", "exec", PyCF_ALLOW_TOP_LEVEL_AWAIT)
         result = eval(code, namespace)
         if inspect.iscoroutine(result):
             asyncio.run(result)
 
+
+def test_python_blocks_run(model_server, capsys):
+    """The blocks run against a model server on loopback."""
+    run_blocks(README)
     assert "created octo/hello#7: Login page fails" in capsys.readouterr().out
     offered = [[tool["function"]["name"] for tool in request["tools"]] for request in model_server.requests]
     assert offered[0] == ["search_tools", "load_tool", "current_user"]
     assert offered[2] == ["search_tools", "load_tool", "current_user", "create_issue"]
+
+
+def test_recipes_run(model_server, capsys):
+    run_blocks(RECIPES)
+    assert "created octo/hello#7: Login page fails" in capsys.readouterr().out
+    offered = [[tool["function"]["name"] for tool in request["tools"]] for request in model_server.requests]
+    assert offered[2] == ["search_tools", "load_tool", "create_issue"]
 
 
 def test_commands_are_there():
@@ -132,10 +146,40 @@ def says_the_same(line, found):
     )
 
 
-def test_links_lead_somewhere():
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", README):
-        assert (ROOT / target).exists(), target
+def anchors(page):
+    """Return what links to the headings of a page end in."""
+    headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_links_lead_somewhere(path):
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", (ROOT / path).read_text("utf-8")):
+        linked = (ROOT / path).parent / target
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked.read_text("utf-8")), anchor
+
+
+@pytest.mark.parametrize("path", [".github/CONTRIBUTING.md", ".github/SECURITY.md"])
+def test_files_that_a_page_names_are_there(path):
+    named = re.findall(r"`((?:[\w.]+/)+(?:[\w.]+\.py)?)`", (ROOT / path).read_text("utf-8"))
+    assert len(named) > 10
+    missing = {name for name in named if not any((ROOT / top / name).exists() for top in ("", PACKAGE))}
+    assert missing == set()
+
+
+def test_tests_that_a_page_tells_to_run_are_there():
+    page = (ROOT / ".github/CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"tests/[\w./*]+", page)
+    assert [name for name in named if not list(ROOT.glob(name.rstrip(".")))] == []
+
+
+def test_every_script_is_listed():
+    scripts = {
+        path.name for path in (ROOT / "examples").glob("*.py") if "__main__" in path.read_text("utf-8")
+    }
+    assert set(re.findall(r"^\| \[(\w+\.py)\]", RECIPES, re.MULTILINE)) == scripts
 
 
 def test_length():
-    assert len(README.splitlines()) <= 355
+    assert len(README.splitlines()) <= 250
