@@ -15,8 +15,9 @@ from pydantic import BaseModel
 
 from tool_search_processor import ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
+from tool_search_processor.policy.admission import BATCH, Admission
 from tool_search_processor.policy.cached_filters import cached_filter
-from tool_search_processor.policy.filters import BATCH, Admission, FilterRequest
+from tool_search_processor.policy.filters import FilterRequest
 from tool_search_processor.testing import ManualClock
 from tool_search_processor.tools import Tool
 
@@ -461,7 +462,7 @@ async def test_a_hung_policy_costs_one_time_limit_a_request(limit, caplog):
         assert not await asking.admits(many[0], "load", "active")
     assert len(asked) == (limit or BATCH)
     assert "5000 tool(s) in phase 'search'" in caplog.text
-    assert "what came later in this request was denied unasked" in caplog.text
+    assert "the rest of this request was denied without asking" in caplog.text
 
 
 async def test_a_policy_that_answers_for_some_is_asked_on():
@@ -498,7 +499,7 @@ async def test_one_warning_a_phase_and_request_with_count_and_first_traceback(ca
         await asking.admit(TOOLS[2:5], "active")
         assert caplog.records == []
     searched, active = caplog.records
-    assert searched.name == active.name == "tool_search_processor.policy.filters"
+    assert searched.name == active.name == "tool_search_processor.policy.admission"
     assert searched.levelno == logging.WARNING
     assert "6 tool(s) in phase 'search'" in searched.getMessage()
     assert "'tool_0'" in searched.getMessage()

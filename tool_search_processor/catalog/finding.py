@@ -11,7 +11,8 @@ from itertools import zip_longest
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, has_any_label
 from tool_search_processor.meta_tools import SearchCall, unknown_tags_text
-from tool_search_processor.policy.filters import Admission, Phase
+from tool_search_processor.policy.admission import Admission
+from tool_search_processor.policy.filters import Phase
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.search.text import name_parts
 from tool_search_processor.tools import Tool

@@ -34,17 +34,17 @@ def cached_filter(
 
     Args:
         filter: The policy, sync or async.
-        key: What of the request the policy reads, as a hashable value: the user and the plan, say. The
-            tool's name, its fingerprint and the phase are always part of the cache's key.
-        ttl_seconds: Seconds that a verdict holds.
+        key: Returns what the policy reads from the request, as a hashable value: the user and the plan,
+            say. The tool's name, its fingerprint and the phase are always part of the cache's key.
+        ttl_seconds: How long a verdict holds.
         maxsize: Verdicts kept at most; the least recently used goes first.
         timer: The clock that `ttl_seconds` is measured on.
 
     Returns:
-        A filter. What the policy raises is raised again and never kept.
+        A filter. An exception of the policy is passed on and never cached.
 
     Raises:
-        ConfigurationError: When `filter` or `key` can't be called, or a number is not positive.
+        ConfigurationError: If `filter` or `key` can't be called, or a number is not positive.
     """
     for what, hook in (("a filter", filter), ("key", key)):
         if not callable(hook) or not takes_one(hook):

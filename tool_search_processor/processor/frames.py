@@ -9,7 +9,7 @@ from functools import cached_property
 from tool_search_processor.catalog.finding import fetch_all, suggest
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.meta_tools import MetaToolNames, changed_tool_text, missing_tool_text
-from tool_search_processor.policy.filters import LATE, Admission
+from tool_search_processor.policy.admission import LATE, Admission
 from tool_search_processor.processor.loading import LoadedTools, RunMemory
 from tool_search_processor.processor.processor_options import Options
 from tool_search_processor.steps import InputStep

@@ -7,7 +7,7 @@ from typing import Any
 
 from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.catalog.finding import find_named
-from tool_search_processor.policy.filters import Admission
+from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.frames import StepFrame
 from tool_search_processor.tools import ToolContext
 from tool_search_processor.tools.near_names import meant_name

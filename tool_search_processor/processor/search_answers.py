@@ -11,7 +11,7 @@ from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.catalog.finding import Ranked, fetch_all, interleave, narrow, rank, tools_of
 from tool_search_processor.catalog.queries import Ranking, listed_fits, rank_query, said_of
 from tool_search_processor.meta_tools import SearchCall
-from tool_search_processor.policy.filters import Admission
+from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.frames import StepFrame
 from tool_search_processor.processor.loading import LoadOutcome
 from tool_search_processor.tools import ToolContext

@@ -10,7 +10,7 @@ from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.catalog.finding import find_by_name
 from tool_search_processor.errors import ToolArgumentsError, ToolUnavailableError
 from tool_search_processor.meta_tools import MetaTool
-from tool_search_processor.policy.filters import Admission
+from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.frames import StepFrame
 from tool_search_processor.processor.guarded import GuardedTool, guard
 from tool_search_processor.processor.load_answers import answer_load, answer_unload

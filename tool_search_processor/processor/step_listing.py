@@ -8,7 +8,7 @@ from itertools import islice
 
 from tool_search_processor.catalog.finding import fetch_all
 from tool_search_processor.meta_tools import catalog_line, catalog_text, instruction_text, inventory_text
-from tool_search_processor.policy.filters import Admission
+from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.guarded import GuardedTool
 from tool_search_processor.processor.search_answers import best_names
 from tool_search_processor.processor.step_calls import StepCalls

@@ -25,7 +25,7 @@ from tests.server.mcp.support import (
 from tests.support import Policy, make
 from tool_search_processor import tool
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.policy.filters import BATCH
+from tool_search_processor.policy.admission import BATCH
 from tool_search_processor.providers import StaticProvider
 from tool_search_processor.server.mcp import ToolServer, on_demand
 from tool_search_processor.server.mcp.rules import SessionRules, UserRules

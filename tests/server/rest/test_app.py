@@ -16,7 +16,7 @@ from tests.server.rest.serving import MAIL, SEARCH, TOOLS, client, hybrid
 from tool_search_processor import StaticProvider, Tool
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.policy.filters import BATCH
+from tool_search_processor.policy.admission import BATCH
 from tool_search_processor.providers import CallableProvider
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.vector import VectorIndex

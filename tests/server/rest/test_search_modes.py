@@ -5,7 +5,7 @@ import pytest
 from tests.support import ScoredIndex
 from tool_search_processor import Tool
 from tool_search_processor.catalog import Catalog
-from tool_search_processor.policy.filters import Admission
+from tool_search_processor.policy.admission import Admission
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.lists import ListIndex
 from tool_search_processor.search.protocol import Hit

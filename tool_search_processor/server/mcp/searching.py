@@ -14,7 +14,7 @@ from tool_search_processor.catalog.finding import interleave, narrow
 from tool_search_processor.catalog.queries import Ranking, listed_fits, rank_query, said_of
 from tool_search_processor.catalog.toolsets import has_any_label
 from tool_search_processor.meta_tools import SearchCall
-from tool_search_processor.policy.filters import Admission
+from tool_search_processor.policy.admission import Admission
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.server.mcp.meta_tool_definitions import (
     BAD_CURSOR,

@@ -16,7 +16,7 @@ import mcp_types as types
 from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.concurrency.foreign_calls import is_cancelled, is_no_failure
 from tool_search_processor.errors import ToolArgumentsError
-from tool_search_processor.policy.filters import Admission
+from tool_search_processor.policy.admission import Admission
 from tool_search_processor.server.mcp import meta_tool_definitions, searching
 from tool_search_processor.server.mcp.call_failures import failure_text
 from tool_search_processor.server.mcp.call_results import error_result, of_target, text_result, tool_result

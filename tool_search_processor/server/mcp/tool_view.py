@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from tool_search_processor import meta_tools
 from tool_search_processor.catalog.finding import find_by_name, suggest
 from tool_search_processor.catalog.request_view import CatalogView
-from tool_search_processor.policy.filters import Admission, Filter, FilterRequest
+from tool_search_processor.policy.admission import Admission
+from tool_search_processor.policy.filters import Filter, FilterRequest
 from tool_search_processor.server.mcp.client_requests import FrontRequest
 from tool_search_processor.server.mcp.middleware import Middleware
 from tool_search_processor.server.mcp.rules import SessionRules

@@ -18,7 +18,8 @@ from starlette.routing import Route
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog, CatalogView
 from tool_search_processor.catalog.toolsets import of_other_types
-from tool_search_processor.policy.filters import Admission, Filter, require_filter
+from tool_search_processor.policy.admission import Admission
+from tool_search_processor.policy.filters import Filter, require_filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.lists import SearchMode
 from tool_search_processor.search.strategies import Strategy

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, StrictInt
 from starlette.exceptions import HTTPException
 
 from tool_search_processor.catalog import CatalogView
-from tool_search_processor.policy.filters import Admission
+from tool_search_processor.policy.admission import Admission
 from tool_search_processor.server.rest.search_modes import Found, ModeSearch, Ranking, Wanted
 from tool_search_processor.tokens.counting import DefinitionCounter
 from tool_search_processor.wire.plain import sendable

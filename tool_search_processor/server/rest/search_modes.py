@@ -12,7 +12,7 @@ from tool_search_processor.catalog.finding import Ranked
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.queries import rank_query
 from tool_search_processor.catalog.toolsets import has_any_label
-from tool_search_processor.policy.filters import Admission
+from tool_search_processor.policy.admission import Admission
 from tool_search_processor.search.lists import ListName, SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from tool_search_processor.catalog import CatalogView
-from tool_search_processor.policy.filters import Admission
+from tool_search_processor.policy.admission import Admission
 from tool_search_processor.server.rest.letta import tool_id
 from tool_search_processor.tools import Tool
 
