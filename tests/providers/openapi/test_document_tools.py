@@ -10,6 +10,7 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.openapi.document_tools import read_tools
 from tool_search_processor.providers.openapi.documents import Document
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.schema_walk import schemas_in
 from tool_search_processor.tools.tool_names import is_tool_name
 
 
@@ -230,7 +231,12 @@ def test_whatever_a_document_holds_its_tools_are_valid(paths, schemas, version):
     for tool in found:
         assert is_tool_name(tool.name)
         Draft202012Validator.check_schema(tool.parameters)
-        assert not tool.parameters.get("$defs", {}).keys() - {"A", "B"}
+        definitions = tool.parameters.get("$defs", {})
+        assert not definitions.keys() - {"A", "B", "A_base", "B_base"}
+        parts = [definitions[name] for name in definitions if name.endswith("_base")]
+        assert all(part.get("additionalProperties") is not False for part in parts)
+        references = {part["$ref"] for part in schemas_in(tool.parameters) if "$ref" in part}
+        assert references == {f"#/$defs/{name}" for name in definitions}
         assert set(tool.parameters.get("required", ())) <= set(tool.parameters["properties"])
 
 
