@@ -11,11 +11,11 @@ from tool_search_processor.components import Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import (
+    KINDS,
     Component,
     ComponentT,
     Kind,
     Transform,
-    class_of,
     component_key,
 )
 
@@ -39,8 +39,9 @@ def overrides_get(transform: Transform, *, kind: Kind = "tool") -> bool:
 
     The shipped ones are not counted: their list and get methods are one function, so the list is enough.
     """
-    method = getattr(type(transform), f"get_{kind}")
-    return method is not getattr(Transform, f"get_{kind}") and not getattr(method, "agrees_with_list", False)
+    method = KINDS[kind].get_method(type(transform))
+    is_own = method is not KINDS[kind].get_method(Transform)
+    return is_own and not getattr(method, "agrees_with_list", False)
 
 
 def overrides_get_tool(transform: Transform) -> bool:
@@ -80,11 +81,11 @@ async def transform_stages(
     stages: list[tuple[ComponentT, ...]] = [tuple(components)]
     for transform in merge_transforms(transforms):
         try:
-            listed = getattr(transform, f"list_{kind}s")(stages[-1])
+            listed = KINDS[kind].list_method(type(transform))(transform, stages[-1])
             if inspect.isawaitable(listed):
                 listed = await listed
         except Exception as exc:
-            exc.add_note(f"raised by {_label(transform)}.list_{kind}s")
+            exc.add_note(f"raised by {_label(transform)}.{KINDS[kind].list_name}")
             raise
         stages.append(_checked(listed, transform, kind))
     return tuple(stages)
@@ -125,8 +126,8 @@ async def compose_get(
         if level == 0:
             return find_component(stages[0], key)
         transform, below = row[level - 1], stages[level - 1]
-        method = getattr(type(transform), f"get_{kind}")
-        if method is getattr(Transform, f"get_{kind}"):
+        method = KINDS[kind].get_method(type(transform))
+        if method is KINDS[kind].get_method(Transform):
             found = find_component(stages[level], key)
             if found is None or find_component(below, key) is None:
                 return found
@@ -178,18 +179,20 @@ async def get_agreed(
     try:
         found = await compose_get(row, stages, key, kind=kind)
     except Exception:  # foreign code: a lookup that fails gives nothing, and the run goes on
-        logger.warning("%s %r is not given: a get_%s of %s failed", what, key, kind, labels, exc_info=True)
+        logger.warning(
+            "%s %r is not given: a %s of %s failed", what, key, KINDS[kind].get_name, labels, exc_info=True
+        )
         return None
     if found is None and listed is None:
         return None
     if found is None or listed is None or _content(found) != _content(listed):
         logger.warning(
-            "%s %r is not given: the get_%s of %s disagrees with list_%ss (listed: %s, got: %s)",
+            "%s %r is not given: the %s of %s disagrees with %s (listed: %s, got: %s)",
             what,
             key,
-            kind,
+            KINDS[kind].get_name,
             labels,
-            kind,
+            KINDS[kind].list_name,
             "absent" if listed is None else "present",
             "absent" if found is None else "present" if listed is None else "another definition",
         )
@@ -308,14 +311,14 @@ def _label(transform: Transform) -> str:
 
 def _checked(listed: object, transform: Transform, kind: Kind) -> tuple[Any, ...]:
     """Return a transform's answer as a tuple, or say what is wrong with it."""
-    method = f"{_label(transform)}.list_{kind}s"
+    method, cls = f"{_label(transform)}.{KINDS[kind].list_name}", KINDS[kind].cls
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         raise ConfigurationError(
             f"{method} must return a sequence, found {type(listed).__name__}: return a list"
         )
     for component in listed:
-        if not isinstance(component, class_of(kind)):
+        if not isinstance(component, cls):
             raise ConfigurationError(
-                f"{method} must return a sequence of {class_of(kind).__name__}, found {component!r:.80} in it"
+                f"{method} must return a sequence of {cls.__name__}, found {component!r:.80} in it"
             )
     return tuple(listed)

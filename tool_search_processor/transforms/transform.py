@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
@@ -12,21 +13,13 @@ from tool_search_processor.tools import Tool
 Component: TypeAlias = Tool | Resource | ResourceTemplate | Prompt
 ComponentT = TypeVar("ComponentT", Tool, Resource, ResourceTemplate, Prompt)
 Kind = Literal["tool", "resource", "resource_template", "prompt"]
-"""Which of the four lists; `Transform.list_<kind>s` and `Transform.get_<kind>` are its methods."""
+"""Which of the four lists a component belongs to."""
 
 GetToolNext: TypeAlias = Callable[[str], Awaitable[Tool | None]]
 """Looks a tool up below the transform: takes the name as it is known there."""
 GetResourceNext: TypeAlias = Callable[[str], Awaitable[Resource | None]]
 GetResourceTemplateNext: TypeAlias = Callable[[str], Awaitable[ResourceTemplate | None]]
 GetPromptNext: TypeAlias = Callable[[str], Awaitable[Prompt | None]]
-
-_CLASSES: Mapping[Kind, type] = {
-    "tool": Tool,
-    "resource": Resource,
-    "resource_template": ResourceTemplate,
-    "prompt": Prompt,
-}
-_KINDS: Mapping[type, Kind] = {cls: kind for kind, cls in _CLASSES.items()}
 
 
 class Transform:
@@ -140,14 +133,55 @@ def keeps_all(method: FunctionT) -> FunctionT:
     return method
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentKind:
+    """One kind of component, and the two methods with which a transform changes it."""
+
+    cls: type
+    list_method: Callable[[type[Transform]], Callable[..., Any]]
+    """Returns the function that a class of transforms lists this kind with; it takes the transform first."""
+    get_method: Callable[[type[Transform]], Callable[..., Any]]
+    """Returns the function that a class of transforms looks this kind up with."""
+
+    @property
+    def list_name(self) -> str:
+        """The name of the list method, for messages."""
+        return self.list_method(Transform).__name__
+
+    @property
+    def get_name(self) -> str:
+        """The name of the get method, for messages."""
+        return self.get_method(Transform).__name__
+
+
+KINDS: Mapping[Kind, ComponentKind] = {
+    "tool": ComponentKind(
+        cls=Tool,
+        list_method=lambda transform: transform.list_tools,
+        get_method=lambda transform: transform.get_tool,
+    ),
+    "resource": ComponentKind(
+        cls=Resource,
+        list_method=lambda transform: transform.list_resources,
+        get_method=lambda transform: transform.get_resource,
+    ),
+    "resource_template": ComponentKind(
+        cls=ResourceTemplate,
+        list_method=lambda transform: transform.list_resource_templates,
+        get_method=lambda transform: transform.get_resource_template,
+    ),
+    "prompt": ComponentKind(
+        cls=Prompt,
+        list_method=lambda transform: transform.list_prompts,
+        get_method=lambda transform: transform.get_prompt,
+    ),
+}
+_KIND_OF: Mapping[type, Kind] = {kind.cls: name for name, kind in KINDS.items()}
+
+
 def kind_of(cls: type[ComponentT]) -> Kind:
     """Return the kind whose lists hold this class."""
-    return _KINDS[cls]
-
-
-def class_of(kind: Kind) -> type:
-    """Return the class that the lists of this kind hold."""
-    return _CLASSES[kind]
+    return _KIND_OF[cls]
 
 
 def component_key(component: Component) -> str:
