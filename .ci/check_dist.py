@@ -6,7 +6,10 @@ import zipfile
 from pathlib import Path
 
 PACKAGE = "tool_search_processor/"
-IN_SDIST = {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", ".ci/run", "tests/conftest.py"}
+IN_SDIST = {
+    *("LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml"),
+    *(".ci/run", ".github/CONTRIBUTING.md", "tests/conftest.py"),
+}
 LICENCES = {"LICENSE", "bert-base-uncased-vocab.LICENSE.txt"}
 
 (wheel,) = Path(sys.argv[1]).glob("*.whl")

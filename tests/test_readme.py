@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_layers import MODULES, ROWS, folder_of
+
 ROOT = Path(__file__).parents[1]
+FOLDERS = {folder_of(module) for module in MODULES if module}
 PACKAGE = "tool_search_processor"
 README = (ROOT / "README.md").read_text("utf-8")
 RECIPES = (ROOT / "examples/README.md").read_text("utf-8")
@@ -166,6 +169,13 @@ def test_files_that_a_page_names_are_there(path):
     assert len(named) > 10
     missing = {name for name in named if not any((ROOT / top / name).exists() for top in ("", PACKAGE))}
     assert missing == set()
+
+
+def test_the_rows_that_a_contributor_reads_are_those_that_are_kept():
+    picture = blocks("text", (ROOT / ".github/CONTRIBUTING.md").read_text("utf-8"))[0]
+    rows = [re.findall(r"\w+", names) for names in re.findall(r"^\d  (\S+(?: \S+)*)", picture, re.MULTILINE)]
+    there = [[name for name in row if name in FOLDERS and not name.startswith("_")] for row in ROWS]
+    assert rows == [row for row in there if row]
 
 
 def test_tests_that_a_page_tells_to_run_are_there():
