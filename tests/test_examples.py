@@ -12,7 +12,17 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = [path for path in sorted(EXAMPLES.glob("*.py")) if "__main__" in path.read_text("utf-8")]
 LABEL = "(scripted model, not an LLM)"
-STARTING_SERVERS = {"gateway", "mcp_servers", "tool_server", "web_chat"}
+SLOW = {
+    "approval",
+    "call_mode",
+    "gateway",
+    "mcp_servers",
+    "preload_and_catalog",
+    "token_limiter",
+    "tool_server",
+    "web_chat",
+}
+
 
 SHOWN = {
     "approval": [
@@ -86,8 +96,8 @@ SHOWN = {
 
 
 def as_parameter(path):
-    """Return an example as a parameter of a test, marked slow where it starts servers."""
-    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in STARTING_SERVERS))
+    """Return an example as a parameter of a test."""
+    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in SLOW))
 
 
 @pytest.fixture

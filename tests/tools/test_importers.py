@@ -166,6 +166,7 @@ def test_a_schema_that_json_cannot_carry_is_refused(kind):
         imported(kind, "a", {"type": "object", "properties": {"a": {"default": object()}}})
 
 
+@pytest.mark.slow
 @every_importer
 def test_a_schema_that_holds_itself_is_refused(kind):
     schema: dict = {"type": "object", "properties": {}}

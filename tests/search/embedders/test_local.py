@@ -51,6 +51,7 @@ def test_a_model_finds_the_tool_that_is_meant(model):
         assert int(np.argmax(documents @ vector)) == nearest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", PACKAGES)
 def test_a_text_alone_has_the_vector_that_it_has_among_others(model):
     local = embedder(model)

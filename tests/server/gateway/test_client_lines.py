@@ -12,7 +12,7 @@ from tool_search_processor.cli.serve_options import EXAMPLES
 from tool_search_processor.server.upstreams import read_upstreams
 
 ROOT = Path(__file__).parents[3]
-EXAMPLE, README = ROOT / "examples" / "gateway.py", ROOT / "README.md"
+EXAMPLE, RECIPES, README = ROOT / "examples/gateway.py", ROOT / "examples/README.md", ROOT / "README.md"
 
 
 def objects_of(text):
@@ -44,8 +44,9 @@ def test_the_readme_the_example_and_the_help_say_the_same(capsys):
     options = set(re.findall(r"--[a-z-]+", section.split("`create_app(")[0]))
     named = {"search_tools", "call_tool", "X-MCP-Tool-Mode", "?tool_mode=", "TOOL_SEARCH_TOKEN", "/health"}
     assert options >= {"--config", "--http"}
+    recipe = RECIPES.read_text("utf-8").split("## Serve Python functions")[1]
     for word in options | named | {"/mcp", "/metrics", "mcpServers", "openapi"}:
-        assert word in section
+        assert word in section + recipe
         assert word in said
 
 

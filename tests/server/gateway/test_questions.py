@@ -16,6 +16,8 @@ from tool_search_processor.server.gateway import Gateway
 from tool_search_processor.server.mcp import ToolServer, forward_elicitation, forward_sampling
 from tool_search_processor.server.upstreams import read_upstreams
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(asking_server.__file__)
 HOOKS = {"elicitation": forward_elicitation, "sampling": forward_sampling}
 
