@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS
+from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, MAP_KEYWORDS, with_inner
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 Converted = dict[str, Any]
@@ -52,17 +52,7 @@ def without_booleans(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Many who read schemas, validators' error messages among them, don't reckon with `true` and `false`.
     """
-    changes: Converted = {}
-    for key, value in schema.items():
-        if key in MAP_KEYWORDS and isinstance(value, dict):
-            if any(isinstance(one, bool) for one in value.values()):
-                changes[key] = {name: _as_object(one) for name, one in value.items()}
-        elif key in LIST_KEYWORDS and isinstance(value, list):
-            if any(isinstance(one, bool) for one in value):
-                changes[key] = [_as_object(one) for one in value]
-        elif key in SINGLE_KEYWORDS and isinstance(value, bool) and key not in _UNNAMED_KEYWORDS:
-            changes[key] = _as_object(value)
-    return {**schema, **changes} if changes else schema
+    return with_inner(schema, lambda key, one: one if key in _UNNAMED_KEYWORDS else _as_object(one))
 
 
 def _as_object(schema: Any) -> Any:

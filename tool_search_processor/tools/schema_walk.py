@@ -1,11 +1,16 @@
-"""Where schemas stand inside a JSON Schema, and the one walk over them."""
+"""Where schemas stand inside a JSON Schema, and the one walk over them.
+
+Every reader of JSON Schemas uses these functions, so all of them agree on what is a schema and what is data.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
-from urllib.parse import unquote
+from typing import Any, TypeGuard
+from urllib.parse import quote, unquote
+
+from tool_search_processor.wire.plain import items_of
 
 Schema = Mapping[str, Any]
 Edit = Callable[[Schema], Schema]
@@ -27,10 +32,16 @@ DEFINITION_KEYWORDS = frozenset({"$defs", "definitions"})
 MAP_KEYWORDS = DEFINITION_KEYWORDS | {"dependencies", "dependentSchemas", "patternProperties", "properties"}
 """Keywords whose value maps names to schemas."""
 
+INNER_KEYWORDS = SINGLE_KEYWORDS | LIST_KEYWORDS | MAP_KEYWORDS
+"""Keywords in whose value schemas stand."""
+
+BRANCH_KEYWORDS = ("allOf", "anyOf", "oneOf")
+"""Keywords whose list of schemas applies to the value that the schema around them applies to."""
+
 SAME_VALUE_KEYWORDS = frozenset(
-    {"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"}
+    {*BRANCH_KEYWORDS, "dependencies", "dependentSchemas", "else", "if", "not", "then"}
 )
-"""Keywords whose schemas apply to the very value that the schema around them applies to."""
+"""All keywords whose schemas apply to the value that the schema around them applies to."""
 
 
 def subschemas(schema: Schema) -> Iterator[tuple[str, Schema]]:
@@ -60,33 +71,71 @@ def edit_schemas(schema: Any, edit: Edit, *, first: Edit | None = None) -> Any:
     `examples`, and never a property for its mere name. Where nothing changes the same object is returned.
 
     Args:
-        schema: What to edit; anything but a dict comes back as it is.
-        edit: Gets each schema with what is inside of it edited already.
-        first: Gets each schema as it stands in the original, before what is inside of it is visited.
+        schema: What to edit; anything but a dict is returned unchanged.
+        edit: Gets each schema after the schemas inside it were edited.
+        first: Gets each schema as it stands in the original, before the schemas inside it are visited.
     """
     if not isinstance(schema, dict):
         return schema
     if first is not None:
         schema = first(schema)
+    if not INNER_KEYWORDS.isdisjoint(schema):
+        schema = with_inner(schema, lambda _, inner: edit_schemas(inner, edit, first=first))
+    return edit(schema)
+
+
+def with_inner(schema: Schema, change: Callable[[str, Any], Any]) -> Schema:
+    """Return the schema with each value that stands directly in the place of a schema replaced.
+
+    Where nothing changes the same object is returned.
+
+    Args:
+        schema: What to edit; the schemas deeper inside are not visited.
+        change: Gets the keyword and the value, which is a boolean or malformed where it is not a dict.
+    """
     changes: dict[str, Any] = {}
     for key, value in schema.items():
+        if key not in INNER_KEYWORDS:
+            continue
         edited = value
         if isinstance(value, dict):
             if key in MAP_KEYWORDS:
-                edited = _edit_values(value, edit, first)
+                edited = {name: change(key, inner) for name, inner in value.items()}
+                if all(edited[name] is inner for name, inner in value.items()):
+                    continue
             elif key in SINGLE_KEYWORDS:
-                edited = edit_schemas(value, edit, first=first)
+                edited = change(key, value)
         elif isinstance(value, list) and (key in LIST_KEYWORDS or key == "items"):
-            items = [edit_schemas(item, edit, first=first) for item in value]
-            edited = value if all(a is b for a, b in zip(items, value, strict=True)) else items
+            edited = [change(key, inner) for inner in value]
+            if all(a is b for a, b in zip(edited, value, strict=True)):
+                continue
+        elif key in SINGLE_KEYWORDS:
+            edited = change(key, value)
         if edited is not value:
             changes[key] = edited
-    return edit({**schema, **changes} if changes else schema)
+    return {**schema, **changes} if changes else schema
 
 
-def _edit_values(schemas: dict[str, Any], edit: Edit, first: Edit | None) -> dict[str, Any]:
-    edited = {name: edit_schemas(value, edit, first=first) for name, value in schemas.items()}
-    return schemas if all(edited[name] is value for name, value in schemas.items()) else edited
+def branches(schema: Schema, *keywords: str) -> Iterator[Any]:
+    """Yield what stands in the `allOf`, `anyOf` and `oneOf` of a schema, or in these keywords alone."""
+    for key in keywords or BRANCH_KEYWORDS:
+        yield from items_of(schema.get(key))
+
+
+def is_pointer(reference: object) -> TypeGuard[str]:
+    """Return True if a reference is a JSON pointer into its own document, such as `#/$defs/Item`."""
+    return isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))
+
+
+def pointer_parts(pointer: str) -> list[str]:
+    """Return the keys that a pointer leads through, such as `["$defs", "Item"]`."""
+    return [unquote(part).replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+
+
+def pointer_to(*parts: str) -> str:
+    """Return the pointer that leads through these keys."""
+    escaped = (quote(part.replace("~", "~0").replace("/", "~1"), safe="~$ ") for part in parts)
+    return "#/" + "/".join(escaped)
 
 
 def resolve_pointer(root: Any, pointer: object) -> Any:
@@ -96,12 +145,11 @@ def resolve_pointer(root: Any, pointer: object) -> Any:
 
 
 def passed_by(root: Any, pointer: object) -> list[Any]:
-    """Return what a pointer leads through, from the root to its target; nothing where it leads nowhere."""
-    if not isinstance(pointer, str) or not (pointer == "#" or pointer.startswith("#/")):
+    """Return what a pointer leads through, from the root to its target; nothing if it leads nowhere."""
+    if not is_pointer(pointer):
         return []
     way = [root]
-    for part in pointer[1:].split("/")[1:]:
-        key = unquote(part).replace("~1", "/").replace("~0", "~")
+    for key in pointer_parts(pointer):
         target = way[-1]
         if isinstance(target, Mapping) and key in target:
             way.append(target[key])
@@ -113,20 +161,20 @@ def passed_by(root: Any, pointer: object) -> list[Any]:
 
 
 class References:
-    """Follows the references of one schema."""
+    """The places in one schema that its references lead to."""
 
     def __init__(self, root: Schema) -> None:
-        """Take the schema that they lead into."""
+        """Take the schema that the references are in."""
         self._root = root
 
     def way(self, reference: object) -> list[Any]:
-        """Return what a reference leads through, the target last; nothing where it leads nowhere."""
+        """Return the values that a reference leads through, the target last; none if it leads nowhere."""
         if not isinstance(reference, str):
             return []
         return passed_by(self._root, reference) or self._anchors.get(reference, [])
 
     def target(self, reference: object) -> Any:
-        """Return what a reference leads to, by a pointer or an anchor, or None."""
+        """Return the target of a reference, which is a pointer or an anchor, or None."""
         way = self.way(reference)
         return way[-1] if way else None
 

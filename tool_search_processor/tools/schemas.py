@@ -22,6 +22,7 @@ from tool_search_processor.tools.schema_walk import (
     References,
     Schema,
     edit_schemas,
+    is_pointer,
     resolve_pointer,
     schemas_in,
 )
@@ -105,6 +106,8 @@ def with_json_types(schema: Schema) -> Schema:
     if "type" not in schema:
         return schema
     given = schema["type"]
+    if isinstance(given, str) and given in _JSON_TYPES:
+        return schema
     mapped = _json_types(given) if isinstance(given, list) else _json_type(given)
     if not mapped:
         return {key: value for key, value in schema.items() if key != "type"}
@@ -267,9 +270,7 @@ def wrapped_root(schema: Schema, name: str) -> dict[str, Any]:
 
     def rebased(part: Schema) -> Schema:
         pointer = part.get("$ref")
-        if not isinstance(pointer, str) or not (pointer == "#" or pointer.startswith("#/")):
-            return part
-        if pointer.startswith(("#/$defs/", "#/definitions/")):
+        if not is_pointer(pointer) or pointer.startswith(("#/$defs/", "#/definitions/")):
             return part
         return {**part, "$ref": f"#/properties/{name}{pointer[1:]}"}
 

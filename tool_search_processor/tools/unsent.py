@@ -20,6 +20,7 @@ from tool_search_processor.tools.schema_walk import (
     schemas_in,
     subschemas,
 )
+from tool_search_processor.wire.plain import mapping_of
 
 _BY_NAME = ("required", "dependentRequired", "dependencies")
 _CONDITION = frozenset({"if", "then", "else"})
@@ -69,7 +70,7 @@ def without_ghosts(schema: Schema) -> Schema:
     in another branch, behind a reference. Where to leave a name out would accept less (in `not`, `if` and
     `oneOf`), the keyword itself is loosened. A schema whose references multiply stays as it is.
     """
-    if not any(key in part for part in schemas_in(schema) for key in _BY_NAME):
+    if all(_properties(part).keys() >= set(_named(part)) for part in schemas_in(schema)):
         return schema
     references = References(schema)
     known = _known_names(schema, references)
@@ -147,9 +148,8 @@ def _reachable(
             waiting.extend(led_to(part[keyword]))
 
 
-def _properties(part: Schema) -> Iterable[str]:
-    properties = part.get("properties")
-    return properties if isinstance(properties, Mapping) else ()
+def _properties(part: Schema) -> Mapping[str, Any]:
+    return mapping_of(part.get("properties"))
 
 
 def _named(part: Schema) -> Iterator[str]:

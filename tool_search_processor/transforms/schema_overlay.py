@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tool_search_processor.tools.schema_walk import Schema, resolve_pointer
-from tool_search_processor.transforms.schema_refs import is_pointer, relocate_refs
+from tool_search_processor.tools.schema_walk import Schema, branches, is_pointer, resolve_pointer
+from tool_search_processor.transforms.schema_refs import relocate_refs
 from tool_search_processor.transforms.schema_scope import (
     DEPENDENCIES,
-    LISTS,
     REMOVED,
     Overlay,
     rewrite_scope,
 )
-from tool_search_processor.wire.plain import items_of, mapping_of
+from tool_search_processor.wire.plain import mapping_of
 
 __all__ = [
     "REMOVED",
@@ -78,8 +77,6 @@ def _scopes(schema: object, root: Schema, followed: set[str]) -> Iterator[Schema
     if is_pointer(reference) and reference not in followed:
         followed.add(reference)
         yield from _scopes(resolve_pointer(root, reference), root, followed)
-    branches = [schema.get(key) for key in ("then", "else")]
-    branches += [branch for key in LISTS for branch in items_of(schema.get(key))]
-    branches += [branch for key in DEPENDENCIES for branch in mapping_of(schema.get(key)).values()]
-    for branch in branches:
+    dependent = (one for key in DEPENDENCIES for one in mapping_of(schema.get(key)).values())
+    for branch in (schema.get("then"), schema.get("else"), *branches(schema), *dependent):
         yield from _scopes(branch, root, followed)

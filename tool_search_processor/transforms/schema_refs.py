@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeGuard
-from urllib.parse import quote, unquote
+from typing import Any
 
-from tool_search_processor.tools.schema_walk import Schema, edit_schemas, resolve_pointer, schemas_in
-
-_DEFINITIONS = ("$defs", "definitions")
-_SCOPE = frozenset(
-    {"anyOf", "oneOf", "allOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"}
+from tool_search_processor.tools.schema_walk import (
+    DEFINITION_KEYWORDS,
+    SAME_VALUE_KEYWORDS,
+    Schema,
+    edit_schemas,
+    is_pointer,
+    pointer_parts,
+    pointer_to,
+    resolve_pointer,
+    schemas_in,
 )
-"""Keywords of the root whose schemas speak of the arguments object itself."""
 
 
 def relocate_refs(
@@ -60,13 +63,15 @@ class _Relocation:
             pointer, name = list(self._places.items())[done]
             target = resolve_pointer(self._original, pointer)
             if target is self._original:
-                target = {k: v for k, v in target.items() if k not in (*_DEFINITIONS, "$schema", "$id")}
+                target = {
+                    k: v for k, v in target.items() if k not in (*DEFINITION_KEYWORDS, "$schema", "$id")
+                }
             yield name, target
             done += 1
 
     def _moved(self, reference: str) -> str:
-        tokens = _tokens(reference)
-        if not tokens or tokens[0] in _SCOPE:
+        tokens = pointer_parts(reference)
+        if not tokens or tokens[0] in SAME_VALUE_KEYWORDS:
             return self._place(reference)
         if tokens[0] != "properties" or len(tokens) == 1:
             return reference
@@ -74,7 +79,7 @@ class _Relocation:
             return self._place(reference)
         if tokens[1] not in self._names:
             return reference
-        return "#/" + "/".join(map(_escaped, ("properties", self._names[tokens[1]], *tokens[2:])))
+        return pointer_to("properties", self._names[tokens[1]], *tokens[2:])
 
     def _place(self, pointer: str) -> str:
         if resolve_pointer(self._original, pointer) is None:
@@ -88,23 +93,18 @@ class _Relocation:
         return f"#/$defs/{self._places[pointer]}"
 
 
-def is_pointer(reference: object) -> TypeGuard[str]:
-    """Tell whether a reference is a JSON pointer into its own document, such as `#/$defs/Item`."""
-    return isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))
-
-
 def _used_definitions(schema: Schema) -> set[tuple[str, str]]:
     """Return keyword and name of each definition that is reached from outside of the definitions."""
     used: set[tuple[str, str]] = set()
-    waiting: list[Any] = [{key: value for key, value in schema.items() if key not in _DEFINITIONS}]
+    waiting: list[Any] = [{key: value for key, value in schema.items() if key not in DEFINITION_KEYWORDS}]
 
     while waiting:
         for part in schemas_in(waiting.pop()):
             reference = part.get("$ref")
-            tokens = _tokens(reference) if is_pointer(reference) else []
-            if len(tokens) > 1 and tokens[0] in _DEFINITIONS and (tokens[0], tokens[1]) not in used:
+            tokens = pointer_parts(reference) if is_pointer(reference) else []
+            if len(tokens) > 1 and tokens[0] in DEFINITION_KEYWORDS and (tokens[0], tokens[1]) not in used:
                 used.add((tokens[0], tokens[1]))
-                waiting.append(resolve_pointer(schema, f"#/{tokens[0]}/{_escaped(tokens[1])}"))
+                waiting.append(resolve_pointer(schema, pointer_to(tokens[0], tokens[1])))
     return used
 
 
@@ -117,11 +117,3 @@ def _without(schema: dict[str, Any], unused: set[tuple[str, str]]) -> dict[str, 
         if not kept:
             del result[keyword]
     return result
-
-
-def _tokens(pointer: str) -> list[str]:
-    return [unquote(token).replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
-
-
-def _escaped(token: str) -> str:
-    return quote(token.replace("~", "~0").replace("/", "~1"), safe="~$ ")

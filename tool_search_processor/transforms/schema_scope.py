@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tool_search_processor.tools.schema_walk import Schema, resolve_pointer
-from tool_search_processor.transforms.schema_refs import is_pointer
+from tool_search_processor.tools.schema_walk import BRANCH_KEYWORDS, Schema, is_pointer, resolve_pointer
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 Rewritten = dict[str, Any] | bool
@@ -21,7 +20,6 @@ Rewritten = dict[str, Any] | bool
 REMOVED = object()
 """The value of an edit that takes a keyword away."""
 
-LISTS = ("allOf", "anyOf", "oneOf")
 DEPENDENCIES = ("dependentRequired", "dependentSchemas", "dependencies")
 _CONDITION = ("if", "then", "else")
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"})
@@ -163,7 +161,7 @@ class _Scope:
 
     def _add(self, key: str, value: Any) -> bool:
         """Add a keyword to the result; return whether any call can still fit."""
-        if key in LISTS and isinstance(value, list | tuple):
+        if key in BRANCH_KEYWORDS and isinstance(value, list | tuple):
             return self._add_branches(key, value)
         if key in DEPENDENCIES and isinstance(value, Mapping):
             return self._add_dependencies(key, value)

@@ -35,7 +35,7 @@ from tool_search_processor.tools.dialects import (
     with_exclusive_limits,
 )
 from tool_search_processor.tools.frozen import FrozenDict, freeze
-from tool_search_processor.tools.schema_walk import Schema, edit_schemas
+from tool_search_processor.tools.schema_walk import Schema, edit_schemas, schemas_in
 from tool_search_processor.tools.schemas import with_json_types
 from tool_search_processor.wire.plain import mapping_of
 
@@ -333,12 +333,4 @@ def _name_in(schema: object) -> str:
 
 def _references(schema: Any) -> list[str]:
     """Return the references in a converted schema, each once, in order."""
-    found: dict[str, None] = {}
-
-    def note(part: Schema) -> Schema:
-        if "$ref" in part:
-            found[part["$ref"]] = None
-        return part
-
-    edit_schemas(schema, note)
-    return list(found)
+    return list(dict.fromkeys(part["$ref"] for part in schemas_in(schema) if "$ref" in part))

@@ -9,8 +9,8 @@ from typing import Any
 from tool_search_processor.providers.openapi.document_schemas import SchemaReader
 from tool_search_processor.providers.openapi.routes import Encoding
 from tool_search_processor.tools.dialects import Converted
-from tool_search_processor.tools.schema_walk import Schema
-from tool_search_processor.wire.plain import items_of, mapping_of
+from tool_search_processor.tools.schema_walk import Schema, branches
+from tool_search_processor.wire.plain import mapping_of
 
 _FILE_TEXT = "A text, or a data: URL for other content."
 _WRITTEN = ("text/", "application/x-www-form-urlencoded")
@@ -34,9 +34,8 @@ def file_fields(
     schema = mapping_of(reader.target(schema))
     if depth > _MAX_DEPTH:
         return found
-    for key in ("allOf", "anyOf"):
-        for part in items_of(schema.get(key)):
-            found |= file_fields(reader, mapping_of(part), encodings, depth=depth + 1)
+    for part in branches(schema, "allOf", "anyOf"):
+        found |= file_fields(reader, mapping_of(part), encodings, depth=depth + 1)
     for name, value in mapping_of(schema.get("properties")).items():
         kind = file_kind(reader, value)
         if kind is FileKind.NONE and _is_encoded_as_file(reader, value, encodings.get(name)):
@@ -59,15 +58,15 @@ def file_kind(reader: SchemaReader, value: object, *, depth: int = 0) -> FileKin
         return FileKind.FILE
     if "items" in schema:
         return file_kind(reader, schema["items"], depth=depth + 1)
-    parts = [file_kind(reader, part, depth=depth + 1) for part in items_of(schema.get("allOf"))]
-    branches = [
-        file_kind(reader, branch, depth=depth + 1)
-        for branch in items_of(schema.get("anyOf"))
-        if branch != {"type": "null"}
+    parts = [file_kind(reader, part, depth=depth + 1) for part in branches(schema, "allOf")]
+    choices = [
+        file_kind(reader, choice, depth=depth + 1)
+        for choice in branches(schema, "anyOf")
+        if choice != {"type": "null"}
     ]
-    if FileKind.FILE in parts or (branches and set(branches) == {FileKind.FILE}):
+    if FileKind.FILE in parts or (choices and set(choices) == {FileKind.FILE}):
         return FileKind.FILE
-    return FileKind.FILE_OR_TEXT if {*parts, *branches} - {FileKind.NONE} else FileKind.NONE
+    return FileKind.FILE_OR_TEXT if {*parts, *choices} - {FileKind.NONE} else FileKind.NONE
 
 
 def file_schema(schema: Any) -> Converted:

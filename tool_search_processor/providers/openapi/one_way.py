@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
-from tool_search_processor.tools.schema_walk import Schema, edit_schemas
+from tool_search_processor.tools.schema_walk import BRANCH_KEYWORDS, Schema, branches, edit_schemas
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 Direction = Literal["request", "response"]
@@ -17,7 +17,6 @@ Follow = Callable[[Schema, str | None], Followed]
 
 LEFT_OUT: Mapping[Direction, str] = {"request": "readOnly", "response": "writeOnly"}
 
-_COMBINATORS = ("allOf", "anyOf", "oneOf")
 _MAX_DEPTH = 20
 
 
@@ -27,8 +26,8 @@ class OneWay:
     def __init__(self, direction: Direction, follow: Follow) -> None:
         """Take what schemas describe, and what follows their references."""
         self._flag = LEFT_OUT[direction]
-        self._telling = frozenset({self._flag, "$ref", *_COMBINATORS})
-        self._combining = frozenset(_COMBINATORS)
+        self._telling = frozenset({self._flag, "$ref", *BRANCH_KEYWORDS})
+        self._combining = frozenset(BRANCH_KEYWORDS)
         self._follow = follow
         self._behind: dict[str, bool] = {}
 
@@ -41,7 +40,7 @@ class OneWay:
         for name, value in mapping_of(schema.get("properties")).items():
             if self._is_marked(value, base):
                 yield name
-        for part in _parts(schema):
+        for part in branches(schema):
             yield from self.names(part, base, depth=depth + 1)
 
     def concerns(self, schema: Schema) -> bool:
@@ -52,7 +51,7 @@ class OneWay:
                 return True
         if self._combining.isdisjoint(schema):
             return False
-        references = (part["$ref"] for part in _parts(schema) if isinstance(part, dict) and "$ref" in part)
+        references = (part["$ref"] for part in branches(schema) if isinstance(part, dict) and "$ref" in part)
         return any(self._is_behind(reference) for reference in references)
 
     def _own_names(self, schema: Schema) -> set[str]:
@@ -79,7 +78,7 @@ class OneWay:
             return True
         if self._combining.isdisjoint(value):
             return False
-        if any(self._is_marked(part, base, depth=depth + 1) for part in items_of(value.get("allOf"))):
+        if any(self._is_marked(part, base, depth=depth + 1) for part in branches(value, "allOf")):
             return True
         return any(self._are_marked(items_of(value.get(key)), base, depth) for key in ("anyOf", "oneOf"))
 
@@ -99,18 +98,13 @@ class OneWay:
         return {**schema, "properties": kept}
 
 
-def _parts(schema: Schema) -> Iterator[Any]:
-    for key in _COMBINATORS:
-        yield from items_of(schema.get(key))
-
-
 def _requires_not(schema: Schema, gone: set[str]) -> Schema:
     """Return a schema that requires none of some names, nor do its branches."""
     changed = {key: value for key, value in schema.items() if key != "required"}
     required = [name for name in items_of(schema.get("required")) if name not in gone]
     if required:
         changed["required"] = required
-    for key in _COMBINATORS:
+    for key in BRANCH_KEYWORDS:
         if key in schema:
             changed[key] = [
                 _requires_not(part, gone) if isinstance(part, dict) else part for part in schema[key]
