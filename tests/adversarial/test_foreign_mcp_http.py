@@ -164,7 +164,7 @@ async def test_a_bad_tool_costs_that_tool_in_the_newest_protocol_too(caplog):
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "h", "version": "1"},
         },
-        "tools/list": {**base, "tools": [ECHO, {"name": "bad"}, {"name": "evil", "inputSchema": schema}]},
+        "tools/list": {**base, "tools": [ECHO, {"name": 5}, {"name": "evil", "inputSchema": schema}]},
         "tools/call": {"resultType": "complete", "content": [{"type": "hologram"}]},
     }
 
@@ -176,7 +176,10 @@ async def test_a_bad_tool_costs_that_tool_in_the_newest_protocol_too(caplog):
         tools = await tools_of(provider)
         assert list(tools) == ["echo"]
         assert await tools["echo"].call({}) == "[hologram: content that can't be read, not shown]"
-    assert "a tool of the MCP server 'foe' is left out: 'bad': inputSchema: Field required" in caplog.messages
+    assert (
+        "a tool of the MCP server 'foe' is left out: '': name: Input should be a valid string"
+        in caplog.messages
+    )
 
 
 async def test_a_long_answer_comes_as_an_event_too():

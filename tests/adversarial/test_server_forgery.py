@@ -53,7 +53,7 @@ tools = st.builds(
 @examples(150)
 @given(st.lists(tools, min_size=1, max_size=3))
 def test_a_heading_of_an_answer_in_markdown_is_always_a_tool_that_was_found(found):
-    results = [search_result(tool, None) for tool in found]
+    results = [search_result(tool, None, result_format="markdown") for tool in found]
     answer = search_answer(results, total=None, next_cursor=None, message="Found.")
     lines = markdown(answer, found).splitlines()
     assert [line for line in lines if re.match(r"\s*#", line)] == ["### real"] * len(found)

@@ -28,13 +28,14 @@ class MetaToolNames:
     @property
     def options(self) -> dict[str, str]:
         """The names of the meta-tools that are listed, each with the option that changes it."""
-        second = {
-            "load": {self.load: "load_tool_name"},
-            "auto_load": {},
-            "call": {self.call: "call_tool_name"},
-        }[self.mode]
-        third = {self.unload: "unload_tool_name"} if self.allow_unload else {}
-        return {self.search: "search_tool_name", **second, **third}
+        listed = {self.search: "search_tool_name"}
+        if self.mode == "load":
+            listed[self.load] = "load_tool_name"
+        if self.mode == "call":
+            listed[self.call] = "call_tool_name"
+        if self.allow_unload:
+            listed[self.unload] = "unload_tool_name"
+        return listed
 
     @property
     def loading(self) -> frozenset[str]:

@@ -112,6 +112,7 @@ def test_an_answer_that_is_none_without_its_deep_entries_either_fails(method, li
     ("given", "message", "kind"),
     [
         (PARSE_ERROR, "Failed to parse JSON response: 1 validation error", "UNREADABLE"),
+        (PARSE_ERROR, "Failed to parse SSE message: 1 validation error", "UNREADABLE"),
         (INVALID_REQUEST, "Redirect to http://x not followed", "UNREACHED"),
         (CONNECTION_CLOSED, "SSE stream ended without a response", "CUT_OFF"),
         (CONNECTION_CLOSED, "monthly quota spent", "SERVERS_OWN"),

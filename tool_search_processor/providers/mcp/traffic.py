@@ -29,6 +29,8 @@ _ID_FIRST = re.compile(r'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\
 _ID_LAST = re.compile(r',\s*"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")\s*\}\s*$')
 _END = 500
 _UNREADABLE = "its answer is larger than what is read, or no message of the protocol"
+_UNPARSED = ("Failed to parse JSON response", "Failed to parse SSE message")
+"""How the SDK begins to say that an answer is not a message."""
 
 
 class Traffic:
@@ -155,7 +157,7 @@ def _retold(error: ErrorData) -> None:
     """Tell failures that the SDK found over HTTP from the server's own errors, by their code and words."""
     from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR
 
-    if error.code == PARSE_ERROR and error.message.startswith("Failed to parse JSON response"):
+    if error.code == PARSE_ERROR and error.message.startswith(_UNPARSED):
         error.code, error.message = UNREADABLE, _UNREADABLE
     elif error.code == INVALID_REQUEST and error.message.startswith("Redirect to "):
         error.code = UNREACHED
