@@ -135,3 +135,39 @@ def test_a_strict_register_raises_for_no_name_that_another_tool_holds():
     strict = NameRegister(taken={}, before=first.given, strict=True)
     assert settled(strict, *offers(Tool("a_b"), A_B)) == [None, "a_b"]
     assert "given to the tool 'a.b' of one before" in strict.refused[0].reason
+
+
+DISTINCT = [Tool("a"), imported("x.y", "x_y")]
+
+
+@pytest.mark.parametrize(
+    ("tools", "options"),
+    [
+        pytest.param(DISTINCT, {}, id="distinct"),
+        pytest.param([*DISTINCT, Tool("a")], {}, id="duplicate"),
+        pytest.param(DISTINCT, {"taken": LookupOnly({"a": Tool("a")})}, id="taken"),
+        pytest.param(DISTINCT, {"reserved": {"x_y": "option"}}, id="reserved"),
+    ],
+)
+def test_all_names_are_given_at_once_only_where_settling_gives_each_tool_its_own(tools, options):
+    options = {"taken": {}} | options
+    asked = offers(*tools)
+    is_plain = NameRegister(**options).settle(asked) == tools
+    assert NameRegister(**options).give_all(tools, lambda: asked) is is_plain
+
+
+def test_names_given_all_at_once_stay_with_their_tools():
+    first = NameRegister(taken={})
+    assert first.give_all([A_B], lambda: offers(A_B))
+    assert first.refused == []
+    second = NameRegister(taken={}, before=first.given)
+    assert not second.give_all([A_B, Tool("a_b")], list)
+    assert settled(second, *offers(Tool("a_b"), A_B)) == [None, "a_b"]
+
+
+def test_names_are_not_given_at_once_while_a_tool_has_another_than_it_wants():
+    first = NameRegister(taken={})
+    assert settled(first, *offers(A_SLASH_B, Tool("a_b"))) == [HASH, "a_b"]
+    second = NameRegister(taken={}, before=first.given)
+    assert not second.give_all([A_SLASH_B], lambda: offers(A_SLASH_B))
+    assert settled(second, *offers(A_SLASH_B)) == [HASH]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from tool_search_processor.catalog.drift import Drift
-from tool_search_processor.catalog.name_register import NO_NAMES, Key, NameRegister, Offer
+from tool_search_processor.catalog.name_register import NO_NAMES, GivenNames, NameRegister, Offer
 from tool_search_processor.catalog.provider_cache import Source
 from tool_search_processor.catalog.request_view import Fetch
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet
@@ -96,8 +96,8 @@ class Uniting:
         self._drift = drift
         self._owner = owner
         self._warned = Once()
-        self._before: Mapping[Key, str] = NO_NAMES
-        self._before_transformed: Mapping[Key, str] = NO_NAMES
+        self._before = NO_NAMES
+        self._before_transformed = NO_NAMES
 
     async def share(self, listings: Sequence[Listing], *, is_whole: bool, strict: bool) -> United:
         """Return the set of the tools that all requests share.
@@ -155,7 +155,7 @@ class Uniting:
         _settled(self._register({}, strict=True), listings)
 
     def _register(
-        self, taken: Mapping[str, Tool], *, strict: bool, before: Mapping[Key, str] = NO_NAMES
+        self, taken: Mapping[str, Tool], *, strict: bool, before: GivenNames = NO_NAMES
     ) -> NameRegister:
         """Return the register of names as they are before the transforms, which may change them."""
         if self._transforms:
@@ -190,14 +190,16 @@ class Uniting:
             refused = [*refused, *register.refused]
         self._note(refused)
         asked = any(map(overrides_get_tool, transforms))
+        held = tuple(tool for tool in tools if isinstance(tool, HeldTool))
+        served = [tool for tool in tools if not isinstance(tool, HeldTool)] if held else tools
         # Only now, so that what is held keeps its name from others, and has the one that users know.
         return United(
-            tools=ToolSet((tool for tool in tools if not isinstance(tool, HeldTool)), places=places),
+            tools=ToolSet(served, places=places),
             lists=lists,
             stages=[index_components(stage) for stage in stages] if asked else (),
             transforms=self._transforms,
             refused=tuple(refused),
-            held=tuple(tool for tool in tools if isinstance(tool, HeldTool)),
+            held=held,
             epoch=epoch,
         )
 
@@ -208,12 +210,18 @@ class Uniting:
         places: Mapping[str, str],
         *,
         before: Iterable[Tool],
-    ) -> tuple[list[Tool], dict[str, str]]:
+    ) -> tuple[Sequence[Tool], dict[str, str]]:
         """Give out the names after the transforms; a copy is of the place of what it is a copy of."""
         by_origin = {origin_of(tool): places[tool.name] for tool in before}
+        found = [by_origin.get(origin_of(tool), _NEW) for tool in listed]
         origin = f"the transforms of {self._owner}"
-        offers = [Offer(tool, by_origin.get(origin_of(tool), _NEW), origin) for tool in listed]
-        return _named(zip(offers, register.settle(offers), strict=True))
+
+        def offers() -> Sequence[Offer]:
+            return [Offer(tool, place, origin) for tool, place in zip(listed, found, strict=True)]
+
+        if register.give_all(listed, offers):
+            return listed, _placed(listed, found)
+        return _named(register.settle(offers()), found)
 
     def _note(self, refused: Iterable[RefusedTool]) -> None:
         """Warn of each refused tool once."""
@@ -222,17 +230,33 @@ class Uniting:
                 logger.warning("the tool %r of %s is not served: %s", tool.name, tool.provider, tool.reason)
 
 
-def _settled(register: NameRegister, listings: Sequence[Listing]) -> tuple[list[list[Tool]], dict[str, str]]:
+def _settled(
+    register: NameRegister, listings: Sequence[Listing]
+) -> tuple[Sequence[Sequence[Tool]], dict[str, str]]:
     """Return each list under the names that its tools get, and the place of each name."""
-    offers = [offer for source, listed in listings for offer in source.offers(listed)]
-    settled = iter(zip(offers, register.settle(offers), strict=True))
-    named = [_named(islice(settled, len(listed))) for _, listed in listings]
-    return [tools for tools, _ in named], {
-        name: place for _, places in named for name, place in places.items()
-    }
+
+    def offers() -> Sequence[Offer]:
+        return [offer for source, listed in listings for offer in source.offers(listed)]
+
+    wanted = [tool for _, listed in listings for tool in listed]
+    found = [place for source, listed in listings for place in source.places(listed)]
+    if register.give_all(wanted, offers):
+        return [listed for _, listed in listings], _placed(wanted, found)
+    settled, left = iter(register.settle(offers())), iter(found)
+    named = [_named(islice(settled, len(listed)), islice(left, len(listed))) for _, listed in listings]
+    places: dict[str, str] = {}
+    for _, some in named:
+        places.update(some)
+    return [tools for tools, _ in named], places
 
 
-def _named(settled: Iterable[tuple[Offer, Tool | None]]) -> tuple[list[Tool], dict[str, str]]:
-    """Return the tools that got a name, and the place of each."""
-    named = [(tool, offer.place) for offer, tool in settled if tool is not None]
-    return [tool for tool, _ in named], {tool.name: place for tool, place in named}
+def _named(settled: Iterable[Tool | None], found: Iterable[str]) -> tuple[list[Tool], dict[str, str]]:
+    """Return the tools that got a name, and the place of each by its name."""
+    named = [(tool, place) for tool, place in zip(settled, found, strict=True) if tool is not None]
+    tools = [tool for tool, _ in named]
+    return tools, _placed(tools, [place for _, place in named])
+
+
+def _placed(tools: Sequence[Tool], places: Sequence[str]) -> dict[str, str]:
+    """Return the place of each tool by its name."""
+    return dict(zip([tool.name for tool in tools], places, strict=True))

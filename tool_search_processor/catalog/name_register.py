@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
 from tool_search_processor.providers.refusals import RefusedTool
@@ -14,7 +14,6 @@ GIVEN_DIRECTLY = ""
 """The place of tools that a user gave as such, which come before those that providers bring."""
 
 Key = tuple[str, str, str]
-NO_NAMES: Mapping[Key, str] = MappingProxyType({})
 
 
 class Offer:
@@ -47,6 +46,30 @@ class Offer:
         return self.is_made, self.place != GIVEN_DIRECTLY
 
 
+class GivenNames:
+    """Which tool has which name."""
+
+    def __init__(
+        self, named: Callable[[], Iterable[tuple[str, Offer]]] = tuple, *, are_wanted: bool = True
+    ) -> None:
+        """Take the names.
+
+        Args:
+            named: Returns each name with its tool; called only where several tools want one name.
+            are_wanted: Whether every tool has the name that it wants.
+        """
+        self._named = named
+        self.are_wanted = are_wanted
+
+    @cached_property
+    def by_key(self) -> Mapping[Key, str]:
+        """The names by the keys of their tools."""
+        return {offer.key: name for name, offer in self._named()}
+
+
+NO_NAMES = GivenNames()
+
+
 class NameRegister:
     """Gives out names, the same ones whatever the order of the lists.
 
@@ -61,7 +84,7 @@ class NameRegister:
         taken: Mapping[str, Tool],
         reserved: Collection[str] = (),
         strict: bool = False,
-        before: Mapping[Key, str] = NO_NAMES,
+        before: GivenNames = NO_NAMES,
     ) -> None:
         """Begin a register.
 
@@ -78,11 +101,38 @@ class NameRegister:
         self._reserved = reserved
         self._strict = strict
         self._before = before
+        self._given: GivenNames | None = None
 
     @property
-    def given(self) -> Mapping[Key, str]:
-        """Who has which name."""
-        return {offer.key: name for name, offer in self._entered.items()}
+    def given(self) -> GivenNames:
+        """Which tool has which name now."""
+        if self._given is not None:
+            return self._given
+        entered = self._entered.items()
+        return GivenNames(lambda: entered, are_wanted=all(name == offer.tool.name for name, offer in entered))
+
+    def give_all(self, tools: Sequence[Tool], offers: Callable[[], Sequence[Offer]]) -> bool:
+        """Give each tool the name that it wants, if that is what `settle` would do for all of them.
+
+        This is the usual case, and costs a tenth of `settle`.
+
+        Args:
+            tools: All that want a name.
+            offers: Returns the same tools as offers, in case a later register needs them.
+
+        Returns:
+            Whether the names were given. If not, nothing has changed.
+        """
+        names = {tool.name for tool in tools}
+        if (
+            len(names) < len(tools)
+            or not self._before.are_wanted
+            or not names.isdisjoint(self._reserved)
+            or any(map(self._taken.__contains__, names))
+        ):
+            return False
+        self._given = GivenNames(lambda: [(offer.tool.name, offer) for offer in offers()])
+        return True
 
     def settle(self, offers: Sequence[Offer]) -> list[Tool | None]:
         """Return each tool under the name that it gets; None for one that is refused.
@@ -93,8 +143,9 @@ class NameRegister:
         """
         named: list[Tool | None] = [None] * len(offers)
         wanting: dict[str, list[int]] = {}
+        before = self._before.by_key
         for number, offer in enumerate(offers):
-            held = self._before.get(offer.key)
+            held = before.get(offer.key)
             if held is None or not self._enter(held, number, offers, named):
                 wanting.setdefault(offer.tool.name, []).append(number)
         # Hashes come last, so that none takes a name that is valid as it stands.

@@ -82,7 +82,7 @@ class Source(Generic[ComponentT]):
         self._bounded = self.static or self._is_catalog
         self._timeout = None if self._bounded else self._limits.timeout_seconds
         self._last: _Reading[ComponentT] = _Reading()
-        self._offers: tuple[Sequence[Tool], Sequence[Offer]] = ((), ())
+        self._places: tuple[Sequence[Tool], Sequence[str]] = ((), ())
         self._serials = count(1)
         self._hold_off = HoldOff(self._clock)
         self._flight: Flight | None = None
@@ -109,22 +109,29 @@ class Source(Generic[ComponentT]):
         return self._last.version is not None
 
     def offers(self, listed: Sequence[Tool]) -> Sequence[Offer]:
-        """Return the tools of a list of this source as ones that want names."""
-        known = self._offers
+        """Return what asks for the names of the tools in a list of this source."""
+        places = self.places(listed)
+        return [Offer(tool, place, self.name) for tool, place in zip(listed, places, strict=True)]
+
+    def places(self, listed: Sequence[Tool]) -> Sequence[str]:
+        """Return the place of each tool in a list of this source, and mark the tools with their origin.
+
+        The place is this source and, where the source is a catalog, the inner source as well. Copies of a
+        tool are recognized by its origin.
+        """
+        known = self._places
         if known[0] is not listed:
-            known = (listed, [Offer(tool, self._place_of(tool), self.name) for tool in listed])
-            if self.is_shared:  # else no list comes twice
-                self._offers = known
+            known = (listed, self._mark(listed))
+            if self.is_shared:  # otherwise no list comes twice
+                self._places = known
         return known[1]
 
-    def _place_of(self, tool: Tool) -> str:
-        """Return what tells from where the tool is: this source and, of a catalog in it, that one's source.
-
-        From the first time on it is the tool's origin as well, by which its copies are known.
-        """
-        origin = mark_origin(tool, self._origin)
-        label = self._origin.label
-        return label if origin is self._origin or not self._is_catalog else f"{label}/{origin.label}"
+    def _mark(self, listed: Sequence[Tool]) -> Sequence[str]:
+        own, label = self._origin, self._origin.label
+        origins = [mark_origin(tool, own) for tool in listed]
+        if not self._is_catalog:
+            return [label] * len(listed)
+        return [label if origin is own else f"{label}/{origin.label}" for origin in origins]
 
     def version(self) -> Hashable | None:
         """Return the provider's change mark of this moment; None where it has none, or can't tell."""

@@ -71,12 +71,25 @@ class ToolSet:
     @cached_property
     def namespaces(self) -> Mapping[str, int]:
         """How many tools each namespace holds, in order of appearance; those without one are left out."""
-        return Counter(tool.namespace for tool in self.tools if tool.namespace)
+        counts: Counter[str] = Counter()
+        for (namespace, _), number in self._groups.items():
+            if namespace:
+                counts[namespace] += number
+        return counts
 
     @cached_property
     def labels(self) -> Mapping[str, int]:
         """How many tools each tag or namespace holds, in order of appearance; see `labels_of`."""
-        return Counter(label for tool in self.tools for label in labels_of(tool))
+        counts: Counter[str] = Counter()
+        for (namespace, tags), number in self._groups.items():
+            for label in _labels(namespace, tags):
+                counts[label] += number
+        return counts
+
+    @cached_property
+    def _groups(self) -> Mapping[tuple[str | None, frozenset[str]], int]:
+        """How many tools have each pair of namespace and tags, in order of appearance."""
+        return Counter((tool.namespace, tool.tags) for tool in self.tools)
 
     @cached_property
     def pinned(self) -> Sequence[Tool]:
@@ -184,11 +197,13 @@ NO_TOOLS = ToolSet()
 
 def labels_of(tool: Tool) -> Sequence[str]:
     """Return what a search can be narrowed to a tool by: its namespace, then its tags in order."""
+    return _labels(tool.namespace, tool.tags)
+
+
+def _labels(namespace: str | None, tags: frozenset[str]) -> Sequence[str]:
     # Sorted, since a set's order differs from process to process and would change what models are sent.
-    tags = sorted(tool.tags)
-    if tool.namespace and tool.namespace not in tool.tags:
-        return [tool.namespace, *tags]
-    return tags
+    ordered = sorted(tags)
+    return [namespace, *ordered] if namespace and namespace not in tags else ordered
 
 
 def has_any_label(tool: Tool, tags: Collection[str]) -> bool:

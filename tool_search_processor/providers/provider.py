@@ -363,8 +363,11 @@ def refuse_duplicates(tools: Iterable[Tool], *, origin: str) -> None:
     Raises:
         DuplicateToolError: Naming both places.
     """
+    listed = tuple(tools)
+    if len({tool.name for tool in listed}) == len(listed):
+        return
     seen: dict[tuple[str, str], int] = {}
-    for place, tool in enumerate(tools):
+    for place, tool in enumerate(listed):
         key = (tool.name, tool.original_name)
         if key in seen:
             raise DuplicateToolError(tool.name, (f"{origin}[{seen[key]}]", f"{origin}[{place}]"))
