@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, MAP_KEYWORDS, with_inner
+from tool_search_processor.tools.schema_walk import INNER_KEYWORDS, LIST_KEYWORDS, MAP_KEYWORDS, with_inner
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 Converted = dict[str, Any]
@@ -33,6 +33,8 @@ def modern(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     Lists of schemas in `items` become `prefixItems`. A field or a branch that is no schema takes nothing
     with it, and `required` has names only, each once.
     """
+    if INNER_KEYWORDS.isdisjoint(schema) and "required" not in schema:
+        return schema  # quickly: most schemas are so
     changes: Converted = {}
     if isinstance(schema.get("items"), list):
         changes = {"prefixItems": schema["items"], "items": schema.get("additionalItems", True)}

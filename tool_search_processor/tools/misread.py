@@ -11,14 +11,13 @@ from typing import Any
 from tool_search_processor.tools.frozen import parts_of
 from tool_search_processor.tools.schema_walk import (
     DEFINITION_KEYWORDS,
-    LIST_KEYWORDS,
+    INNER_KEYWORDS,
     MAP_KEYWORDS,
-    SINGLE_KEYWORDS,
     Schema,
 )
 
 _NAMED = MAP_KEYWORDS | {"dependentRequired"}
-_SCHEMA_KEYWORDS = _NAMED | LIST_KEYWORDS | SINGLE_KEYWORDS
+_SCHEMA_KEYWORDS = _NAMED | INNER_KEYWORDS
 
 
 def without_misread(part: Schema) -> Schema:

@@ -6,6 +6,7 @@ Every reader of JSON Schemas uses these functions, so all of them agree on what 
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeGuard
 from urllib.parse import quote, unquote
@@ -47,6 +48,8 @@ SAME_VALUE_KEYWORDS = frozenset(
 def subschemas(schema: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield each schema object that stands directly in a schema, with its keyword."""
     for key, value in schema.items():
+        if key not in INNER_KEYWORDS:
+            continue
         if isinstance(value, dict) and key in MAP_KEYWORDS:
             yield from ((key, inner) for inner in value.values() if isinstance(inner, dict))
         elif isinstance(value, dict) and key in SINGLE_KEYWORDS:
@@ -61,7 +64,8 @@ def schemas_in(schema: Any) -> Iterator[Schema]:
     while waiting:
         part = waiting.pop()
         yield part
-        waiting.extend([inner for _, inner in subschemas(part)][::-1])
+        if not INNER_KEYWORDS.isdisjoint(part):
+            waiting.extend([inner for _, inner in subschemas(part)][::-1])
 
 
 def edit_schemas(schema: Any, edit: Edit, *, first: Edit | None = None) -> Any:
@@ -75,13 +79,15 @@ def edit_schemas(schema: Any, edit: Edit, *, first: Edit | None = None) -> Any:
         edit: Gets each schema after the schemas inside it were edited.
         first: Gets each schema as it stands in the original, before the schemas inside it are visited.
     """
-    if not isinstance(schema, dict):
-        return schema
-    if first is not None:
-        schema = first(schema)
-    if not INNER_KEYWORDS.isdisjoint(schema):
-        schema = with_inner(schema, lambda _, inner: edit_schemas(inner, edit, first=first))
-    return edit(schema)
+
+    def visit(_: str, part: Any) -> Any:
+        if not isinstance(part, dict):
+            return part
+        if first is not None:
+            part = first(part)
+        return edit(part if INNER_KEYWORDS.isdisjoint(part) else with_inner(part, visit))
+
+    return visit("", schema)
 
 
 def with_inner(schema: Schema, change: Callable[[str, Any], Any]) -> Schema:
@@ -97,20 +103,14 @@ def with_inner(schema: Schema, change: Callable[[str, Any], Any]) -> Schema:
     for key, value in schema.items():
         if key not in INNER_KEYWORDS:
             continue
-        edited = value
-        if isinstance(value, dict):
-            if key in MAP_KEYWORDS:
-                edited = {name: change(key, inner) for name, inner in value.items()}
-                if all(edited[name] is inner for name, inner in value.items()):
-                    continue
-            elif key in SINGLE_KEYWORDS:
-                edited = change(key, value)
+        if isinstance(value, dict) and key in MAP_KEYWORDS:
+            new = {name: new for name, inner in value.items() if (new := change(key, inner)) is not inner}
+            edited: Any = {**value, **new} if new else value
         elif isinstance(value, list) and (key in LIST_KEYWORDS or key == "items"):
-            edited = [change(key, inner) for inner in value]
-            if all(a is b for a, b in zip(edited, value, strict=True)):
-                continue
-        elif key in SINGLE_KEYWORDS:
-            edited = change(key, value)
+            items = [change(key, inner) for inner in value]
+            edited = value if all(map(operator.is_, items, value)) else items
+        else:
+            edited = change(key, value) if key in SINGLE_KEYWORDS else value
         if edited is not value:
             changes[key] = edited
     return {**schema, **changes} if changes else schema

@@ -19,6 +19,8 @@ from tool_search_processor.tools.frozen import FrozenDict, freeze
 from tool_search_processor.tools.misread import without_misread
 from tool_search_processor.tools.patterns import is_readable
 from tool_search_processor.tools.schema_walk import (
+    INNER_KEYWORDS,
+    Edit,
     References,
     Schema,
     edit_schemas,
@@ -27,7 +29,12 @@ from tool_search_processor.tools.schema_walk import (
     schemas_in,
 )
 from tool_search_processor.tools.tool_names import is_property_name, make_property_name
-from tool_search_processor.tools.unsent import without_ghosts, without_unused_definitions
+from tool_search_processor.tools.unsent import (
+    has_definitions,
+    may_have_ghosts,
+    without_ghosts,
+    without_unused_definitions,
+)
 
 Path = tuple[str | int, ...]
 
@@ -141,7 +148,8 @@ def wire_schema(parameters: Schema) -> WireSchema:
     `required` that no property has, definitions that nothing refers to, and what `misread` tells of. The
     rest is as it was, but for `mend_schema`.
     """
-    schema = edit_schemas(mend_schema(parameters), _sendable)
+    mended = _mender(parameters)
+    schema = edit_schemas(parameters, lambda part: _sendable(mended(part)))
     inlined = _inline_root(schema)
     if not _is_object_root(inlined):
         name = _wrapper_name(schema)
@@ -154,13 +162,23 @@ def wire_schema(parameters: Schema) -> WireSchema:
 
 
 def _trimmed(schema: Schema) -> FrozenDict:
-    readable = edit_schemas(schema, without_misread)
-    frozen: FrozenDict = freeze(without_unused_definitions(without_ghosts(readable)))
+    parts = list(schemas_in(schema))
+    if any(without_misread(part) is not part for part in parts):
+        schema = edit_schemas(schema, without_misread)
+        parts = list(schemas_in(schema))
+    if any(map(may_have_ghosts, parts)):
+        schema = without_ghosts(schema)
+    if any(map(has_definitions, parts)):
+        schema = without_unused_definitions(schema)
+    frozen: FrozenDict = freeze(schema)
     return frozen
 
 
 def _sendable(part: Schema) -> Schema:
-    return without_booleans(_without_unevaluated_booleans(_without_patterns(_with_items(part))))
+    part = _with_items(part)
+    if "pattern" not in part and INNER_KEYWORDS.isdisjoint(part):
+        return part  # as most are, and each of thousands of tools has dozens
+    return without_booleans(_without_unevaluated_booleans(_without_patterns(part)))
 
 
 def mend_schema(schema: Any) -> Any:
@@ -170,18 +188,23 @@ def mend_schema(schema: Any) -> Any:
     dropped whose value has no form that they may have, or that refer to other documents or to nothing. Where
     nothing changes the same object is returned.
     """
-    references = References(schema)
+    return edit_schemas(schema, _mender(schema))
+
+
+def _mender(root: Schema) -> Edit:
+    """Return what mends one schema that stands in the root."""
+    references = References(root)
 
     def mended(part: Schema) -> Schema:
         part = modern(with_json_types(part))
-        wrong = [key for key, value in part.items() if key in _FORMS and not _FORMS[key](value)]
+        wrong = [key for key, value in part.items() if (fits := _FORMS.get(key)) and not fits(value)]
         if "$ref" in part and not isinstance(references.target(part["$ref"]), dict | bool):
             wrong.append("$ref")
         if wrong:
             part = with_exclusive_limits(part, {k: v for k, v in part.items() if k not in wrong})
         return nullable(dict(part)) if part.get("nullable") is True and "type" in part else part
 
-    return edit_schemas(schema, mended)
+    return mended
 
 
 _FORMS = {**WELL_FORMED, **OTHER_FORMS}

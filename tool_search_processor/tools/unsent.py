@@ -10,10 +10,8 @@ from typing import Any
 
 from tool_search_processor.tools.schema_walk import (
     DEFINITION_KEYWORDS,
-    LIST_KEYWORDS,
-    MAP_KEYWORDS,
+    INNER_KEYWORDS,
     SAME_VALUE_KEYWORDS,
-    SINGLE_KEYWORDS,
     References,
     Schema,
     edit_schemas,
@@ -22,25 +20,39 @@ from tool_search_processor.tools.schema_walk import (
 )
 from tool_search_processor.wire.plain import mapping_of
 
-_BY_NAME = ("required", "dependentRequired", "dependencies")
+_BY_NAME = frozenset({"required", "dependentRequired", "dependencies"})
 _CONDITION = frozenset({"if", "then", "else"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _Names = list[frozenset[str]]
 _Known = dict[int, _Names]
 _MAX_VISITS = 50_000
 """Of schemas, to see which properties there are; a few references in each other make millions of them."""
-_APPLYING = (SINGLE_KEYWORDS | LIST_KEYWORDS | MAP_KEYWORDS) - DEFINITION_KEYWORDS
+_APPLYING = INNER_KEYWORDS - DEFINITION_KEYWORDS
+
+
+def has_definitions(part: Schema) -> bool:
+    """Return True if a schema itself has definitions."""
+    return not DEFINITION_KEYWORDS.isdisjoint(part)
+
+
+def may_have_ghosts(part: Schema) -> bool:
+    """Return True if a schema demands a name that isn't one of its own properties."""
+    if _BY_NAME.isdisjoint(part):
+        return False
+    properties = mapping_of(part.get("properties"))
+    return any(name not in properties for name in _named(part))
 
 
 def without_unused_definitions(schema: Schema) -> Schema:
     """Return the schema without the definitions, at any depth, that nothing outside of them leads to."""
-    if not any(keyword in part for part in schemas_in(schema) for keyword in DEFINITION_KEYWORDS):
-        return schema
     references = References(schema)
     used = {
         id(part)
         for part in _reachable(schema, by=_APPLYING, led_to=lambda ref: _definitions_on(references.way(ref)))
     }
+    definitions = (one for part in schemas_in(schema) for one in _definitions_in(part))
+    if all(id(one) in used for one in definitions):
+        return schema
 
     def trimmed(part: Schema) -> Schema:
         result = part
@@ -53,6 +65,11 @@ def without_unused_definitions(schema: Schema) -> Schema:
 
     edited: Schema = edit_schemas(schema, _same, first=trimmed)
     return edited
+
+
+def _definitions_in(part: Schema) -> Iterator[Any]:
+    for keyword in DEFINITION_KEYWORDS & part.keys():
+        yield from part[keyword].values()
 
 
 def _definitions_on(way: list[Any]) -> Iterator[Any]:
@@ -70,8 +87,6 @@ def without_ghosts(schema: Schema) -> Schema:
     in another branch, behind a reference. Where to leave a name out would accept less (in `not`, `if` and
     `oneOf`), the keyword itself is loosened. A schema whose references multiply stays as it is.
     """
-    if all(_properties(part).keys() >= set(_named(part)) for part in schemas_in(schema)):
-        return schema
     references = References(schema)
     known = _known_names(schema, references)
     ghosts = [part for part in schemas_in(schema) if known and not _all_known(part, known)]
@@ -106,7 +121,7 @@ def _known_names(root: Schema, references: References) -> _Known:
         visits += len(same)
         if visits > _MAX_VISITS:
             return {}
-        names = frozenset(name for part in same for name in _properties(part))
+        names = frozenset(name for part in same for name in mapping_of(part.get("properties")))
         for part in same:
             known.setdefault(id(part), []).append(names)
             waiting.extend(inner for key, inner in subschemas(part) if key not in SAME_VALUE_KEYWORDS)
@@ -143,13 +158,11 @@ def _reachable(
             continue
         seen.add(id(part))
         yield part
-        waiting.extend(inner for key, inner in subschemas(part) if key in by)
-        for keyword in _REFERENCES & part.keys():
-            waiting.extend(led_to(part[keyword]))
-
-
-def _properties(part: Schema) -> Mapping[str, Any]:
-    return mapping_of(part.get("properties"))
+        if not by.isdisjoint(part):
+            waiting.extend(inner for key, inner in subschemas(part) if key in by)
+        if not _REFERENCES.isdisjoint(part):
+            for keyword in _REFERENCES & part.keys():
+                waiting.extend(led_to(part[keyword]))
 
 
 def _named(part: Schema) -> Iterator[str]:
