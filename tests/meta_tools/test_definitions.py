@@ -62,9 +62,7 @@ PATTERN = (
     ids=["load", "auto_load", "call, pattern"],
 )
 def test_the_search_tool(mode, inventory, takes_pattern, description, query):
-    tool = search_tool(
-        names_of(mode), inventory=inventory, takes_pattern=takes_pattern, default_limit=7, handler=None
-    )
+    tool = search_tool(names_of(mode), inventory=inventory, takes_pattern=takes_pattern, default_limit=7)
     assert sent(tool) == {
         "name": "find",
         "description": description,
@@ -106,7 +104,7 @@ def test_the_search_tool(mode, inventory, takes_pattern, description, query):
     ],
 )
 def test_the_tools_that_take_names(make, name, description, what):
-    tool = make(names_of(), handler=None)
+    tool = make(names_of())
     assert sent(tool) == {
         "name": name,
         "description": description,
@@ -120,7 +118,7 @@ def test_the_tools_that_take_names(make, name, description, what):
 
 
 def test_the_call_tool():
-    tool = call_tool(names_of("call"), handler=None, proxy=None)
+    tool = call_tool(names_of("call"))
     assert sent(tool) == {
         "name": "run",
         "description": "Run a tool that find found, with arguments that fit its parameters.",
@@ -147,7 +145,7 @@ async def test_a_handler_gets_an_object_and_a_context_whatever_was_written(conte
     async def handler(arguments, given):
         got.append((arguments, given))
 
-    tool = load_tool(names_of(), handler=handler)
+    tool = load_tool(names_of()).answered_by(handler)
     for written in ({"a": 1}, '{"a": 1}', None, "x", [1]):
         await tool.call(written, context)
     assert [arguments for arguments, _ in got] == [{"a": 1}, {"a": 1}, {}, {}, {}]
@@ -162,7 +160,7 @@ async def test_a_proxy_finds_what_runs_or_leaves_it_to_the_handler():
         got.append((arguments, context))
         return ("target", {"x": 1}) if arguments else None
 
-    tool = call_tool(names_of("call"), handler=None, proxy=proxy)
+    tool = call_tool(names_of("call")).answered_by(None, proxy=proxy)
     context = ToolContext(thread_id="t")
     assert await tool.target('{"name": "a"}', context) == ("target", {"x": 1})
     assert await tool.target(None) == (tool, {})

@@ -1,4 +1,4 @@
-"""Ranking under policy: the best tools that a request may find."""
+"""Finding under policy: by query, by name, and what a wrong name may mean."""
 
 from __future__ import annotations
 
@@ -59,39 +59,39 @@ class ToolHit(Hit):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked of a search besides its words."""
+
+    limit: int
+    """The most tools to return."""
+    tags: frozenset[str] = frozenset()
+    """Only tools with any of these tags or namespaces; an empty set does not narrow the search."""
+    without: frozenset[str] = frozenset()
+    """Names to leave out."""
+    min_score: float = 0.0
+    """The lowest score of a result, which has to be above 0 in any case."""
+
+
 async def rank(
-    view: CatalogView,
-    query: str,
-    *,
-    admission: Admission,
-    limit: int,
-    phase: Phase = "search",
-    min_score: float = 0.0,
-    tags: frozenset[str] = frozenset(),
-    without: frozenset[str] = frozenset(),
+    view: CatalogView, query: str, *, wanted: Wanted, admission: Admission, phase: Phase = "search"
 ) -> list[Ranked]:
     """Return the best tools for a query that a phase admits, best first.
 
     The filter is asked after ranking and before the cut, so a denied tool takes no place: the list is
     fetched deeper until enough are admitted.
 
-    Args:
-        view: Where to search.
-        query: What is looked for.
-        admission: Asks the filter.
-        limit: The most tools to return.
-        phase: What they are to be used for.
-        min_score: The least score of a result; it must be above 0 in any case.
-        tags: Only tools with any of these tags or namespaces; empty asks nothing.
-        without: Names to leave out.
+    Raises:
+        InvalidPatternError: If the strategy takes patterns and the query is not a valid one.
     """
     found: list[Ranked] = []
     chosen: set[str] = set()
     looked_at = 0
+    limit, min_score = wanted.limit, wanted.min_score
     depth = limit if admission.is_open else limit * _SPARE
     while True:
-        hits = await view.search(query, limit=depth, tags=tags, without=without)
-        # A deeper list begins with the one before. Only a catalog that changes meanwhile may shift it.
+        hits = await view.search(query, limit=depth, tags=wanted.tags, without=wanted.without)
+        # A deeper list begins with the previous one, unless the catalog changes meanwhile.
         fresh, looked_at = hits[looked_at:], len(hits)
         candidates = (
             tool
@@ -115,10 +115,10 @@ async def rank(
 async def narrow(
     view: CatalogView, call: SearchCall, *, admission: Admission, without: Collection[str]
 ) -> tuple[SearchCall, str]:
-    """Return a search with the tags and namespaces that its tags mean, and a sentence on those left out.
+    """Return a search with the tags and namespaces that its tags mean, and a sentence on tags left out.
 
-    A tag that no tool has is left out, and so is a tag whose tools phase `search` denies or the search
-    leaves out: an answer never tells the three apart.
+    A tag is left out if no tool has it, if phase `search` denies all its tools, or if the search leaves them
+    out: an answer never shows which of the three it was.
 
     Args:
         view: Where to look.
@@ -139,7 +139,7 @@ async def narrow(
 
 
 def interleave(rankings: Sequence[Sequence[Ranked]], *, limit: int) -> list[Ranked]:
-    """Merge the results of several queries: each query's best first, then each second, no tool twice."""
+    """Merge the results of several queries: each query's best, then each second-best, no tool twice."""
     merged: dict[str, Ranked] = {}
     for row in zip_longest(*rankings):
         for ranked in row:
@@ -148,15 +148,36 @@ def interleave(rankings: Sequence[Sequence[Ranked]], *, limit: int) -> list[Rank
     return list(merged.values())
 
 
+async def list_findable(
+    view: CatalogView,
+    *,
+    tags: frozenset[str],
+    without: frozenset[str],
+    admission: Admission,
+    limit: int | None = None,
+) -> list[Tool]:
+    """Return the tools that phase `search` admits, in the catalog's order.
+
+    Args:
+        view: Where to look.
+        tags: Only tools with any of these tags or namespaces; an empty set does not narrow the list.
+        without: Names to leave out.
+        admission: Asks the filter.
+        limit: The most tools to return; None returns all.
+    """
+    tools = (tool for tool in view if tool.name not in without and has_any_label(tool, tags))
+    return await admission.admit(tools, "search", limit=limit)
+
+
 async def find_by_name(
     view: CatalogView, name: str, *, admission: Admission, without: Collection[str] = ()
 ) -> Tool | None:
     """Return the tool that a model means by a name, if phase `load` admits it.
 
-    The exact name first, then the one admitted tool whose name is the same but for case, separators and
-    namespace; of several the one whose original name it is. Then the same without what formats of calls put
-    around a name (`spoken_names`). A denied tool is passed over as if it were not there, and so are those in
-    `without`.
+    The exact name comes first, then the only admitted tool whose name differs in nothing but case, separators
+    and namespace; among several, the only one with this original name. Then the same without what call
+    formats put around a name (`spoken_names`). Denied tools, and those in `without`, are passed over as if
+    they did not exist.
     """
     for spoken in spoken_names(name):
         exact = await view.fetch(spoken)
@@ -175,13 +196,13 @@ async def find_by_name(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedTools:
-    """What the names that a model gave stand for; each sort in the names' order, nothing twice."""
+    """What the names that a model gave stand for; each group in the names' order, nothing twice."""
 
     wanted: tuple[str, ...]
-    """To be loaded, if they aren't."""
+    """Tools to load, unless they are loaded already."""
     listed: tuple[str, ...]
     missing: Mapping[str, list[str]]
-    """What is unknown or denied, as it was written, with its suggestions."""
+    """Unknown and denied names as they were written, each with its suggestions."""
 
 
 async def find_named(
@@ -205,7 +226,7 @@ async def find_named(
     there: dict[str, None] = {}
     missing: dict[str, list[str]] = {}
     names = list(names)
-    # Asked at once: one tool that a policy is slow about costs one time limit, and the others nothing.
+    # Asked in one batch: all the tools that a policy is slow about cost one time limit together.
     exact = (name for name in names if name not in listed and name not in without)
     await admission.admit(await fetch_all(view, exact), "load")
     for name in names:
@@ -238,15 +259,15 @@ async def suggest(
 ) -> list[str]:
     """Return up to three names of tools that a wrong name may mean, the likeliest first.
 
-    Nearly equal spellings come first, then what a search for the name's words finds, and only without
-    either what is spelled a little alike: made-up names share words with the right tool, not letters.
+    Nearly equal spellings come first, then what a search for the name's words finds. Only if there is neither
+    come loosely similar spellings: made-up names share words with the right tool, not letters.
 
     Args:
         view: Where to look.
         name: What a model wrote.
         admission: Asks the filter: phase `load` of each name, and `search` of what a search finds.
         without: Names to pass over.
-        is_searched: Whether to search, too.
+        is_searched: Whether to search by the name's words as well.
     """
     passed = frozenset((name, *without))
 
@@ -271,13 +292,15 @@ async def _found_by_words(
         ranked = await rank(
             view.by_words(),
             words,
+            wanted=Wanted(
+                limit=_MAX_SUGGESTIONS * (1 if admission.is_open else _SPARE),
+                min_score=_SUGGESTED_SCORE,
+                without=without,
+            ),
             admission=admission,
-            limit=_MAX_SUGGESTIONS * (1 if admission.is_open else _SPARE),
             phase="load",
-            min_score=_SUGGESTED_SCORE,
-            without=without,
         )
-    except Exception:  # an index is anybody's code: a suggestion that fails must not fail the answer
+    except Exception:  # foreign code: a failed suggestion must not fail the answer
         logger.warning("the search for tools to suggest failed", exc_info=True)
         return []
     return await admission.admit(tools_of(ranked), "search", limit=_MAX_SUGGESTIONS)
@@ -289,5 +312,5 @@ async def fetch_all(view: CatalogView, names: Iterable[str]) -> list[Tool]:
 
 
 def tools_of(ranked: Iterable[Ranked]) -> Iterator[Tool]:
-    """Yield the tools of a ranking."""
+    """Yield the tools of a ranking, best first."""
     return (tool for _, tool in ranked)

@@ -1,4 +1,4 @@
-"""The meta-tools: their schemas and descriptions, with what answers them."""
+"""The meta-tools: their schemas and descriptions, and how a step answers them."""
 
 from __future__ import annotations
 
@@ -21,21 +21,36 @@ Target = Callable[[Mapping[str, Any], ToolContext], Awaitable[tuple[Tool, Mappin
 
 @dataclass(frozen=True)
 class MetaTool(Tool):
-    """A tool of the processor's own: what the model gets wrong is answered in words."""
+    """A tool of the processor's own: a model's mistakes are answered in words.
+
+    A definition has no handler; `answered_by` gives a copy that can be called.
+    """
 
     __hash__ = Tool.__hash__
 
     handler: Handler | None = field(default=None, repr=False, compare=False)
     proxy: Target | None = field(default=None, repr=False, compare=False)
 
+    def answered_by(self, handler: Handler, *, proxy: Target | None = None) -> MetaTool:
+        """Return a copy that a handler answers.
+
+        Args:
+            handler: Answers a call.
+            proxy: Returns the tool and the arguments that a call really runs; None if it runs no other tool.
+        """
+        copy = object.__new__(MetaTool)
+        # The definition was checked and frozen when it was made; each step needs a copy.
+        copy.__dict__.update(self.__dict__, handler=handler, proxy=proxy)
+        return copy
+
     async def call(self, arguments: Any = None, context: ToolContext | None = None) -> Any:
-        """Answer a call; any arguments will do."""
+        """Answer a call, whatever the arguments are."""
         return await self.handler(as_object(arguments), context or ToolContext())  # type: ignore[misc]
 
     async def target(
         self, arguments: Any, context: ToolContext | None = None
     ) -> tuple[Tool, Mapping[str, Any]]:
-        """Return what a proxied call really runs, or this tool where it will answer itself."""
+        """Return the tool and arguments that a call really runs; this tool if it answers itself."""
         given = as_object(arguments)
         found = await self.proxy(given, context or ToolContext()) if self.proxy else None
         return found or (self, given)
@@ -48,17 +63,15 @@ def search_tool(
     takes_pattern: bool,
     default_limit: int,
     tags: Sequence[str] = (),
-    handler: Handler | None = None,
 ) -> MetaTool:
-    """Return the search tool.
+    """Return the search tool's definition.
 
     Args:
         names: What the meta-tools are called.
-        inventory: A sentence about what stands behind it, or nothing.
+        inventory: A sentence about what it can find; may be empty.
         takes_pattern: Whether queries are regular expressions.
         default_limit: Results of a query unless the model asks for more.
-        tags: The tags and namespaces that a search can be narrowed to; without any, it is not offered.
-        handler: Answers a call; None for a definition only.
+        tags: The tags and namespaces that a search can be narrowed to; without any, it can't be.
     """
     what = {
         "load": f"Then make tools callable with {names.load}.",
@@ -96,36 +109,31 @@ def search_tool(
         },
         annotations={"readOnlyHint": True},
         pinned=True,
-        handler=handler,
     )
 
 
-def load_tool(names: MetaToolNames, *, handler: Handler) -> MetaTool:
-    """Return the tool that loads tools by name."""
+def load_tool(names: MetaToolNames) -> MetaTool:
+    """Return the definition of the tool that loads tools by name."""
     return MetaTool(
         name=names.load,
         description=f"Load tools that {names.search} found, by name. They become callable in your next step.",
         parameters=_names_schema("Names of the tools to load, as the search gave them."),
         pinned=True,
-        handler=handler,
     )
 
 
-def unload_tool(names: MetaToolNames, *, handler: Handler) -> MetaTool:
-    """Return the tool that unloads tools by name."""
+def unload_tool(names: MetaToolNames) -> MetaTool:
+    """Return the definition of the tool that unloads tools by name."""
     return MetaTool(
         name=names.unload,
         description="Unload tools that you no longer need. They stay findable and can be loaded again.",
         parameters=_names_schema("Names of the tools to unload."),
         pinned=True,
-        handler=handler,
     )
 
 
-def call_tool(
-    names: MetaToolNames, *, handler: Handler | None = None, proxy: Target | None = None
-) -> MetaTool:
-    """Return the tool that runs another tool by name; without a handler, its definition only."""
+def call_tool(names: MetaToolNames) -> MetaTool:
+    """Return the definition of the tool that runs another tool by name."""
     return MetaTool(
         name=names.call,
         description=f"Run a tool that {names.search} found, with arguments that fit its parameters.",
@@ -142,16 +150,14 @@ def call_tool(
             "required": ["name"],
         },
         pinned=True,
-        handler=handler,
-        proxy=proxy,
     )
 
 
 def _tags_schema(tags: Sequence[str]) -> dict[str, Any]:
     if not tags:
         return {}
-    # A longer list costs every step more than it helps. What others wrote is shown as it is or not at all,
-    # since the model gives it back.
+    # A longer list costs every step more than it helps. Foreign tags are shown unchanged or not at all, since
+    # the model gives them back.
     is_listed = len(json.dumps(tags)) <= _LISTED_CHARACTERS and all(
         tag == one_line(visible_text(tag)) for tag in tags
     )

@@ -307,7 +307,7 @@ def missing_tool_text(
         repeated: Whether it was called before.
     """
     told = f"There is no tool {clip(name)!r} to call."
-    if not name:
+    if not name and names is not None and names.mode == "call":
         told += " The call needs the tool's name as `name`, and the tool's arguments as `arguments`."
     told += f" Did you mean {' or '.join(suggestions)}?" if suggestions else ""
     if names is None:

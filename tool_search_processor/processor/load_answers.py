@@ -3,85 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.catalog.finding import find_named
 from tool_search_processor.policy.admission import Admission
-from tool_search_processor.processor.frames import StepFrame
+from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.tools import ToolContext
 from tool_search_processor.tools.near_names import meant_name
 
-
-async def answer_load(frame: StepFrame, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
-    """Answer a call of the load tool."""
-    names = meta_tools.read_names(arguments)
-    if not names:
-        return meta_tools.load_answer(message=meta_tools.NO_NAMES)
-    most = meta_tools.MAX_NAMES
-    asked = {telemetry.REQUESTED: len(names)}
-    with frame.admission() as admission, telemetry.span("tool_search.load", asked) as span:
-        answer = await load_names(frame, names[:most], admission=admission)
-        span.set({telemetry.LOADED: len(answer["loaded"])})
-    left = meta_tools.left_text(len(names) - most, limit=most)
-    return {**answer, "message": f"{answer['message']}{left}"}
+_MOST = meta_tools.MAX_NAMES
 
 
-async def load_names(frame: StepFrame, names: Sequence[str], *, admission: Admission) -> dict[str, Any]:
-    """Load tools by the names that somebody gave, and tell what came of it."""
-    found = await find_named(
-        frame.view,
-        names,
-        admission=admission,
-        listed={*frame.listed, *frame.names.present},
-        without=frame.absent,
-    )
-    outcome = await frame.loads.add(frame.step, found.wanted)
-    asked_again = frame.run.guard.is_asked_again(("load", *sorted(names)))
-    if outcome.loaded:
-        frame.run.guard.used()
-    already = (*found.listed, *outcome.already_loaded)
-    repeated = asked_again and not (outcome.loaded or outcome.refused or outcome.unavailable)
-    evicted = await frame.usable(outcome.evicted, admission=admission)
-    return meta_tools.load_answer(
-        loaded=outcome.loaded,
-        already_loaded=already,
-        not_found=[
-            {"name": meta_tools.clip(name), "suggestions": alike} for name, alike in found.missing.items()
-        ],
-        message=meta_tools.loaded_text(
-            frame.names,
+@dataclass(frozen=True)
+class LoadAnswers:
+    """Answers calls of the load tool and the unload tool with what one step can see."""
+
+    view: StepView
+
+    async def answer(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
+        """Answer a call of the load tool."""
+        names = meta_tools.read_names(arguments)
+        if not names:
+            return meta_tools.load_answer(message=meta_tools.NO_NAMES)
+        asked = {telemetry.REQUESTED: len(names)}
+        with self.view.admission() as admission, telemetry.span("tool_search.load", asked) as span:
+            answer = await self.load(names[:_MOST], admission)
+            span.set({telemetry.LOADED: len(answer["loaded"])})
+        left = meta_tools.left_text(len(names) - _MOST, limit=_MOST)
+        return {**answer, "message": f"{answer['message']}{left}"}
+
+    async def load(self, names: Sequence[str], admission: Admission) -> dict[str, Any]:
+        """Load tools by name, and return the answer."""
+        view = self.view
+        found = await find_named(
+            view.catalog,
+            names,
+            admission=admission,
+            listed={*view.listed, *view.names.present},
+            without=view.absent,
+        )
+        outcome = await view.loads.add(view.step, found.wanted)
+        asked_again = view.run.guard.is_asked_again(("load", *sorted(names)))
+        if outcome.loaded:
+            view.run.guard.used()
+        already = (*found.listed, *outcome.already_loaded)
+        evicted = await view.usable(outcome.evicted, admission)
+        return meta_tools.load_answer(
             loaded=outcome.loaded,
-            already=already,
-            missing=found.missing,
-            full=outcome.refused,
-            limit=frame.options.max_loaded or 0,
-            repeated=repeated,
-            evicted=evicted,
-            unavailable=outcome.unavailable,
-        ),
-        receipt=frame.loads.receipt(frame.step, outcome, found.wanted, evicted=evicted),
-    )
+            already_loaded=already,
+            not_found=[
+                {"name": meta_tools.clip(name), "suggestions": alike} for name, alike in found.missing.items()
+            ],
+            message=meta_tools.loaded_text(
+                view.names,
+                loaded=outcome.loaded,
+                already=already,
+                missing=found.missing,
+                full=outcome.refused,
+                limit=view.options.max_loaded or 0,
+                repeated=asked_again and not (outcome.loaded or outcome.refused or outcome.unavailable),
+                evicted=evicted,
+                unavailable=outcome.unavailable,
+            ),
+            receipt=view.loads.receipt(view.step, outcome, found.wanted, evicted=evicted),
+        )
 
-
-async def answer_unload(frame: StepFrame, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
-    """Answer a call of the unload tool."""
-    names = meta_tools.read_names(arguments)
-    if not names:
-        return meta_tools.unload_answer(message=meta_tools.NO_NAMES)
-    most = meta_tools.MAX_NAMES
-    with frame.admission() as admission:
-        loaded = await frame.usable(tuple(frame.run.seen), admission=admission)
-        given = dict.fromkeys(meant_name(name, loaded) or name for name in names[:most])
-        usable = await frame.usable(tuple(given), admission=admission)
-    unloaded = await frame.loads.remove(frame.step, usable)
-    missing = [name for name in given if name not in unloaded]
-    text = meta_tools.unloaded_text(unloaded=unloaded, missing=missing)
-    return meta_tools.unload_answer(
-        unloaded=unloaded,
-        not_loaded=[meta_tools.clip(name) for name in missing],
-        message=f"{text}{meta_tools.left_text(len(names) - most, limit=most)}",
-        receipt=meta_tools.receipt(unloaded, kind="unloaded")
-        if unloaded and frame.loads.writes_receipts
-        else None,
-    )
+    async def answer_unload(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
+        """Answer a call of the unload tool."""
+        names = meta_tools.read_names(arguments)
+        if not names:
+            return meta_tools.unload_answer(message=meta_tools.NO_NAMES)
+        view = self.view
+        with view.admission() as admission:
+            loaded = await view.usable(tuple(view.run.seen), admission)
+            given = dict.fromkeys(meant_name(name, loaded) or name for name in names[:_MOST])
+            usable = await view.usable(tuple(given), admission)
+        unloaded = await view.loads.remove(view.step, usable)
+        missing = [name for name in given if name not in unloaded]
+        text = meta_tools.unloaded_text(unloaded=unloaded, missing=missing)
+        is_noted = unloaded and view.loads.writes_receipts
+        return meta_tools.unload_answer(
+            unloaded=unloaded,
+            not_loaded=[meta_tools.clip(name) for name in missing],
+            message=f"{text}{meta_tools.left_text(len(names) - _MOST, limit=_MOST)}",
+            receipt=meta_tools.receipt(unloaded, kind="unloaded") if is_noted else None,
+        )

@@ -1,17 +1,16 @@
-"""Which tools are loaded: what the store holds, and what this run has seen."""
+"""The loaded tools of threads and runs: in a store, and in the memory of each run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
-from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.meta_tools import MetaToolNames, as_object, read_names, receipt
-from tool_search_processor.processor.entries import SEPARATOR, entry_of, mark_in, name_of, names_of
-from tool_search_processor.processor.loop_guard import LoopGuard
+from tool_search_processor.processor.entries import entry_of, mark_in, name_of
+from tool_search_processor.processor.run_memory import Forgotten, RunMemory
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.stores.protocol import (
@@ -23,89 +22,9 @@ from tool_search_processor.stores.protocol import (
     RenewingStore,
     Replay,
 )
-from tool_search_processor.tools import Tool
 from tool_search_processor.wire.messages import calls_made
 
 _MAX_RUNS = 10_000
-
-
-class _Forgotten(set[str]):
-    """Names that were unloaded from a thread; all runs of the thread share it, and it ends with them."""
-
-    everything = False
-
-
-@dataclass(slots=True)
-class RunMemory:
-    """What one run has seen; it lives in `step.state` and dies with the run."""
-
-    entries: dict[str, None] = field(default_factory=dict)
-    """What was loaded, in load order: it stays until the run ends, whatever expires meanwhile."""
-    seen: dict[str, str] = field(default_factory=dict)
-    """Those of the entries that are loaded tools, by name: not those whose name another tool has now."""
-    view: CatalogView | None = None
-    """What the run saw of the catalog last."""
-    in_use: dict[str, None] = field(default_factory=dict)
-    """Loaded or called in this run, the least recently first: never evicted by it."""
-    left: set[str] = field(default_factory=set)
-    """Evicted or unloaded in this run, and not loaded again since."""
-    guard: LoopGuard = field(default_factory=LoopGuard)
-    withheld: tuple[Tool, ...] = ()
-    """Tools that the last step brought and that have to be found first."""
-    passed_through: bool = False
-    """Whether the last step listed everything and no meta-tool."""
-    turn: tuple[int, str] | None = None
-    """The user turn that tools were preloaded for."""
-    forgotten: _Forgotten = field(default_factory=_Forgotten)
-    """Unloaded from the thread while this run goes on, by it or by a program."""
-    unsettled: dict[str, str] = field(default_factory=dict)
-    """Tools that were called unlisted, and why the filter gave no verdict on them."""
-
-    def use(self, names: Iterable[str]) -> None:
-        """Take note that tools were loaded or called just now."""
-        for name in names:
-            self.in_use.pop(name, None)
-            self.in_use[name] = None
-
-    def used(self) -> list[str]:
-        """Return the entries loaded or called and not unloaded since, the least recently first."""
-        if self.forgotten.everything:
-            return []
-        used = (name for name in self.in_use if name not in self.forgotten)
-        return [self.seen[name] for name in used if name in self.seen]
-
-    def mark(self, name: str) -> str | None:
-        """Return the mark of the tool that has a name; None where there is none at the moment."""
-        return None if self.view is None else self.view.mark(name)
-
-    def see(self, entries: Iterable[str]) -> None:
-        """Take note of what a store holds; a tool that isn't there at the moment is loaded all the same."""
-        self.entries.update(dict.fromkeys(entries))
-        self.seen = {}
-        for entry in self.entries:
-            name, _, mark = entry.partition(SEPARATOR)
-            known = self.mark(name)
-            if known is None or known == mark:
-                self.seen[name] = entry
-
-    def is_another(self, name: str) -> bool:
-        """Return True if the tool of a loaded name is gone, and another has the name now."""
-        mark = self.mark(name)
-        is_known = mark is not None and name in names_of(self.entries)
-        return is_known and entry_of(name, mark) not in self.entries
-
-    def forget(self, name: str) -> None:
-        """Take a tool out, with all that had its name."""
-        self.seen.pop(name, None)
-        self.in_use.pop(name, None)
-        for entry in [entry for entry in self.entries if name_of(entry) == name]:
-            del self.entries[entry]
-
-    def note(self, name: str, problem: str | None) -> None:
-        """Remember whether the filter gave a verdict on a tool that was called."""
-        self.unsettled.pop(name, None)
-        if problem is not None:
-            self.unsettled[name] = problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,14 +34,14 @@ class LoadOutcome:
     loaded: tuple[str, ...] = ()
     already_loaded: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-    """Found no place: as many tools as may be are loaded, and all are in use."""
+    """Not loaded: the most tools are loaded, and all are in use."""
     unavailable: tuple[str, ...] = ()
-    """Not loaded, since the store could not be reached."""
+    """Not loaded: the store could not be reached."""
     evicted: tuple[str, ...] = ()
-    """Made room."""
+    """Unloaded to make room."""
 
     def there(self, names: Sequence[str]) -> list[str]:
-        """Return those of the names asked for that are loaded now."""
+        """Return the requested names that are loaded now."""
         return [name for name in names if name in self.loaded or name in self.already_loaded]
 
 
@@ -136,8 +55,8 @@ class LoadedTools:
 
         Args:
             processor_id: Whose they are.
-            store: Keeps the threads. Anonymous runs are kept here, each for itself, and so is what
-                happens in a run whose store only reads its conversation.
+            store: Keeps the threads. Anonymous runs are kept in this process, each for itself, and so are
+                runs whose store only reads their conversation.
             names: What the meta-tools are called.
             max_loaded: The most loaded tools of a thread; None sets no bound.
         """
@@ -147,44 +66,44 @@ class LoadedTools:
         self._names = names
         self._max_loaded = max_loaded
         self._runs = MemoryStore(None, max_threads=_MAX_RUNS)
-        self._forgotten: WeakValueDictionary[str | None, _Forgotten] = WeakValueDictionary()
+        self._forgotten: WeakValueDictionary[str | None, Forgotten] = WeakValueDictionary()
 
     def run(self, step: InputStep) -> RunMemory:
         """Return what this step's run has seen.
 
         Raises:
-            ConfigurationError: Something else stands in its place.
+            ConfigurationError: If something else is stored under the processor's id.
         """
         state = step.state.get(self._processor_id)
         if state is None:
             forgotten = (
-                self._forgotten.setdefault(step.thread_id, _Forgotten()) if step.thread_id else _Forgotten()
+                self._forgotten.setdefault(step.thread_id, Forgotten()) if step.thread_id else Forgotten()
             )
             state = step.state.setdefault(self._processor_id, RunMemory(forgotten=forgotten))
         if not isinstance(state, RunMemory):
             raise ConfigurationError(
-                f"step.state[{self._processor_id!r}] is this processor's own, found {state!r:.80}: keep what "
-                "is yours under another key, or give the processor another id"
+                f"step.state[{self._processor_id!r}] is this processor's own, found {state!r:.80}: keep your "
+                "data under another key, or give the processor another id"
             )
         return state
 
-    async def names(self, step: InputStep) -> tuple[str, ...]:
-        """Return the names of the loaded tools in load order, and renew the thread's life."""
+    async def renew(self, step: InputStep) -> tuple[str, ...]:
+        """Renew the thread's life, and return the names of its loaded tools in load order."""
         store, scope = self._locate(step)
         run = self.run(step)
-        run.see(await _renewed(store, scope))
+        run.see(await _renew(store, scope))
         return tuple(run.seen)
 
     def receipt(
         self, step: InputStep, outcome: LoadOutcome, names: Sequence[str], *, evicted: Sequence[str]
     ) -> dict[str, Any] | None:
-        """Return the receipt of a load; None where answers need none, or nothing is loaded.
+        """Return the receipt of a load; None if answers need none, or nothing is loaded.
 
         Args:
             step: Whose load it was.
             outcome: What came of it.
-            names: What was asked for.
-            evicted: What made room and may be told of.
+            names: The requested names.
+            evicted: The names unloaded to make room that the answer may mention.
         """
         there = outcome.there(names) if self.writes_receipts else []
         if not there:
@@ -195,14 +114,14 @@ class LoadedTools:
 
     @property
     def writes_receipts(self) -> bool:
-        """Whether answers need receipts, since the conversation is what tells the loaded tools."""
+        """Whether answers need receipts, since the conversation is the only record of what is loaded."""
         return self._conversations is not None
 
     def check_kept(self) -> None:
-        """See to it that what is loaded is kept somewhere, so that it can be told and changed at any time.
+        """Raise if loaded tools can't be read and changed outside a run.
 
         Raises:
-            StoreError: It stands in conversations, which are not here.
+            StoreError: If the store only reads conversations.
         """
         if self._conversations is not None:
             raise StoreError(
@@ -212,14 +131,14 @@ class LoadedTools:
             )
 
     def unread(self, step: InputStep) -> Replay:
-        """Return what the conversation says is loaded, and this run has not loaded or unloaded since."""
+        """Return what the conversation says is loaded and this run has not loaded or unloaded since."""
         if self._conversations is None:
             return Replay()
         run = self.run(step)
         return self._conversations.replay(self._scope(step, step.run_id)).less({*run.seen, *run.left})
 
     async def replay(self, step: InputStep, unread: Replay) -> None:
-        """Load what `unread` returned, or those of it that may be loaded, for this step's run."""
+        """Load what `unread` returned, less what may not be loaded, for this step's run."""
         if not unread.names:
             return
         store, scope = self._locate(step)
@@ -235,7 +154,7 @@ class LoadedTools:
         await store.touch(scope, [entries[name] for name in by_use])
 
     def had_before(self, step: InputStep, names: Sequence[str]) -> list[str]:
-        """Return those of the names that were loaded or called in the conversation, and aren't any more."""
+        """Return the names that were loaded or called in the conversation and are not loaded any more."""
         run = self.run(step)
         once = set(run.left)
         for name, arguments in calls_made(step.messages):
@@ -243,7 +162,7 @@ class LoadedTools:
         return [name for name in names if name in once and name not in run.seen]
 
     async def add(self, step: InputStep, names: Sequence[str]) -> LoadOutcome:
-        """Load tools for a step's thread, or for its run where there is no thread."""
+        """Load tools for a step's thread, or for its run if there is no thread."""
         if not names:
             return LoadOutcome()
         store, scope = self._locate(step)
@@ -267,7 +186,7 @@ class LoadedTools:
         run.left.update(evicted)
         there = {*run.seen.values(), *result.added}
         if not there.issuperset(entries.values()):
-            # Neither new nor known to this run: loaded by another run of the thread, or refused.
+            # What is neither new nor known to this run was loaded by another run of the thread, or refused.
             there.update(await store.loaded(scope))
         outcome = LoadOutcome(
             loaded=tuple(name for name in names if entries[name] in there and name not in run.seen),
@@ -281,8 +200,8 @@ class LoadedTools:
         run.use(name for name in names if entries[name] in there)
         return outcome
 
-    async def called(self, step: InputStep, name: str) -> None:
-        """Mark a tool as used by a step's run."""
+    async def mark_called(self, step: InputStep, name: str) -> None:
+        """Record that a step's run called a tool."""
         run = self.run(step)
         run.use((name,))
         run.guard.used()
@@ -301,32 +220,32 @@ class LoadedTools:
         return tuple(name for name in names if name in removed)
 
     async def _drop_others(self, step: InputStep, names: Sequence[str]) -> None:
-        """Forget the tools that had some names: whoever loads one of them means the tool of now."""
+        """Forget the former tools of some names: a load means the tool that has the name now."""
         if names:
             await self._removed(step, names)
             for name in names:
                 self.run(step).forget(name)
 
     async def _removed(self, step: InputStep, names: Sequence[str]) -> list[str]:
-        """Take all that is loaded under some names out of the store, and return those that were there."""
+        """Remove all entries of some names from the store, and return the names that were there."""
         store, scope = self._locate(step)
         loaded = [entry for entry in await store.loaded(scope) if name_of(entry) in names]
         return [name_of(entry) for entry in await store.remove(scope, loaded)] if loaded else []
 
     async def end_run(self, step: InputStep) -> None:
-        """Drop what was kept for this run alone, and count what it has used of its thread as used just now.
+        """Drop what was kept for this run alone, and renew what it used of its thread.
 
-        A run may take longer than its thread's time to live: what it used would be gone when it ends.
+        A run may take longer than its thread's time to live: what it used would be gone at its end.
         """
         run = step.state.pop(self._processor_id, None)
         store, scope = self._locate(step)
         if store is self._runs:
             await self._runs.clear(scope)
             return
-        there = await _renewed(store, scope)
+        there = await _renew(store, scope)
         lost = [entry for entry in run.used() if entry not in there] if isinstance(run, RunMemory) else []
         if lost:
-            # in load order, in which a next turn lists them; what others loaded meanwhile makes no room
+            # in load order, as the next turn lists them; what other runs loaded meanwhile is not evicted
             in_order = sorted(lost, key=list(run.entries).index)
             await store.add(scope, in_order, max_loaded=self._max_loaded, keep=there)
             await store.touch(scope, lost)
@@ -339,13 +258,13 @@ class LoadedTools:
         await self._store.clear(self.scope(thread_id))
 
     async def claim(self, step: InputStep, call_id: str) -> bool:
-        """Return whether a call may run that others may have been given too; True where nobody can tell."""
+        """Return True if this process is the first to claim a call, or if the store can't tell."""
         if not isinstance(self._store, ClaimingStore):
             return True
         return await self._store.claim(self._scope(step, step.thread_id), call_id)
 
     async def release(self, step: InputStep, call_id: str) -> None:
-        """Give a claim back whose call was not run."""
+        """Release the claim of a call that was not run."""
         if isinstance(self._store, ClaimingStore):
             await self._store.release(self._scope(step, step.thread_id), call_id)
 
@@ -374,8 +293,8 @@ class LoadedTools:
         )
 
 
-async def _renewed(store: LoadedToolStore, scope: LoadScope) -> Sequence[str]:
-    """Return the entries in load order, and renew the thread's life."""
+async def _renew(store: LoadedToolStore, scope: LoadScope) -> Sequence[str]:
+    """Renew the thread's life, and return its entries in load order."""
     if isinstance(store, RenewingStore):
         return await store.renew(scope)
     names = await store.loaded(scope)
@@ -387,11 +306,11 @@ def thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> Inp
     """Return a step that stands for a thread outside any run.
 
     Raises:
-        ConfigurationError: There is no thread.
+        ConfigurationError: If there is no thread.
     """
     step = InputStep(messages=(), thread_id=thread_id, context=context or {})
     if step.thread_id is None:
         raise ConfigurationError(
-            f"thread_id names a conversation, found {thread_id!r}: an anonymous run's tools are its own"
+            f"thread_id names a conversation, found {thread_id!r}: nobody else sees an anonymous run's tools"
         )
     return step

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,9 +12,7 @@ from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.finding import ToolHit
 from tool_search_processor.catalog.queries import rank_query
 from tool_search_processor.catalog.toolsets import of_other_types
-from tool_search_processor.errors import ReservedToolNameError
 from tool_search_processor.meta_tools import (
-    MetaTool,
     MetaToolNames,
     Mode,
     ResultDetail,
@@ -23,9 +21,9 @@ from tool_search_processor.meta_tools import (
 )
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.processor.entries import mark_in, names_of
-from tool_search_processor.processor.guarded import GuardedTool
-from tool_search_processor.processor.load_answers import load_names
+from tool_search_processor.processor.load_answers import LoadAnswers
 from tool_search_processor.processor.loading import LoadedTools, thread_step
+from tool_search_processor.processor.meta_tool_set import MetaToolSet
 from tool_search_processor.processor.processor_options import (
     NAME,
     PROCESSOR_ID,
@@ -38,16 +36,9 @@ from tool_search_processor.processor.processor_options import (
     processor_id,
 )
 from tool_search_processor.processor.step_calls import StepCalls
-from tool_search_processor.processor.step_listing import (
-    instructions,
-    inventory,
-    list_loaded,
-    load_chosen,
-    passthrough,
-    preload_tools,
-    replay,
-    warn_of_unknown,
-)
+from tool_search_processor.processor.step_listing import StepListing, warn_of_unknown
+from tool_search_processor.processor.step_tools import listed_tools, withheld_tools
+from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.lists import SearchMode
 from tool_search_processor.search.strategies import Strategy
@@ -58,8 +49,6 @@ from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import as_names
-
-logger = logging.getLogger(__name__)
 
 
 class ToolSearchProcessor:
@@ -175,7 +164,6 @@ class ToolSearchProcessor:
             if result_detail is None
             else result_detail,
             passthrough_tokens=passthrough_tokens,
-            takes_pattern=search == "regex" or bool(getattr(search, "takes_pattern", False)),
         )
         self.id = processor_id(id, search_tool_name=search_tool_name)
         self.name = NAME
@@ -188,6 +176,7 @@ class ToolSearchProcessor:
             warn_of_unknown(unknown, self.catalog.known_names)
         self._store = checked_store(store, ttl_seconds=ttl_seconds, clock=clock)
         self._loads = LoadedTools(processor_id=self.id, store=self._store, names=names, max_loaded=max_loaded)
+        self._meta_tools = MetaToolSet()
         self._counter = checked_counter(counter)
         self._definitions = DefinitionCounter(self._counter)
         # The shared tools' generation and what they cost: one value, so that threads never mix two.
@@ -201,35 +190,38 @@ class ToolSearchProcessor:
         Raises:
             ReservedToolNameError: When a tool of the step bears a meta-tool's name.
         """
-        own = self._split(step)
-        calls = await self._calls(step, own=own)
-        with calls.admission() as admission:
+        self._loads.run(step).withheld = withheld_tools(step, self._options)
+        own = listed_tools(step, self._options, processor_id=self.id)
+        view = await self._view(step, own=own)
+        calls = StepCalls(view)
+        with view.admission() as admission:
+            listing = StepListing(calls, admission)
             if self._options.passthrough_tokens:
-                everything = await passthrough(calls, admission, definitions=self._definitions)
+                everything = await listing.everything(definitions=self._definitions)
                 self._loads.run(step).passed_through = everything is not None
                 if everything is not None:
-                    await self._loads.names(step)  # which renews the thread's life
+                    await self._loads.renew(step)
                     return step.replace(tools=(*own, *everything))
-            await replay(calls, admission)
-            chosen = await load_chosen(calls, admission)
-            await preload_tools(calls, admission)
-            pinned = await calls.list_pinned(admission)
-            loaded = await list_loaded(calls, admission, chosen=chosen)
-            texts = await instructions(calls, admission, counter=self._counter)
-        tools = (*calls.tools(*inventory(calls)), *own, *pinned, *loaded)
+            await listing.replay()
+            chosen = await listing.load_chosen()
+            await listing.preload()
+            pinned = await listing.list_pinned()
+            loaded = await listing.loaded(chosen=chosen)
+            texts = await listing.instructions(counter=self._counter)
+        tools = (*self._meta_tools.answered_by(calls), *own, *pinned, *loaded)
         return step.replace(tools=tools, instructions=(*step.instructions, *texts))
 
     async def resolve_call(self, step: InputStep, name: str) -> Tool | None:
         """Return a catalog tool that the step does not list, if phases `load` and `active` admit it."""
         if name in self.reserved_names:
             return None
-        return await (await self._calls(step)).unlisted(name)
+        return await StepCalls(await self._view(step)).unlisted(name)
 
     async def missing_tool_text(self, step: InputStep, name: str) -> str:
         """Return the sentence for a call of a tool that is unknown or denied, the same for both."""
-        calls = await self._calls(step)
-        with calls.admission() as admission:
-            return f"Error: {await calls.unknown_text(name, admission=admission)}"
+        view = await self._view(step)
+        with view.admission() as admission:
+            return f"Error: {await view.unknown_text(name, admission)}"
 
     def policy_problem(self, step: InputStep, name: str) -> str | None:
         """Return why the filter gave no verdict on the call that `resolve_call` was asked of last."""
@@ -292,18 +284,17 @@ class ToolSearchProcessor:
             InvalidPatternError: When the strategy takes patterns, and this is none and nobody's text either.
         """
         check_search(query, limit)
-        calls = await self._calls(InputStep(messages=(), context=context or {}))
-        view = await calls.view.searched_in(mode)
-        others = of_other_types(view, as_names(tool_types, what="tool_types"))
-        with calls.admission() as admission:
+        view = await self._view(InputStep(messages=(), context=context or {}))
+        searched = await view.catalog.searched_in(mode)
+        most = self._options.top_k if limit is None else min(max(limit, 0), len(view.catalog))
+        wanted = view.wanted(limit=most, tags=frozenset(as_names(tags, what="tags")))
+        others = of_other_types(searched, as_names(tool_types, what="tool_types"))
+        with view.admission() as admission:
             ranking = await rank_query(
-                view,
+                searched,
                 query,
+                wanted=replace(wanted, without=wanted.without | others),
                 admission=admission,
-                limit=self._options.top_k if limit is None else min(max(limit, 0), len(calls.view)),
-                min_score=self._options.min_score,
-                tags=frozenset(as_names(tags, what="tags")),
-                without=calls.unsearched | others,
             )
         if ranking.problem is not None:
             raise ranking.problem
@@ -321,11 +312,11 @@ class ToolSearchProcessor:
             StoreError: When the store only reads conversations.
         """
         self._loads.check_kept()
-        calls = await self._calls(thread_step(thread_id, context))
-        await self._loads.names(calls.step)
-        with calls.admission() as admission:
-            await calls.list_pinned(admission)
-            return await load_names(calls, as_names(names), admission=admission)
+        view = await self._view(thread_step(thread_id, context))
+        await self._loads.renew(view.step)
+        with view.admission() as admission:
+            await StepListing(StepCalls(view), admission).list_pinned()
+            return await LoadAnswers(view).load(as_names(names), admission)
 
     async def unload(self, names: str | Sequence[str], *, thread_id: str) -> dict[str, Any]:
         """Unload tools of a thread.
@@ -393,44 +384,22 @@ class ToolSearchProcessor:
 
     # -- parts of a step
 
-    async def _calls(self, step: InputStep, *, own: Sequence[Tool] = ()) -> StepCalls:
-        """Put together what answers the calls that follow a step.
+    async def _view(self, step: InputStep, *, own: Sequence[Tool] = ()) -> StepView:
+        """Return what a step can see.
 
         Args:
             step: The step, before or after this processor.
             own: The step's own tools that it lists.
         """
-        catalog = await self.catalog.view(step.context)
+        shared = await self.catalog.view(step.context)
         run = self._loads.run(step)
-        view = run.view = catalog.with_own(run.withheld)
-        return StepCalls(
-            step=step,
+        catalog = run.view = shared.with_own(run.withheld)
+        return StepView(
             catalog=catalog,
-            view=view,
+            step=step,
+            shared=shared,
             own=own,
-            pinned=view.pinned(self._options.pinned),
+            pinned=catalog.pinned(self._options.pinned),
             options=self._options,
             loads=self._loads,
         )
-
-    def _split(self, step: InputStep) -> list[Tool]:
-        """Return the step's tools that are listed, and remember those that have to be found first."""
-        for tool in step.tools:
-            if tool.name not in self.reserved_names:
-                continue
-            clash = f"a tool named {tool.name!r}, which is the name of a meta-tool of {self.id!r}"
-            if not isinstance(tool, GuardedTool):
-                raise ReservedToolNameError(
-                    f"the step brings {clash}: rename it, or give the meta-tool another name"
-                )
-            # Another searcher's catalog may bring any name at any time, and no run is to end for it.
-            logger.warning("not sent is what another searcher lists: %s", clash)
-        withheld = [tool for tool in step.tools if self._is_withheld(tool)]
-        self._loads.run(step).withheld = tuple(withheld)
-        hidden = {*self.reserved_names, *(tool.name for tool in withheld)}
-        return [tool for tool in step.tools if tool.name not in hidden]
-
-    def _is_withheld(self, tool: Tool) -> bool:
-        # What another searcher lists has been found already.
-        listed_by_searcher = isinstance(tool, MetaTool | GuardedTool)
-        return self._options.include_step_tools and not tool.pinned and not listed_by_searcher

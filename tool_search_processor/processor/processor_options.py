@@ -41,7 +41,6 @@ class Options:
     preload: int
     result_detail: ResultDetail
     passthrough_tokens: int
-    takes_pattern: bool
 
     def __post_init__(self) -> None:
         """Refuse what can't work.

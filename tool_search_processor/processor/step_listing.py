@@ -1,17 +1,18 @@
-"""What a step lists and says beside the meta-tools."""
+"""What a step lists besides the meta-tools, and what it says in the system prompt."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
-from tool_search_processor.catalog.finding import fetch_all
-from tool_search_processor.meta_tools import catalog_line, catalog_text, instruction_text, inventory_text
+from tool_search_processor.catalog.finding import fetch_all, rank, tools_of
+from tool_search_processor.meta_tools import catalog_line, catalog_text, instruction_text
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.guarded import GuardedTool
-from tool_search_processor.processor.search_answers import best_names
 from tool_search_processor.processor.step_calls import StepCalls
+from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.session.tool_choices import read_tool_choice
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
@@ -23,117 +24,129 @@ logger = logging.getLogger(__name__)
 _BATCH = 50
 
 
-async def passthrough(
-    calls: StepCalls, admission: Admission, *, definitions: DefinitionCounter
-) -> list[GuardedTool] | None:
-    """Return every allowed tool, or None when their definitions cost more than `passthrough_tokens`."""
-    hidden = {tool.name for tool in calls.own}
-    listed_anyway = {tool.name for tool in calls.pinned}
-    left = calls.options.passthrough_tokens
-    everything: list[GuardedTool] = []
-    for batch in batched((tool for tool in calls.view if tool.name not in hidden), _BATCH):
-        to_load = [tool for tool in batch if tool.name not in listed_anyway]
-        admitted = listed_anyway | {tool.name for tool in await admission.admit(to_load, "load")}
-        for tool in await admission.admit((tool for tool in batch if tool.name in admitted), "active"):
-            left -= definitions.count((tool,))
-            if left < 0:
-                return None
-            everything.append(calls.guard(tool))
-    return everything
+@dataclass(frozen=True)
+class StepListing:
+    """Loads and lists the tools of one step."""
 
+    calls: StepCalls
+    admission: Admission
 
-async def replay(calls: StepCalls, admission: Admission) -> None:
-    """Load for this run what its conversation says was loaded, where phase `load` still admits it."""
-    unread = calls.loads.unread(calls.step)
-    admitted = await admission.admit(await fetch_all(calls.view, unread.names), "load")
-    denied = {*unread.names} - {tool.name for tool in admitted}
-    await calls.loads.replay(calls.step, unread.less(denied))
+    @property
+    def view(self) -> StepView:
+        """What the step can see."""
+        return self.calls.view
 
+    async def everything(self, *, definitions: DefinitionCounter) -> list[GuardedTool] | None:
+        """Return every allowed tool, or None if their definitions cost more than `passthrough_tokens`."""
+        hidden = {tool.name for tool in self.view.own}
+        listed_anyway = {tool.name for tool in self.view.pinned}
+        left = self.view.options.passthrough_tokens
+        everything: list[GuardedTool] = []
+        for batch in batched((tool for tool in self.view.catalog if tool.name not in hidden), _BATCH):
+            to_load = [tool for tool in batch if tool.name not in listed_anyway]
+            loadable = await self.admission.admit(to_load, "load")
+            admitted = listed_anyway | {tool.name for tool in loadable}
+            for tool in await self.admission.admit((t for t in batch if t.name in admitted), "active"):
+                left -= definitions.count((tool,))
+                if left < 0:
+                    return None
+                everything.append(self.calls.guard(tool))
+        return everything
 
-async def preload_tools(calls: StepCalls, admission: Admission) -> None:
-    """Load the best tools for the last user message, once a user turn."""
-    if not calls.options.preload:
-        return
-    messages = calls.step.messages
-    text = last_user_text(messages)
-    turn = (sum(message.get("role") == "user" for message in messages), text)
-    run = calls.run
-    if not text or run.turn == turn:
-        return
-    run.turn = turn
-    # What the thread has loaded comes first in the list, so it has to be seen first.
-    await calls.loads.names(calls.step)
-    names = await best_names(calls, text, limit=calls.options.preload, admission=admission)
-    await calls.loads.add(calls.step, names)
+    async def replay(self) -> None:
+        """Load for this run what its conversation says was loaded, if phase `load` still admits it."""
+        loads, step = self.view.loads, self.view.step
+        unread = loads.unread(step)
+        admitted = await self.admission.admit(await fetch_all(self.view.catalog, unread.names), "load")
+        denied = {*unread.names} - {tool.name for tool in admitted}
+        await loads.replay(step, unread.less(denied))
 
+    async def preload(self) -> None:
+        """Load the best tools for the last user message, once per user turn."""
+        limit, messages = self.view.options.preload, self.view.step.messages
+        if not limit:
+            return
+        text = last_user_text(messages)
+        turn = (sum(message.get("role") == "user" for message in messages), text)
+        run = self.view.run
+        if not text or run.turn == turn:
+            return
+        run.turn = turn
+        await self._load_after_earlier(await self._best_names(text, limit=limit))
 
-async def load_chosen(calls: StepCalls, admission: Admission) -> list[Tool]:
-    """Load what the step's `tool_choice` names, where phases `load` and `active` admit it."""
-    listed = {*calls.names.present, *(tool.name for tool in (*calls.own, *calls.pinned))}
-    names = [name for name in read_tool_choice(calls.step.tool_choice).names if name not in listed]
-    if not names:
-        return []
-    chosen = await admission.admit(await fetch_all(calls.view, names), "load")
-    chosen = await admission.admit(chosen, "active")
-    if calls.names.mode != "call":
-        # What the thread has loaded comes first in the list, so it has to be seen first.
-        await calls.loads.names(calls.step)
-        await calls.loads.add(calls.step, [tool.name for tool in chosen])
-    return chosen
+    async def load_chosen(self) -> list[Tool]:
+        """Load what the step's `tool_choice` names, and return the tools that phase `active` admits, too."""
+        listed = self.view.unsearched
+        names = [name for name in read_tool_choice(self.view.step.tool_choice).names if name not in listed]
+        if not names:
+            return []
+        chosen = await self.admission.admit(await fetch_all(self.view.catalog, names), "load")
+        chosen = await self.admission.admit(chosen, "active")
+        if self.view.names.mode != "call":
+            await self._load_after_earlier([tool.name for tool in chosen])
+        return chosen
 
+    async def list_pinned(self) -> list[GuardedTool]:
+        """Add the pinned tools that phase `active` admits to what the step lists, and return them.
 
-async def list_loaded(
-    calls: StepCalls, admission: Admission, *, chosen: Sequence[Tool] = ()
-) -> list[GuardedTool]:
-    """Return the loaded tools that phase `active` admits, in load order.
+        The step's own tools hide pinned tools of the same name.
+        """
+        visible = (tool for tool in self.view.pinned if tool.name not in self.view.listed)
+        pinned = [self.calls.guard(tool) for tool in await self.admission.admit(visible, "active")]
+        self.view.listed.update((tool.name, tool) for tool in pinned)
+        return pinned
 
-    Args:
-        calls: What the step could see.
-        admission: Asks the filter.
-        chosen: Admitted tools to list in any case: what a `tool_choice` names has to be there.
-    """
-    names = await calls.loads.names(calls.step)
-    wanted = [name for name in names if name not in calls.unsearched] if calls.names.mode != "call" else []
-    admitted = await admission.admit(await fetch_all(calls.view, wanted), "active")
-    listed = {tool.name: tool for tool in (*admitted, *chosen)}
-    return [calls.guard(tool) for tool in listed.values()]
+    async def loaded(self, *, chosen: Sequence[Tool] = ()) -> list[GuardedTool]:
+        """Renew the thread, and return its loaded tools that phase `active` admits, in load order.
 
+        Args:
+            chosen: Admitted tools to list in any case: a tool that `tool_choice` names has to be there.
+        """
+        view = self.view
+        names = await view.loads.renew(view.step)
+        wanted = [name for name in names if name not in view.unsearched] if view.names.mode != "call" else []
+        admitted = await self.admission.admit(await fetch_all(view.catalog, wanted), "active")
+        listed = {tool.name: tool for tool in (*admitted, *chosen)}
+        return [self.calls.guard(tool) for tool in listed.values()]
 
-async def instructions(calls: StepCalls, admission: Admission, *, counter: TextCounter) -> list[str]:
-    """Return the texts for the system prompt: the fixed one, and the list of tools where wanted."""
-    text = instruction_text(calls.names)
-    if not calls.options.catalog_in_prompt:
-        return [text]
-    lines = await _catalog_lines(calls, admission, counter)
-    return [text, catalog_text(lines, calls.names)] if lines else [text]
+    async def instructions(self, *, counter: TextCounter) -> list[str]:
+        """Return the texts for the system prompt: the fixed one, and the list of tools if wanted."""
+        text = instruction_text(self.view.names)
+        if not self.view.options.catalog_in_prompt:
+            return [text]
+        lines = await self._catalog_lines(counter)
+        return [text, catalog_text(lines, self.view.names)] if lines else [text]
 
+    async def _load_after_earlier(self, names: Sequence[str]) -> None:
+        """Load tools; what the thread has loaded before is read first, so that it stays first in the list."""
+        await self.view.loads.renew(self.view.step)
+        await self.view.loads.add(self.view.step, names)
 
-async def _catalog_lines(calls: StepCalls, admission: Admission, counter: TextCounter) -> list[str]:
-    lines: list[str] = []
-    left = calls.options.catalog_token_limit - counter(catalog_text((), calls.names))
-    findable = (tool for tool in calls.view if tool.name not in calls.unsearched)
-    for batch in batched(findable, _BATCH):
-        for tool in await admission.admit(batch, "search"):
-            line = catalog_line(tool)
-            # One more for the line's end, so that the parts never sum up to less than the whole.
-            left -= counter(line) + 1
-            if left < 0:
-                return lines
-            lines.append(line)
-    return lines
+    async def _best_names(self, query: str, *, limit: int) -> list[str]:
+        """Return the names of the best tools for a query that phase `load` admits."""
+        view = self.view
+        wanted = view.wanted(limit=limit)
+        try:
+            ranked = await rank(
+                view.catalog.by_words(), query, wanted=wanted, admission=self.admission, phase="load"
+            )
+        except Exception:  # foreign code: a guess that fails must not end the run
+            logger.warning("the search for tools to preload failed", exc_info=True)
+            return []
+        return [tool.name for tool in tools_of(ranked)]
 
-
-def inventory(calls: StepCalls) -> tuple[str, Sequence[str]]:
-    """Return the sentence about what can be found, and its tags and namespaces.
-
-    With a filter both are empty: they would tell what is hidden.
-    """
-    if calls.options.filter is not None:
-        return "", ()
-    # What a step brings is left out: the definition changes only when the catalog does.
-    pinned = calls.catalog.pinned(calls.options.pinned)
-    text = inventory_text(len(calls.catalog) - len(pinned), calls.catalog.namespaces(without=pinned))
-    return text, tuple(calls.catalog.labels(without=pinned))
+    async def _catalog_lines(self, counter: TextCounter) -> list[str]:
+        lines: list[str] = []
+        left = self.view.options.catalog_token_limit - counter(catalog_text((), self.view.names))
+        for batch in batched(self.view.findable(), _BATCH):
+            for tool in await self.admission.admit(batch, "search"):
+                line = catalog_line(tool)
+                # One more for the end of the line, so that the parts never cost less than the whole.
+                left -= counter(line) + 1
+                if left < 0:
+                    return lines
+                lines.append(line)
+        return lines
 
 
 def batched(tools: Iterable[Tool], size: int) -> Iterator[list[Tool]]:
@@ -144,7 +157,12 @@ def batched(tools: Iterable[Tool], size: int) -> Iterator[list[Tool]]:
 
 
 def warn_of_unknown(pinned: Iterable[str], known: Collection[str] | None) -> None:
-    """Log the pinned names that no tool bears, where all tools are known; they may still be added."""
+    """Log the pinned names that no tool has; they may still be added.
+
+    Args:
+        pinned: The names.
+        known: The names of all tools; None if they are not all known yet.
+    """
     missing = [] if known is None else [name for name in pinned if name not in known]
     for name in missing:
         near = near_name(name, sorted(known or ()))

@@ -127,7 +127,7 @@ async def test_options_reach_the_gateway(pets):
     assert options.mask_error_details
     assert (options.names.search, options.names.call) == ("tool_search", "execute_tool")
     assert (await made.catalog.search("pets_lis"))[0].name == "pets_listPets"
-    assert make_gateway(parsed("--openapi", pets, "--search", "regex")).server.options.takes_pattern
+    assert make_gateway(parsed("--openapi", pets, "--search", "regex")).server.catalog.indexes.takes_pattern
     made = make_gateway(
         parsed("--openapi", pets, "--search", "tool_search_processor.search.regex:RegexIndex")
     )

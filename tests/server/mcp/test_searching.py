@@ -23,6 +23,7 @@ from tests.server.mcp.support import (
 from tests.support import make, needs
 from tool_search_processor.errors import ProviderError
 from tool_search_processor.search.protocol import Hit
+from tool_search_processor.search.regex import RegexIndex
 from tool_search_processor.server.mcp import ToolServer, on_demand
 
 MANY = [on_demand(make(f"tool_{number:03}", f"Does thing {number}.")) for number in range(120)]
@@ -368,3 +369,10 @@ async def test_in_a_strategy_of_patterns_a_text_is_found_as_it_stands():
         answer = await search(client, query="C++")
     assert [result["name"] for result in answer["results"]] == ["compile"]
     assert answer["message"].startswith("'C++' is not a valid pattern, so it was searched for as plain text.")
+
+
+@pytest.mark.parametrize("strategy", ["regex", RegexIndex, RegexIndex()])
+async def test_however_patterns_are_chosen_the_search_tool_says_that_it_takes_one(strategy):
+    async with connected(front(search=strategy)) as client:
+        tool = next(each for each in (await client.list_tools()).tools if each.name == "search_tools")
+    assert tool.input_schema["properties"]["query"]["description"].startswith("A case-insensitive regular")

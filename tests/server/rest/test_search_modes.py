@@ -5,11 +5,12 @@ import pytest
 from tests.support import ScoredIndex
 from tool_search_processor import Tool
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.finding import Wanted
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.lists import ListIndex
 from tool_search_processor.search.protocol import Hit
-from tool_search_processor.server.rest.search_modes import ModeSearch, Wanted, fuse
+from tool_search_processor.server.rest.search_modes import ModeSearch, fuse
 
 TOOLS = {name: Tool(name) for name in "abcdefgh"}
 

@@ -172,7 +172,6 @@ class ToolServer(Registry, Runner):
             filter_timeout_seconds=filter_timeout_seconds,
             top_k=top_k,
             result_format=result_format,
-            takes_pattern=search == "regex",
             search_when_empty=search_when_empty,
             always_visible=as_names(always_visible, what="always_visible"),
             mask_error_details=mask_error_details,

@@ -30,7 +30,6 @@ class FrontOptions:
     filter_timeout_seconds: float | None
     top_k: int
     result_format: ResultFormat
-    takes_pattern: bool
     search_when_empty: bool
     always_visible: tuple[str, ...]
     mask_error_details: bool

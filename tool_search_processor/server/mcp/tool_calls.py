@@ -1,4 +1,4 @@
-"""Answers to `tools/call`: of a meta-tool, of a listed tool, and of one that isn't listed."""
+"""Answers to `tools/call`, whether of a meta-tool, a listed tool or an unlisted tool."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.concurrency.foreign_calls import is_cancelled, is_no_failure
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.policy.admission import Admission
-from tool_search_processor.server.mcp import meta_tool_definitions, searching
+from tool_search_processor.server.mcp import meta_tool_definitions
 from tool_search_processor.server.mcp.call_failures import failure_text
 from tool_search_processor.server.mcp.call_results import error_result, of_target, text_result, tool_result
 from tool_search_processor.server.mcp.middleware import ToolCall, wrapped
 from tool_search_processor.server.mcp.paging import PAGE_SIZE
+from tool_search_processor.server.mcp.searching import SearchAnswers
 from tool_search_processor.server.mcp.tool_view import ToolView
 from tool_search_processor.session.tool_results import encode_result, error_text, read_result
 from tool_search_processor.tools import Tool, ToolContext
@@ -30,7 +31,7 @@ from tool_search_processor.tools.near_names import meant_name
 logger = logging.getLogger(__name__)
 
 _OVER_MCP = "mcp"
-"""What figures call the mode of a search over the protocol, whose index ranks as it is."""
+"""The search mode that metrics show for searches over MCP, which use the index as it is."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class FrontCalls:
             meta_tool_definitions.search_tool(
                 options.names,
                 inventory=inventory,
-                takes_pattern=options.takes_pattern,
+                takes_pattern=self.view.catalog.takes_pattern,
                 default_limit=options.top_k,
                 tags=tags,
                 result_format=options.result_format,
@@ -56,19 +57,19 @@ class FrontCalls:
         ]
 
     async def list_tools(self) -> list[Tool]:
-        """Return what this request is listed; meta-tools only where there is something to find."""
+        """Return the tools to list; the meta-tools only if there is something to find."""
         with self.view.admission() as admission:
             tools = await self.view.list_tools(admission)
-            is_searched = self.view.is_always_searched or await self.view.has_findable(admission)
+            is_searched = self.view.is_always_searched or await self.view.list_findable(admission, limit=1)
         if not is_searched:
             return tools
-        # On the first page, for clients that ask for no other.
+        # On the first page, since some clients ask for no other.
         return [*tools, *self.meta_tools()] if len(tools) < PAGE_SIZE - 1 else [*self.meta_tools(), *tools]
 
     async def answer(
         self, name: str, arguments: Mapping[str, Any] | None, context: ToolContext
     ) -> types.CallToolResult:
-        """Answer a call; of a tool that is unknown, hidden or denied, with one sentence for all three."""
+        """Answer a call; an unknown, a hidden and a denied tool get the same sentence."""
         given = arguments or {}
         names = self.view.options.names
         if name in names.present:
@@ -92,8 +93,8 @@ class FrontCalls:
     async def _search(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
         metrics, started = self.view.metrics, time.perf_counter()
         try:
-            answer = await searching.search(self.view, arguments)
-        except BaseException as exc:  # an index is anybody's code; what fails there is for the log
+            answer = await SearchAnswers(self.view).answer(arguments)
+        except BaseException as exc:  # foreign code: its failure goes to the log
             if is_no_failure(exc):
                 raise
             logger.warning("a search failed", exc_info=True)
@@ -122,7 +123,7 @@ class FrontCalls:
         return of_target(await self._run(tool, given, context, through_proxy=True), tool)
 
     async def _missing(self, name: str, admission: Admission) -> types.CallToolResult:
-        """Return a result for a tool that isn't there: a model reads results, but not protocol errors."""
+        """Return a result for a missing tool: models read results, but not protocol errors."""
         return text_result(f"Error: {await self.view.missing_text(name, admission)}", is_error=True)
 
     async def _run(
@@ -147,7 +148,7 @@ class FrontCalls:
     async def _answered(
         self, work: Coroutine[Any, Any, types.CallToolResult], tool: Tool, /, *, what: str
     ) -> types.CallToolResult:
-        """Return the result of some work; what it raises is an answer, not a failure of the protocol."""
+        """Return the result of some work; an exception becomes an answer, not a protocol error."""
         try:
             return await work
         except asyncio.CancelledError:
@@ -158,7 +159,7 @@ class FrontCalls:
             raise
         except BaseException as exc:  # noqa: BLE001 - foreign code; it is logged
             if isinstance(exc, ToolArgumentsError) and not exc.ran:
-                # A client that found it by search may have seen its parameters, or cut them away.
+                # A client that found the tool by search may never have shown its parameters.
                 answer = meta_tools.invalid_arguments_answer(tool, problem=error_text(exc), loaded=False)
                 return text_result(encode_result(answer), is_error=True)
             told = failure_text(exc, what=what, is_masked=self.view.options.mask_error_details)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tool_search_processor import meta_tools
-from tool_search_processor.catalog.finding import find_by_name, suggest
+from tool_search_processor.catalog.policy_view import PolicyView
 from tool_search_processor.catalog.request_view import CatalogView
+from tool_search_processor.meta_tools import MetaToolNames
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.policy.filters import Filter, FilterRequest
 from tool_search_processor.server.mcp.client_requests import FrontRequest
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 
 class ListedNames:
-    """The names that each mode lists, worked out once for what all requests share."""
+    """The names that each mode lists, computed once for the tools that all requests share."""
 
     def __init__(self, always_visible: Iterable[str] = ()) -> None:
-        """Take the names and tags of what every mode lists."""
+        """Take the names and tags of the tools that every mode lists."""
         self._always = frozenset(always_visible)
         self._last: dict[Mode, tuple[ToolSet, frozenset[str]]] = {}
 
     def of(self, view: CatalogView, mode: Mode) -> frozenset[str]:
-        """Return the names of the view's tools that a mode lists."""
+        """Return the names of the tools that a mode lists."""
         if mode == "discovery" and not self._always:
             return frozenset()
         shared, names = self._last.get(mode, (None, frozenset()))
@@ -47,7 +47,7 @@ class ListedNames:
         return names.difference(view.own.by_name) | self._among(view.own, mode)
 
     def missing(self, view: CatalogView) -> list[str]:
-        """Return what is always visible, and is neither the name nor a tag of any tool."""
+        """Return the always visible words that are neither the name nor a tag of any tool."""
         known = {word for tool in view for word in (tool.name, *tool.tags)}
         return sorted(self._always - known)
 
@@ -61,30 +61,34 @@ class ListedNames:
 
 
 @dataclass(frozen=True)
-class ToolView:
-    """What one request sees, finds and may call."""
+class ToolView(PolicyView):
+    """What one request lists, finds and may call."""
 
     request: FrontRequest
-    catalog: CatalogView
     options: FrontOptions
     listed_names: ListedNames
     metrics: ServerMetrics | None = None
     middleware: Sequence[Middleware] = ()
 
+    @property
+    def names(self) -> MetaToolNames:
+        """What the meta-tools are called."""
+        return self.options.names
+
     @cached_property
     def unsearched(self) -> frozenset[str]:
-        """Names that a search leaves out, since they are listed anyway."""
+        """The names that searches leave out, since this mode lists them anyway."""
         return self.listed_names.of(self.catalog, self.request.mode)
-
-    @property
-    def is_always_searched(self) -> bool:
-        """Whether the meta-tools are listed whatever there is to find."""
-        return self.options.search_when_empty and self.request.mode == "discovery"
 
     @cached_property
     def is_open(self) -> bool:
-        """Whether this request may know of everything there is."""
+        """Whether this request may know about every tool."""
         return self.options.filter is None and not self.request.session.rules
+
+    @property
+    def is_always_searched(self) -> bool:
+        """Whether the meta-tools are listed even if there is nothing to find."""
+        return self.options.search_when_empty and self.request.mode == "discovery"
 
     def admission(self) -> Admission:
         """Return a new request to the filter and the session's rules."""
@@ -103,44 +107,12 @@ class ToolView:
             return []
         admitted = await admission.admit((tool for tool in self.catalog if tool.name in listed), "active")
         rules = self.request.session.rules
-        # A hook may have switched off what it had admitted before.
+        # A hook may have switched off a tool that it had admitted before.
         return [tool for tool in admitted if rules.admits(tool)] if rules else admitted
-
-    async def has_findable(self, admission: Admission) -> bool:
-        """Tell whether a search could find anything."""
-        unsearched = self.unsearched
-        if len(self.catalog) <= len(unsearched):
-            return False
-        findable = (tool for tool in self.catalog if tool.name not in unsearched)
-        return bool(await admission.admit(findable, "search", limit=1))
-
-    def inventory(self) -> tuple[str, Sequence[str]]:
-        """Return the sentence about what can be found, and its tags and namespaces.
-
-        Both are empty where they would tell what is hidden.
-        """
-        if not self.is_open:
-            return "", ()
-        listed = [tool for name in self.unsearched if (tool := self.catalog.get(name)) is not None]
-        text = meta_tools.inventory_text(
-            len(self.catalog) - len(self.unsearched), self.catalog.namespaces(without=listed)
-        )
-        return text, tuple(self.catalog.labels(without=listed))
-
-    async def meant(self, name: str, admission: Admission) -> Tool | None:
-        """Return the tool that a model means by a name, if phases `load` and `active` admit it."""
-        tool = await find_by_name(self.catalog, name, admission=admission)
-        return tool if tool is not None and await admission.admits(tool, "active") else None
-
-    async def missing_text(self, name: str, admission: Admission) -> str:
-        """Return the sentence for a tool that is unknown or denied: the same for both."""
-        alike = await suggest(self.catalog, name, admission=admission)
-        names = self.options.names if await self.has_findable(admission) else None
-        return meta_tools.missing_tool_text(name, suggestions=alike, names=names)
 
 
 def ruled(filter: Filter | None, rules: SessionRules) -> Callable[[FilterRequest], bool | Awaitable[bool]]:  # noqa: A002
-    """Return a filter that a session's rules stand above."""
+    """Return a filter that a session's rules override."""
 
     def ask(request: FilterRequest) -> bool | Awaitable[bool]:
         if not rules.admits(request.tool):

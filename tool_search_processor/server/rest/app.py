@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog, CatalogView
+from tool_search_processor.catalog.finding import Wanted
 from tool_search_processor.catalog.toolsets import of_other_types
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.policy.filters import Filter, require_filter
@@ -38,7 +39,7 @@ from tool_search_processor.server.rest.letta import (
     tool_out,
 )
 from tool_search_processor.server.rest.page import page_response
-from tool_search_processor.server.rest.search_modes import Found, ModeSearch, Wanted
+from tool_search_processor.server.rest.search_modes import Found, ModeSearch
 from tool_search_processor.server.rest.search_requests import (
     MAX_BODY_BYTES,
     context_of,

@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field, StrictInt
 from starlette.exceptions import HTTPException
 
 from tool_search_processor.catalog import CatalogView
+from tool_search_processor.catalog.finding import Wanted
 from tool_search_processor.policy.admission import Admission
-from tool_search_processor.server.rest.search_modes import Found, ModeSearch, Ranking, Wanted
+from tool_search_processor.server.rest.search_modes import Found, ModeSearch, RankBy
 from tool_search_processor.tokens.counting import DefinitionCounter
 from tool_search_processor.wire.plain import sendable
 
@@ -22,7 +23,7 @@ class InspectRequest(BaseModel):
     """A search by a person."""
 
     query: str = ""
-    ranking: Ranking = "score"
+    ranking: RankBy = "score"
     tags: list[str] = []
     namespaces: list[str] = []
     limit: Annotated[StrictInt, Field(ge=1, le=100)] = 20

@@ -8,28 +8,27 @@ from typing import Literal
 
 from tool_search_processor import telemetry
 from tool_search_processor.catalog import Catalog, CatalogView
-from tool_search_processor.catalog.finding import Ranked
+from tool_search_processor.catalog.finding import Ranked, Wanted, list_findable
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.queries import rank_query
-from tool_search_processor.catalog.toolsets import has_any_label
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.search.lists import ListName, SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
 
-Ranking = Literal["score", "hybrid", "fts", "vector"]
+RankBy = Literal["score", "hybrid", "fts", "vector"]
 """What people may rank by: the index's own score, or a search mode."""
 
 K = 60
-"""Of reciprocal rank fusion: the greater, the less first places count."""
+"""The constant of reciprocal rank fusion: the greater it is, the less the first places count."""
 
 _LISTS: Mapping[SearchMode, tuple[ListName, ...]] = {
     "fts": ("fts",),
     "vector": ("vector",),
     "hybrid": ("fts", "vector"),
 }
-# Of lists that are fused. Twice the greatest limit, whatever the limit is, so that a greater one only makes
-# the answer longer.
+# How deep lists are fetched that are fused: twice the greatest limit, whatever the limit is, so that a
+# greater limit only makes the answer longer.
 _DEPTH = 200
 
 
@@ -39,50 +38,41 @@ class Found:
 
     tool: Tool
     score: float = 0.0
-    """See `fuse`; of `ModeSearch.judge`, how well it fits."""
+    """See `fuse`; in answers of `ModeSearch.judge`, how well the tool fits."""
     fts_rank: int | None = None
     """1-based place in the list by words, among what the caller may find."""
     vector_rank: int | None = None
     """1-based place in the list by meaning, among what the caller may find."""
     matched: tuple[str, ...] = ()
     fit: float = 0.0
-    """The better of its lists' own scores, 0 to 1."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What is asked of a search, beside its words."""
-
-    limit: int
-    tags: frozenset[str] = frozenset()
-    without: frozenset[str] = frozenset()
+    """The better of its scores in the lists, 0 to 1."""
 
 
 class ModeSearch:
     """Searches a catalog in the modes that its index has lists for.
 
-    An index of two lists (`"hybrid"`) has all three modes, `"vector"` that one, any other `"fts"` alone.
+    An index of two lists (`"hybrid"`) has all three modes, `"vector"` only that one, any other only `"fts"`.
     """
 
     def __init__(self, catalog: Catalog, search: Strategy) -> None:
-        """Search with the catalog's own index where it is of this strategy, or else with one more.
+        """Search with the catalog's own index if it has this strategy, otherwise with another one.
 
         Raises:
-            ConfigurationError: For an unknown strategy.
-            ImportError: When the strategy needs an extra that is not installed.
+            ConfigurationError: If the strategy is unknown.
+            ImportError: If the strategy needs an extra that is not installed.
         """
         self.catalog = catalog
         own = catalog.indexes
         self._whole = own if own.strategy is search or own.strategy == search else IndexPool(search)
         self.modes = self._whole.modes
         self.default_mode: SearchMode = self.modes[-1]
-        self.rankings: tuple[Ranking, ...] = (
+        self.rankings: tuple[RankBy, ...] = (
             ("score", *self.modes[::-1]) if len(self.modes) > 1 else ("score",)
         )
 
     @property
     def is_ready(self) -> bool:
-        """Whether what is built in the background is there."""
+        """Whether everything that is built in the background is ready."""
         return bool(getattr(self._whole.shared_index, "ready", True))
 
     @property
@@ -91,7 +81,7 @@ class ModeSearch:
         return "vector" in self._whole.lists
 
     async def prepare(self) -> None:
-        """Bring the index up to date, so that the first search needn't."""
+        """Bring the index up to date, so that the first search doesn't have to."""
         view = await self.catalog.view()
         await self._whole.prepare(view.shared)
 
@@ -100,7 +90,7 @@ class ModeSearch:
     ) -> list[Found]:
         """Return the best tools that may be found, best first.
 
-        Each list is fetched deeper than the limit, or a tool that both hold further down would be missed.
+        Each list is fetched deeper than the limit: a tool further down in both would be missed otherwise.
         """
         asked = {telemetry.QUERIES: 1, telemetry.QUERY_LENGTH: len(query), "tool_search.mode": mode}
         with telemetry.span("tool_search.search", asked) as span:
@@ -111,9 +101,9 @@ class ModeSearch:
         return found
 
     async def judge(
-        self, view: CatalogView, query: str, *, ranking: Ranking, wanted: Wanted, admission: Admission
+        self, view: CatalogView, query: str, *, ranking: RankBy, wanted: Wanted, admission: Admission
     ) -> list[Found]:
-        """Return the best tools with the scores of what ranks them, 0 to 1, and their places in all lists.
+        """Return the best tools with the scores they are ranked by, 0 to 1, and their places in all lists.
 
         `"score"` ranks as a `ToolSearchProcessor` with this index does.
         """
@@ -130,11 +120,11 @@ class ModeSearch:
         return [replace(known.get(tool.name, Found(tool=tool)), score=hit.score) for hit, tool in ranked]
 
     async def listed(self, view: CatalogView, *, wanted: Wanted, admission: Admission) -> list[Found]:
-        """Return the first tools in the catalog's order: what is found where nothing is looked for."""
-        tools = (
-            tool for tool in view if tool.name not in wanted.without and has_any_label(tool, wanted.tags)
+        """Return the first tools in the catalog's order, as the answer to an empty query."""
+        tools = await list_findable(
+            view, tags=wanted.tags, without=wanted.without, admission=admission, limit=wanted.limit
         )
-        return [Found(tool=tool) for tool in await admission.admit(tools, "search", limit=wanted.limit)]
+        return [Found(tool=tool) for tool in tools]
 
     async def _rankings(
         self,
@@ -145,7 +135,7 @@ class ModeSearch:
         wanted: Wanted,
         admission: Admission,
     ) -> dict[ListName, list[Ranked]]:
-        # The whole is filled first, in a thread where it embeds: a list would do it on the event loop.
+        # The whole index is filled first, in a thread if it embeds: a list would do it on the event loop.
         await self._whole.prepare(view.shared)
         deeper = wanted if len(names) == 1 else replace(wanted, limit=_DEPTH)
         return {
@@ -157,14 +147,7 @@ class ModeSearch:
 async def _best(
     view: CatalogView, indexes: IndexPool, query: str, *, wanted: Wanted, admission: Admission
 ) -> list[Ranked]:
-    ranking = await rank_query(
-        view.searched_by(indexes),
-        query,
-        admission=admission,
-        limit=wanted.limit,
-        tags=wanted.tags,
-        without=wanted.without,
-    )
+    ranking = await rank_query(view.searched_by(indexes), query, wanted=wanted, admission=admission)
     if ranking.problem is not None:
         raise ranking.problem
     return list(ranking.ranked)
@@ -173,7 +156,7 @@ async def _best(
 def fuse(lists: Mapping[ListName, Sequence[Ranked]], *, limit: int | None = None) -> list[Found]:
     """Return the tools of all lists, best first; ties keep the lists' order.
 
-    As Letta gives it, the score is 1 / rank in one list; of more, the sum of weight / (60 + rank), the
+    As Letta has it, the score is 1 / rank for one list; for several, the sum of weight / (60 + rank), the
     weights equal and together 1: Cormack, Clarke and Büttcher, SIGIR 2009,
     https://doi.org/10.1145/1571941.1572114.
     """
@@ -196,7 +179,7 @@ def _found(
     lists: Mapping[ListName, Sequence[Ranked]],
     ranks: Mapping[ListName, Mapping[str, int]],
 ) -> Found:
-    """Put together what the lists say of a tool that at least one of them holds."""
+    """Put together what the lists say about a tool that at least one of them holds."""
     places = {of: ranks[of][name] for of in lists if name in ranks[of]}
     said = [lists[of][place - 1] for of, place in places.items()]
     return Found(

@@ -1,4 +1,4 @@
-"""What one step could see, and what may be told of it."""
+"""What one step can find, what it lists, and what may be said about it."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tool_search_processor.catalog.finding import fetch_all, suggest
+from tool_search_processor.catalog.policy_view import PolicyView
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.meta_tools import MetaToolNames, changed_tool_text, missing_tool_text
 from tool_search_processor.policy.admission import LATE, Admission
-from tool_search_processor.processor.loading import LoadedTools, RunMemory
+from tool_search_processor.processor.loading import LoadedTools
 from tool_search_processor.processor.processor_options import Options
+from tool_search_processor.processor.run_memory import RunMemory
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
 
 
 @dataclass(frozen=True)
-class StepFrame:
-    """What one step could see, and what may be told of it."""
+class StepView(PolicyView):
+    """What one step can find, what it lists, and what may be said about it."""
 
     step: InputStep
-    catalog: CatalogView
-    view: CatalogView
-    """What can be found: the catalog, and the step's own tools where those are searched."""
+    shared: CatalogView
+    """The catalog without the tools that the step itself brings."""
     own: Sequence[Tool]
     """The step's own tools that it lists."""
     pinned: Sequence[Tool]
-    """The catalog's tools that are listed at every step where phase `active` admits them."""
+    """The catalog's tools that every step lists if phase `active` admits them."""
     options: Options
     loads: LoadedTools
 
@@ -38,12 +38,22 @@ class StepFrame:
 
     @cached_property
     def unsearched(self) -> frozenset[str]:
-        """Names that searches leave out: what is listed anyway."""
+        """The names that searches leave out, since they are listed anyway."""
         return frozenset((*self.names.present, *(tool.name for tool in (*self.own, *self.pinned))))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this step may know about every tool."""
+        return self.options.filter is None
+
+    @property
+    def min_score(self) -> float:
+        """The lowest score of a result."""
+        return self.options.min_score
 
     @cached_property
     def listed(self) -> dict[str, Tool]:
-        """The tools that this step lists whatever is loaded; pinned ones once they are admitted."""
+        """The tools that this step lists whatever is loaded; pinned ones are added once they are admitted."""
         return {tool.name: tool for tool in self.own}
 
     @property
@@ -65,27 +75,28 @@ class StepFrame:
             timeout_seconds=self.options.filter_timeout_seconds,
         )
 
-    async def usable(self, names: Sequence[str], *, admission: Admission) -> Sequence[str]:
-        """Return those of the names that may be told of: a denied tool is as one that isn't there."""
-        if admission.is_open:
-            return names
-        return [tool.name for tool in await admission.admit(await fetch_all(self.view, names), "active")]
-
-    async def unknown_text(self, name: str, *, admission: Admission) -> str:
-        """Return the sentence for a call of a tool that is unknown or denied, and take note of the call."""
+    async def unknown_text(self, name: str, admission: Admission) -> str:
+        """Record the call of an unknown or denied tool, and return the sentence that answers it."""
         repeated = self.run.guard.is_asked_again(("call", name))
-        return await self.missing_text(name, admission=admission, repeated=repeated)
+        return await self.missing_text(name, admission, repeated=repeated)
 
-    async def missing_text(self, name: str, *, admission: Admission, repeated: bool = False) -> str:
-        """Return the sentence for a tool that is unknown or denied: the same for both."""
+    async def missing_text(self, name: str, admission: Admission, *, repeated: bool = False) -> str:
+        """Return the sentence for a tool that is unknown or denied, the same for both."""
         # A policy that has just hung at this very call would cost its time limit once more.
         hangs = self.run.unsettled.get(name) == LATE
         if not hangs and self.run.is_another(name) and await self._is_loadable(name, admission):
             return changed_tool_text(name, names=self.names)
-        alike = [] if hangs else await suggest(self.view, name, admission=admission)
+        alike = [] if hangs else await self.suggest(name, admission)
         names = None if self.run.passed_through else self.names
         return missing_tool_text(name, suggestions=alike, names=names, repeated=repeated)
 
+    def inventory(self) -> tuple[str, Sequence[str]]:
+        """Return the sentence about what can be found, and its tags and namespaces.
+
+        What a step brings is left out, so that a definition changes only when the catalog does.
+        """
+        return self._inventory(self.shared, listed=self.shared.pinned(self.options.pinned))
+
     async def _is_loadable(self, name: str, admission: Admission) -> bool:
-        tool = await self.view.fetch(name)
+        tool = await self.catalog.fetch(name)
         return tool is not None and await admission.admits(tool, "load")

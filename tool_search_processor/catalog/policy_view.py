@@ -1,0 +1,206 @@
+"""One request's view of a catalog under policy: what it can find, and what its answers may say."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tool_search_processor.catalog.finding import (
+    Ranked,
+    Wanted,
+    fetch_all,
+    find_by_name,
+    interleave,
+    list_findable,
+    narrow,
+    suggest,
+    tools_of,
+)
+from tool_search_processor.catalog.queries import RankedQuery, listed_fits, rank_query
+from tool_search_processor.catalog.request_view import CatalogView
+from tool_search_processor.meta_tools import (
+    MetaToolNames,
+    SearchCall,
+    inventory_text,
+    missing_tool_text,
+    nothing_found_text,
+)
+from tool_search_processor.policy.admission import Admission
+from tool_search_processor.tools import Tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What a search with one or several queries found."""
+
+    call: SearchCall
+    """The search, with the tags that tools have."""
+    rankings: Sequence[RankedQuery]
+    """One per query."""
+    ranked: Sequence[Ranked]
+    """The best of all queries."""
+    preface: str
+    """Sentences to put before the answer: on tags left out, and on queries read as plain text."""
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the first bad pattern; None if there is none."""
+        return next((str(ranking.problem) for ranking in self.rankings if ranking.problem), None)
+
+    @property
+    def top_score(self) -> float:
+        """The best score; 0 if nothing was found."""
+        return max((hit.score for hit, _ in self.ranked), default=0.0)
+
+
+@dataclass(frozen=True)
+class PolicyView(ABC):
+    """One request's view of a catalog under policy.
+
+    Whoever serves models subclasses it and says who asks (`admission`), what is listed (`unsearched`) and
+    what the meta-tools are called. A tool that policy denies is answered like one that doesn't exist.
+    """
+
+    catalog: CatalogView
+    """The tools that can be found, by query or by name."""
+
+    @property
+    @abstractmethod
+    def names(self) -> MetaToolNames:
+        """What the meta-tools are called."""
+
+    @property
+    @abstractmethod
+    def unsearched(self) -> frozenset[str]:
+        """The names that searches leave out, since they are listed anyway."""
+
+    @property
+    @abstractmethod
+    def is_open(self) -> bool:
+        """Whether this request may know about every tool."""
+
+    @abstractmethod
+    def admission(self) -> Admission:
+        """Return a new request to the filter."""
+
+    @property
+    def min_score(self) -> float:
+        """The lowest score of a result."""
+        return 0.0
+
+    def wanted(self, *, limit: int, tags: frozenset[str] = frozenset()) -> Wanted:
+        """Return what a search of this request asks for besides its words."""
+        return Wanted(limit=limit, tags=tags, without=self.unsearched, min_score=self.min_score)
+
+    # -- finding
+
+    async def narrow(self, call: SearchCall, admission: Admission) -> tuple[SearchCall, str]:
+        """Return a search with the tags that tools have, and a sentence on tags left out; see `narrow`."""
+        return await narrow(self.catalog, call, admission=admission, without=self.unsearched)
+
+    async def search(self, call: SearchCall, admission: Admission, *, limit: int) -> Findings:
+        """Rank the findable tools for each query of a call, and merge the best.
+
+        Args:
+            call: What a model asked for; `call.limit` is the most results of one query.
+            admission: Asks the filter.
+            limit: The most results of all queries together.
+        """
+        narrowed, left_out = await self.narrow(call, admission)
+        rankings = await self._rankings(narrowed, admission)
+        notes = "".join(ranking.note for ranking in rankings)
+        return Findings(
+            call=narrowed,
+            rankings=rankings,
+            ranked=interleave([ranking.ranked for ranking in rankings], limit=limit),
+            preface=f"{left_out}{notes}",
+        )
+
+    async def count(self, findings: Findings) -> int | None:
+        """Return how many tools match any of the queries; None where that would tell how much is hidden."""
+        if not self.is_open:
+            return None
+        call, rankings = findings.call, findings.rankings
+        if any(len(ranking.ranked) >= call.limit for ranking in rankings):
+            searched = tuple(ranking.query for ranking in rankings)
+            if len(searched) == 1:
+                return await self.catalog.count(
+                    searched[0], min_score=self.min_score, tags=call.tags, without=self.unsearched
+                )
+            whole = replace(call, queries=searched, limit=len(self.catalog) or 1)
+            rankings = await self._rankings(whole, self.admission())
+        return len({tool.name for ranking in rankings for tool in tools_of(ranking.ranked)})
+
+    async def _rankings(self, call: SearchCall, admission: Admission) -> Sequence[RankedQuery]:
+        wanted = self.wanted(limit=call.limit, tags=call.tags)
+        return [
+            await rank_query(self.catalog, query, wanted=wanted, admission=admission)
+            for query in call.queries
+        ]
+
+    async def list_findable(
+        self, admission: Admission, *, tags: frozenset[str] = frozenset(), limit: int | None = None
+    ) -> list[Tool]:
+        """Return the tools that searches can find, in the catalog's order; see `list_findable`."""
+        return await list_findable(
+            self.catalog, tags=tags, without=self.unsearched, admission=admission, limit=limit
+        )
+
+    def findable(self) -> Iterator[Tool]:
+        """Yield the tools that searches don't leave out, whether policy admits them or not."""
+        unsearched = self.unsearched
+        return (tool for tool in self.catalog if tool.name not in unsearched)
+
+    async def meant(self, name: str, admission: Admission) -> Tool | None:
+        """Return the tool that a model means by a name, if phases `load` and `active` admit it."""
+        tool = await find_by_name(self.catalog, name, admission=admission)
+        return tool if tool is not None and await admission.admits(tool, "active") else None
+
+    # -- what answers may say
+
+    async def usable(self, names: Sequence[str], admission: Admission) -> Sequence[str]:
+        """Return the names that an answer may mention: those of tools that phase `active` admits."""
+        if admission.is_open:
+            return names
+        admitted = await admission.admit(await fetch_all(self.catalog, names), "active")
+        return [tool.name for tool in admitted]
+
+    async def suggest(self, name: str, admission: Admission) -> list[str]:
+        """Return up to three names of tools that a wrong name may mean."""
+        return await suggest(self.catalog, name, admission=admission)
+
+    async def missing_text(self, name: str, admission: Admission) -> str:
+        """Return the sentence for a tool that is unknown or denied, the same for both."""
+        alike = await self.suggest(name, admission)
+        # The meta-tools are listed only where they can find something.
+        is_searched = await self.list_findable(admission, limit=1)
+        return missing_tool_text(name, suggestions=alike, names=self.names if is_searched else None)
+
+    async def nothing_found_text(self, call: SearchCall, *, listed: Mapping[str, Tool]) -> str:
+        """Return the sentence for a search without results.
+
+        Args:
+            call: What was searched for.
+            listed: The tools that the request may call and that searches leave out: one may fit.
+        """
+        fits = await listed_fits(self.catalog, call.queries, listed=listed, min_score=self.min_score)
+        return nothing_found_text(
+            call.queries, tags=call.tags, listed=fits, has_outage=self.catalog.has_outage()
+        )
+
+    def inventory(self) -> tuple[str, Sequence[str]]:
+        """Return the sentence about what can be found, and its tags and namespaces.
+
+        Both are empty where they would tell what is hidden.
+        """
+        names = self.unsearched
+        listed = [tool for name in names if (tool := self.catalog.get(name)) is not None]
+        return self._inventory(self.catalog, listed=listed)
+
+    def _inventory(self, catalog: CatalogView, *, listed: Iterable[Tool]) -> tuple[str, Sequence[str]]:
+        if not self.is_open:
+            return "", ()
+        listed = list(listed)
+        text = inventory_text(len(catalog) - len(listed), catalog.namespaces(without=listed))
+        return text, tuple(catalog.labels(without=listed))

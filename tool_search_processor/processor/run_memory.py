@@ -1,0 +1,91 @@
+"""What one run of a conversation has seen, loaded and called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tool_search_processor.catalog.request_view import CatalogView
+from tool_search_processor.processor.entries import SEPARATOR, entry_of, name_of, names_of
+from tool_search_processor.processor.loop_guard import LoopGuard
+from tool_search_processor.tools import Tool
+
+
+class Forgotten(set[str]):
+    """Names that were unloaded from a thread; all runs of the thread share it, and it ends with them."""
+
+    everything = False
+    """Whether all tools of the thread were forgotten."""
+
+
+@dataclass(slots=True)
+class RunMemory:
+    """What one run has seen; it is kept in `step.state` and ends with the run."""
+
+    entries: dict[str, None] = field(default_factory=dict)
+    """The loaded entries in load order; they stay until the run ends, even if they expire meanwhile."""
+    seen: dict[str, str] = field(default_factory=dict)
+    """The entries by name, without those whose name another tool has now."""
+    view: CatalogView | None = None
+    """The catalog as the run saw it last."""
+    in_use: dict[str, None] = field(default_factory=dict)
+    """Names loaded or called in this run, the least recent first; the run never evicts them."""
+    left: set[str] = field(default_factory=set)
+    """Names evicted or unloaded in this run and not loaded again since."""
+    guard: LoopGuard = field(default_factory=LoopGuard)
+    withheld: tuple[Tool, ...] = ()
+    """Tools that the last step brought and that the model has to find first."""
+    passed_through: bool = False
+    """Whether the last step listed every tool and no meta-tool."""
+    turn: tuple[int, str] | None = None
+    """The user turn that tools were preloaded for."""
+    forgotten: Forgotten = field(default_factory=Forgotten)
+    """Names unloaded from the thread during this run, by the run or by a program."""
+    unsettled: dict[str, str] = field(default_factory=dict)
+    """Tools that were called without being listed, and why the filter gave no verdict on them."""
+
+    def use(self, names: Iterable[str]) -> None:
+        """Record that tools were loaded or called just now."""
+        for name in names:
+            self.in_use.pop(name, None)
+            self.in_use[name] = None
+
+    def used(self) -> list[str]:
+        """Return the entries loaded or called and not unloaded since, the least recent first."""
+        if self.forgotten.everything:
+            return []
+        used = (name for name in self.in_use if name not in self.forgotten)
+        return [self.seen[name] for name in used if name in self.seen]
+
+    def mark(self, name: str) -> str | None:
+        """Return the mark of the tool that has a name now; None if there is no such tool."""
+        return None if self.view is None else self.view.mark(name)
+
+    def see(self, entries: Iterable[str]) -> None:
+        """Record what a store holds; a tool that the catalog lacks at the moment counts as loaded too."""
+        self.entries.update(dict.fromkeys(entries))
+        mark_of = self.mark if self.view is None else self.view.mark
+        self.seen = {}
+        for entry in self.entries:
+            name, _, mark = entry.partition(SEPARATOR)
+            if mark_of(name) in (None, mark):
+                self.seen[name] = entry
+
+    def is_another(self, name: str) -> bool:
+        """Return True if the tool of a loaded name is gone, and another has the name now."""
+        mark = self.mark(name)
+        is_known = mark is not None and name in names_of(self.entries)
+        return is_known and entry_of(name, mark) not in self.entries
+
+    def forget(self, name: str) -> None:
+        """Forget every entry of a name."""
+        self.seen.pop(name, None)
+        self.in_use.pop(name, None)
+        for entry in [entry for entry in self.entries if name_of(entry) == name]:
+            del self.entries[entry]
+
+    def note(self, name: str, problem: str | None) -> None:
+        """Record whether the filter gave a verdict on a tool that was called."""
+        self.unsettled.pop(name, None)
+        if problem is not None:
+            self.unsettled[name] = problem
