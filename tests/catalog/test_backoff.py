@@ -15,12 +15,12 @@ from tool_search_processor.testing import ManualClock
     [("timeout_seconds", "provider_timeout_seconds"), ("max_stale_seconds", "max_stale_seconds")],
 )
 def test_seconds_that_cannot_be_are_refused(field, option, value):
-    with pytest.raises(ConfigurationError, match=f"{option} is above 0 or None, found"):
+    with pytest.raises(ConfigurationError, match=f"{option} must be a number above 0 or None, found"):
         Limits(**{field: value})
 
 
 def test_a_clock_is_a_function():
-    with pytest.raises(ConfigurationError, match=r"clock is a function .*, found 12"):
+    with pytest.raises(ConfigurationError, match=r"clock must be a function .*, found 12"):
         Limits(clock=12)
 
 

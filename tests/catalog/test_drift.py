@@ -335,7 +335,7 @@ async def test_what_changed_between_two_processes_has_changed(on_change, caplog)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"on_change": "stop"}, "on_change is 'warn' or 'block', found 'stop'"),
+        ({"on_change": "stop"}, "on_change must be 'warn' or 'block', found 'stop'"),
         ({"known_fingerprints": ["a"]}, r"known_fingerprints is what fingerprints\(\) returned"),
         ({"known_fingerprints": {"a": 3}}, r"known_fingerprints is what fingerprints\(\) returned"),
     ],

@@ -134,10 +134,14 @@ def test_finding_nothing_is_no_failure(run, tools):
 def test_limit(run, tools):
     out = run("search", "a city, a ticket, somebody", "--tools", tools, "--json", "--limit", 1)[1]
     assert len(json.loads(out)["results"]) == 1
-    refused(run("search", "x", "--tools", tools, "--limit", 0), "--limit is at least 1, found 0")
+    refused(
+        run("search", "x", "--tools", tools, "--limit", 0),
+        "--limit must be a whole number of at least 1, found 0",
+    )
     for score in ("5", "nan"):
         refused(
-            run("search", "x", "--tools", tools, "--min-score", score), "--min-score is from 0 to 1, found"
+            run("search", "x", "--tools", tools, "--min-score", score),
+            "--min-score must be a number from 0 to 1, found",
         )
 
 
@@ -418,7 +422,8 @@ def test_lints_exit_code(run, tmp_path, tools, more, code):
 @pytest.mark.parametrize("similarity", ["0", "1.5"])
 def test_a_similarity_that_can_not_be(run, tools, similarity):
     refused(
-        run("lint", "--tools", tools, "--similarity", similarity), "--similarity is above 0 and at most 1"
+        run("lint", "--tools", tools, "--similarity", similarity),
+        "--similarity must be above 0 and at most 1",
     )
 
 

@@ -126,7 +126,7 @@ def test_no_tools_at_all_will_do():
 
 
 def test_a_configuration_error_is_a_value_error_of_the_package():
-    with pytest.raises(ValueError, match=re.escape("top_k is a whole number from 1 to 20, found 0")):
+    with pytest.raises(ValueError, match=re.escape("top_k must be a whole number from 1 to 20, found 0")):
         ToolSearchProcessor(TOOLS, top_k=0)
 
 
@@ -134,5 +134,5 @@ def test_a_configuration_error_is_a_value_error_of_the_package():
 async def test_programs_that_name_no_texts_are_told(names):
     processor = ToolSearchProcessor(TOOLS)
     for method in (processor.load, processor.unload):
-        with pytest.raises(ConfigurationError, match="names is a text or a list of texts, found"):
+        with pytest.raises(ConfigurationError, match="names must be a string or a list of strings, found"):
             await method(names, thread_id="t")

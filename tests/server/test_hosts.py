@@ -41,6 +41,6 @@ def test_a_hosts_name_stands_before_its_port(netloc, name):
 @pytest.mark.parametrize("token", [None, "secret"])
 def test_a_port_in_the_place_of_a_host_is_told(token):
     with pytest.raises(
-        ConfigurationError, match="host is a name or an address, found 8000: a port goes into"
+        ConfigurationError, match="host must be a name or an address, found 8000: a port goes into"
     ):
         names_for(8000, token)

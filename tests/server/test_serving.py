@@ -205,7 +205,9 @@ def test_a_server_in_a_thread_leaves_signals_alone():
 
 @pytest.mark.parametrize("port", ["8000", 70000, -1, None])
 async def test_a_port_is_a_number(port):
-    with pytest.raises(ConfigurationError, match=f"port is a whole number from 0 to 65535, found {port!r}"):
+    with pytest.raises(
+        ConfigurationError, match=f"port must be a whole number from 0 to 65535, found {port!r}"
+    ):
         await serve(App(), port=port)
 
 

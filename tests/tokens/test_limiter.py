@@ -235,12 +235,13 @@ async def test_the_default_counter_is_not_asked_where_everything_fits():
 
 @pytest.mark.parametrize("limit", [0, -1, 1.5, "10", True, None])
 def test_a_limit_is_a_number_of_tokens(limit):
-    with pytest.raises(ConfigurationError, match="limit is a number of tokens, at least 1; found"):
+    with pytest.raises(ConfigurationError, match="limit must be a whole number of at least 1, found"):
         TokenLimiter(limit)
 
 
 @pytest.mark.parametrize(
-    ("options", "match"), [({"strategy": "drop"}, "found 'drop'"), ({"counter": 3}, "counter is a function")]
+    ("options", "match"),
+    [({"strategy": "drop"}, "found 'drop'"), ({"counter": 3}, "counter must be a function")],
 )
 def test_options_without_meaning(options, match):
     with pytest.raises(ConfigurationError, match=match):

@@ -39,10 +39,10 @@ async def test_list_and_get_keep_the_same(transform, kept):
     ("arguments", "message"),
     [
         ({}, "it would filter nothing"),
-        ({"tags": "admin"}, "tags is a set of texts, found 'admin'"),
-        ({"tags": {"a"}, "exclude": "admin"}, "exclude is a set of texts"),
-        ({"tags": [1]}, "tags is a set of texts"),
-        ({"tags": {"a"}, "mode": "some"}, "mode is 'any' or 'all', found 'some'"),
+        ({"tags": "admin"}, "tags must be a collection of strings, found 'admin'"),
+        ({"tags": {"a"}, "exclude": "admin"}, "exclude must be a collection of strings"),
+        ({"tags": [1]}, "tags must be a collection of strings"),
+        ({"tags": {"a"}, "mode": "some"}, "mode must be 'any' or 'all', found 'some'"),
     ],
 )
 def test_what_cannot_be_meant_raises(arguments, message):

@@ -370,8 +370,8 @@ async def test_strict_mode_ends_where_an_argument_becomes_optional():
         ({"a": {"pinned": 1}}, "pinned of a ToolTransformConfig is bool or None"),
         ({"a": {"description": 1}}, "description of a ToolTransformConfig is str or None"),
         ({"a": {"arguments": ["x"]}}, "arguments of a ToolTransformConfig is Mapping"),
-        ({"a": {"tags": "admin"}}, "tags is a set of texts"),
-        ({"a": {"keywords": "word"}}, "keywords is a set of texts"),
+        ({"a": {"tags": "admin"}}, "tags must be a collection of strings"),
+        ({"a": {"keywords": "word"}}, "keywords must be a collection of strings"),
         ({"a": {"name": "c"}, "b": {"name": "c"}}, "the tools 'a', 'b' would all be called 'c'"),
         ({"a": {"name": "b"}, "b": {}}, "the tools 'a', 'b' would all be called 'b'"),
         (

@@ -135,9 +135,9 @@ async def test_resources_match_by_uri_too():
     ("arguments", "message"),
     [
         ({"enabled": 1}, "enabled is True or False, found 1"),
-        ({"enabled": False, "names": "admin"}, "names is a set of texts, found 'admin'"),
-        ({"enabled": False, "tags": "admin"}, "tags is a set of texts"),
-        ({"enabled": False, "namespaces": [None]}, "namespaces is a set of texts"),
+        ({"enabled": False, "names": "admin"}, "names must be a collection of strings, found 'admin'"),
+        ({"enabled": False, "tags": "admin"}, "tags must be a collection of strings"),
+        ({"enabled": False, "namespaces": [None]}, "namespaces must be a collection of strings"),
         ({"enabled": False, "components": ["tools"]}, r"components are of .*found \['tools'\]"),
         ({"enabled": True, "only": True}, "it needs enabled=True, and names, tags or namespaces"),
         ({"enabled": False, "only": True, "names": {"a"}}, "it needs enabled=True"),

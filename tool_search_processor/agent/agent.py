@@ -25,6 +25,7 @@ from tool_search_processor.session.histories import repaired_history
 from tool_search_processor.session.tool_results import RESULT_CHARACTERS
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.checks import check_callable, check_count, check_string, refuse
 from tool_search_processor.wire.messages import to_openai_messages
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -96,23 +97,15 @@ class Agent:
         Raises:
             ConfigurationError: An option cannot work, or names of tools or processors clash.
         """
-        if not isinstance(name, str) or not name.strip():
-            raise ConfigurationError(f"name is a text that names the agent; found {name!r}")
-        if not isinstance(model, str) or not model.strip():
-            raise ConfigurationError(f'model is a name such as "openai/gpt-5.5"; found {model!r}')
+        check_string("name", name)
+        check_string("model", model, hint=': a name such as "openai/gpt-5.5"')
         if not isinstance(instructions, str):
-            raise ConfigurationError(f"instructions is a text; found {type(instructions).__name__}")
-        if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
-            raise ConfigurationError(f"max_steps is a whole number, at least 1; found {max_steps!r}")
+            refuse("instructions", "a string", instructions)
+        check_count("max_steps", max_steps)
         check_limits(tool_timeout_seconds=tool_timeout_seconds, max_result_characters=max_result_characters)
         if not isinstance(model_settings, Mapping):
-            raise ConfigurationError(
-                f"model_settings is a mapping; found {model_settings!r:.80}: pass a dict"
-            )
-        if completion is not None and not callable(completion):
-            raise ConfigurationError(
-                f"completion is an async function of litellm.acompletion's shape; found {completion!r:.80}"
-            )
+            refuse("model_settings", "a mapping", model_settings)
+        check_callable("completion", completion, "such as litellm.acompletion", optional=True)
         own = sorted(_OWN_SETTINGS & set(model_settings))
         if own:
             raise ConfigurationError(

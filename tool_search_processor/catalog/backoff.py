@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.wire.plain import is_number
+from tool_search_processor.wire.checks import check_callable, check_positive
 
 PATIENCE_SECONDS = 0.5
 """How long a request waits for a reading when it can go on without: with the last good list, or with what
@@ -35,10 +34,8 @@ class Limits:
             ("provider_timeout_seconds", self.timeout_seconds),
             ("max_stale_seconds", self.max_stale_seconds),
         ):
-            if value is not None and not (is_number(value) and value > 0):
-                raise ConfigurationError(f"{option} is above 0 or None, found {value!r}")
-        if not callable(self.clock):
-            raise ConfigurationError(f"clock is a function that tells seconds, found {self.clock!r:.80}")
+            check_positive(option, value, optional=True)
+        check_callable("clock", self.clock, "() -> seconds")
 
 
 class HoldOff:

@@ -19,6 +19,7 @@ from tool_search_processor.providers.changes import (
     hold,
 )
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.checks import check_choice
 
 logger = logging.getLogger(__name__)
 
@@ -52,8 +53,7 @@ class Drift:
         Raises:
             ConfigurationError: When an option can't work.
         """
-        if on_change not in ("warn", "block"):
-            raise ConfigurationError(f"on_change is 'warn' or 'block', found {on_change!r}")
+        check_choice("on_change", on_change, ("warn", "block"))
         if not isinstance(known, Mapping) or not all(isinstance(item, str) for item in known.values()):
             raise ConfigurationError(
                 f"known_fingerprints is what fingerprints() returned, found {known!r:.80}"

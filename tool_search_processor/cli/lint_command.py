@@ -10,10 +10,10 @@ from typing import Any
 
 from tool_search_processor.cli.choices import add_tools_option
 from tool_search_processor.cli.terminal import progress, require_tables, show, show_json, show_table
-from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import load_tools
 from tool_search_processor.evaluation.likeness import SIMILARITY
 from tool_search_processor.evaluation.lint import MAX_TOKENS, Finding, LintReport, lint
+from tool_search_processor.wire.checks import refuse
 
 _SHOWN = 10
 """How many of the costliest tools, and of the findings of each kind, are shown unless all are asked for."""
@@ -54,7 +54,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check the catalog, and print the findings."""
     if not 0 < options.similarity <= 1:
-        raise ConfigurationError(f"--similarity is above 0 and at most 1, found {options.similarity}")
+        refuse("--similarity", "above 0 and at most 1", options.similarity)
     if not options.json:
         require_tables()
     tools = load_tools(options.tools)

@@ -9,9 +9,9 @@ from typing import Any
 
 from tool_search_processor.cli.choices import add_search_options, add_tools_option, index_maker
 from tool_search_processor.cli.terminal import show
-from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import check_unique, load_tools
 from tool_search_processor.evaluation.files import label_of
+from tool_search_processor.wire.checks import check_count
 
 _HOST = "127.0.0.1"
 _DEFAULT_PORT = 8000
@@ -39,8 +39,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve the page until the command is interrupted."""
-    if not 0 <= options.port <= _MAX_PORT:
-        raise ConfigurationError(f"--port is from 0 to {_MAX_PORT}, found {options.port}")
+    check_count("--port", options.port, least=0, most=_MAX_PORT)
     from tool_search_processor.server.rest import create_app
     from tool_search_processor.server.serving import serve
 

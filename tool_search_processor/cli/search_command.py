@@ -7,7 +7,6 @@ from typing import Any
 
 from tool_search_processor.cli.choices import add_search_options, add_tools_option, index_maker
 from tool_search_processor.cli.terminal import require_tables, show, show_json, show_table
-from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import check_unique, load_tools
 from tool_search_processor.evaluation.files import label_of
 from tool_search_processor.evaluation.measure import Engine
@@ -15,6 +14,7 @@ from tool_search_processor.meta_tools import cut, one_line
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.tokens.counting import DefinitionCounter
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.checks import check_count, check_fraction
 
 _DEFAULT_LIMIT = 5
 
@@ -35,10 +35,8 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search, and print what was found; finding nothing is no failure."""
-    if options.limit < 1:
-        raise ConfigurationError(f"--limit is at least 1, found {options.limit}")
-    if not 0 <= options.min_score <= 1:
-        raise ConfigurationError(f"--min-score is from 0 to 1, found {options.min_score}")
+    check_count("--limit", options.limit)
+    check_fraction("--min-score", options.min_score)
     if not options.json:
         require_tables()
     query = _typed(options.query)

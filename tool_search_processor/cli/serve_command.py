@@ -18,6 +18,7 @@ from tool_search_processor.cli.choices import index_maker
 from tool_search_processor.cli.serve_options import DESCRIPTION, EXAMPLES, HOST, TOKEN_VARIABLE, add_options
 from tool_search_processor.cli.terminal import printable, warn
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.wire.checks import check_positive
 
 if TYPE_CHECKING:
     from tool_search_processor.server.gateway import Gateway
@@ -77,10 +78,7 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
     from tool_search_processor.server.upstreams import check_distinct, read_upstreams
 
     for name in ("upstream_timeout", "call_timeout", "max_sessions", *_LIMITS):
-        if not getattr(options, name) > 0:
-            raise ConfigurationError(
-                f"--{name.replace('_', '-')} is above 0, found {getattr(options, name):g}"
-            )
+        check_positive(f"--{name.replace('_', '-')}", getattr(options, name))
     upstreams = read_upstreams(openapi=options.openapi, call_timeout_seconds=options.call_timeout)
     for config in options.config:
         upstreams += read_upstreams(config, call_timeout_seconds=options.call_timeout)

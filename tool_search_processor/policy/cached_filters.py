@@ -12,6 +12,7 @@ from cachetools import TTLCache
 from tool_search_processor.concurrency.foreign_calls import takes_one
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.policy.filters import Filter, FilterRequest, as_verdict
+from tool_search_processor.wire.checks import check_count, check_positive
 
 
 def cached_filter(
@@ -49,12 +50,8 @@ def cached_filter(
     for what, hook in (("a filter", filter), ("key", key)):
         if not callable(hook) or not takes_one(hook):
             raise ConfigurationError(f"cached_filter needs {what} that takes a request, found {hook!r:.80}")
-    numbers = isinstance(ttl_seconds, int | float) and isinstance(maxsize, int)
-    if not (numbers and ttl_seconds > 0 and maxsize >= 1):
-        raise ConfigurationError(
-            "cached_filter needs ttl_seconds > 0 and maxsize >= 1, found "
-            f"{ttl_seconds!r:.80} and {maxsize!r:.80}"
-        )
+    check_positive("ttl_seconds", ttl_seconds)
+    check_count("maxsize", maxsize)
     cache: TTLCache[Hashable, bool] = TTLCache(maxsize, ttl_seconds, timer=timer)
     lock = threading.Lock()
 

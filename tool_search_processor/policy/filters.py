@@ -11,7 +11,7 @@ from typing import Any, Literal
 from tool_search_processor.concurrency.foreign_calls import takes_one
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
-from tool_search_processor.wire.plain import is_number
+from tool_search_processor.wire.checks import check_callable, check_positive
 
 Phase = Literal["search", "load", "active"]
 """`search`: may it be found; `load`: may it be made callable; `active`: may it be used right now."""
@@ -73,15 +73,9 @@ def require_filter(given: object, *, timeout_seconds: object = None) -> None:
     Raises:
         ConfigurationError: If the filter is not a function of one request, or the limit not above 0.
     """
-    if timeout_seconds is not None and not (is_number(timeout_seconds) and timeout_seconds > 0):
-        raise ConfigurationError(f"filter_timeout_seconds is above 0 or None, found {timeout_seconds!r:.80}")
-    if given is None:
-        return
-    if not callable(given):
-        raise ConfigurationError(
-            f"filter is a function (request) -> bool, found {given!r:.80}: pass the function itself"
-        )
-    if not takes_one(given):
+    check_positive("filter_timeout_seconds", timeout_seconds, optional=True)
+    check_callable("filter", given, "(request) -> bool", optional=True)
+    if callable(given) and not takes_one(given):
         raise ConfigurationError(
             f"filter is a function (request) -> bool, and {given!r:.80} does not take one argument: "
             "a request has `tool_name`, `tool`, `context`, `phase` and `thread_id`"

@@ -13,7 +13,14 @@ from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.stores.protocol import LoadedToolStore
 from tool_search_processor.tokens.counting import TextCounter, estimate_tokens
 from tool_search_processor.tools.tool_names import is_tool_name
-from tool_search_processor.wire.plain import is_number
+from tool_search_processor.wire.checks import (
+    check_callable,
+    check_choice,
+    check_count,
+    check_fraction,
+    check_string,
+    refuse,
+)
 
 TTL_SECONDS = 3600.0
 PROCESSOR_ID = "tool-search"
@@ -48,16 +55,14 @@ class Options:
         Raises:
             ConfigurationError: Says what was found and what to do.
         """
-        _one_of("mode", self.names.mode, _MODES)
-        _one_of("result_detail", self.result_detail, _DETAILS)
-        _whole("top_k", self.top_k, least=1, most=MAX_RESULTS)
-        _whole("preload", self.preload, least=0)
-        _whole("passthrough_tokens", self.passthrough_tokens, least=0)
-        _whole("catalog_token_limit", self.catalog_token_limit, least=1)
-        if self.max_loaded is not None:
-            _whole("max_loaded", self.max_loaded, least=1)
-        if not is_number(self.min_score) or not 0 <= self.min_score <= 1:
-            raise ConfigurationError(f"min_score is from 0 to 1, found {self.min_score!r}")
+        check_choice("mode", self.names.mode, _MODES)
+        check_choice("result_detail", self.result_detail, _DETAILS)
+        check_count("top_k", self.top_k, most=MAX_RESULTS)
+        check_count("preload", self.preload, least=0)
+        check_count("passthrough_tokens", self.passthrough_tokens, least=0)
+        check_count("catalog_token_limit", self.catalog_token_limit)
+        check_count("max_loaded", self.max_loaded, optional=True)
+        check_fraction("min_score", self.min_score)
         require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
         self._check_names()
 
@@ -81,8 +86,7 @@ def processor_id(given: str, *, search_tool_name: str) -> str:
     Raises:
         ConfigurationError: For something else than a text that is not empty.
     """
-    if not isinstance(given, str) or not given:
-        raise ConfigurationError(f"id is a text that is not empty, found {given!r}")
+    check_string("id", given)
     renamed = given == PROCESSOR_ID and search_tool_name != SEARCH_TOOL_NAME
     return f"{given}:{search_tool_name}" if renamed else given
 
@@ -94,9 +98,9 @@ def check_search(query: str, limit: int | None) -> None:
         ConfigurationError: Says what was found.
     """
     if not isinstance(query, str):
-        raise ConfigurationError(f"query is a text, found {query!r:.80}")
+        refuse("query", "a string", query)
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int)):
-        raise ConfigurationError(f"limit is a whole number or None, found {limit!r:.80}")
+        refuse("limit", "a whole number", limit, optional=True)
 
 
 def checked_store(
@@ -132,22 +136,5 @@ def checked_counter(counter: TextCounter | None) -> TextCounter:
     Raises:
         ConfigurationError: When it can't be called.
     """
-    if counter is not None and not callable(counter):
-        raise ConfigurationError(f"counter is a function (text) -> tokens, found {counter!r:.80}")
+    check_callable("counter", counter, "(text) -> tokens", optional=True)
     return counter or estimate_tokens
-
-
-def _one_of(option: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ConfigurationError(f"{option} is one of {', '.join(map(repr, allowed))}, found {value!r}")
-
-
-def _whole(option: str, value: object, *, least: int, most: int | None = None) -> None:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int)
-        or value < least
-        or (most is not None and value > most)
-    ):
-        bound = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ConfigurationError(f"{option} is a whole number {bound}, found {value!r}")

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.access import TokenCheck
+from tool_search_processor.wire.checks import as_strings, refuse
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """The names by which a browser on this machine reaches a server on it."""
@@ -27,8 +28,8 @@ class HostCheck:
         Raises:
             ConfigurationError: For a single text in place of a collection.
         """
-        self._hosts = None if allowed_hosts is None else _texts("allowed_hosts", allowed_hosts)
-        self._origins = _texts("allowed_origins", allowed_origins)
+        self._hosts = None if allowed_hosts is None else _lower("allowed_hosts", allowed_hosts)
+        self._origins = _lower("allowed_origins", allowed_origins)
 
     def refusal(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
         """Return a status and a sentence for a foreign `Host` or `Origin`; None where there is none."""
@@ -107,7 +108,7 @@ def names_for(host: str, token: TokenCheck | None, *, how: str = "token=...") ->
         ConfigurationError: When other machines can reach it, and nobody needs a token; or it is no text.
     """
     if not isinstance(host, str):
-        raise ConfigurationError(f"host is a name or an address, found {host!r:.80}: a port goes into port=")
+        refuse("host", "a name or an address", host, hint=": a port goes into port=")
     if is_loopback(host):
         return LOOPBACK
     if token is None:
@@ -125,10 +126,8 @@ def _netloc(origin: str) -> str:
         return ""
 
 
-def _texts(name: str, values: Collection[str]) -> frozenset[str]:
-    if isinstance(values, str):
-        raise ConfigurationError(f"{name} is a collection of texts, found the single text {values!r}")
-    return frozenset(value.lower() for value in values)
+def _lower(option: str, values: Collection[str]) -> frozenset[str]:
+    return frozenset(value.lower() for value in as_strings(option, values))
 
 
 def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

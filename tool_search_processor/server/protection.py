@@ -10,9 +10,9 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import LOOPBACK, HostCheck
+from tool_search_processor.wire.checks import check_count, check_positive
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -69,11 +69,10 @@ class Protection:
         Raises:
             ConfigurationError: For a limit that lets nothing through, or a single text as hosts.
         """
-        for name, value in (("max_body_bytes", max_body_bytes), ("max_concurrent", max_concurrent)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ConfigurationError(f"{name} is a whole number of at least 1, found {value!r}")
-        if body_timeout_seconds <= 0:
-            raise ConfigurationError(f"body_timeout_seconds is above 0, found {body_timeout_seconds!r}")
+        check_count("max_body_bytes", max_body_bytes)
+        check_count("max_concurrent", max_concurrent)
+        check_positive("body_timeout_seconds", body_timeout_seconds)
+        check_positive("requests_per_second", requests_per_second, optional=True)
         self._app = app
         self._access = Access(token)
         self._hosts = HostCheck(allowed_hosts, allowed_origins)
@@ -144,13 +143,7 @@ class Rate:
     """A bucket of tokens for each client: so many requests a second, and at most twice as many at once."""
 
     def __init__(self, per_second: float, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the rate.
-
-        Raises:
-            ConfigurationError: When it is not above 0.
-        """
-        if not per_second > 0:
-            raise ConfigurationError(f"requests_per_second is above 0 or None, found {per_second!r}")
+        """Take the rate, above 0."""
         self._per_second = per_second
         self._most = max(1.0, 2 * per_second)
         self._clock = clock

@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.errors import ConfigurationError, RunningLoopError, ToolSearchError
+from tool_search_processor.errors import RunningLoopError, ToolSearchError
+from tool_search_processor.wire.checks import check_count
 
 if TYPE_CHECKING:
     import uvicorn
@@ -57,8 +58,7 @@ async def serve(
         OSError: When the address is in use, or none of this machine.
         ToolSearchError: When the app could not start; the log says why.
     """
-    if not isinstance(port, int) or not 0 <= port <= 65535:
-        raise ConfigurationError(f"port is a whole number from 0 to 65535, found {port!r:.80}")
+    check_count("port", port, least=0, most=65535)
     import uvicorn
 
     from tool_search_processor.server.connections import limited_connection

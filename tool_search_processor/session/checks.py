@@ -10,7 +10,7 @@ from tool_search_processor.errors import ConfigurationError, DuplicateToolError,
 from tool_search_processor.providers.functions import refuse_awaitable, to_tool
 from tool_search_processor.steps import InputProcessor, ToolResolver
 from tool_search_processor.tools import Tool
-from tool_search_processor.wire.plain import is_number
+from tool_search_processor.wire.checks import check_count, check_positive
 
 
 def checked_tools(tools: Iterable[Tool | Callable[..., Any]], *, owner: str) -> tuple[Tool, ...]:
@@ -76,15 +76,8 @@ def check_limits(*, tool_timeout_seconds: float | None, max_result_characters: i
     Raises:
         ConfigurationError: Says what was found.
     """
-    timeout, most = tool_timeout_seconds, max_result_characters
-    if timeout is not None and not (is_number(timeout) and timeout > 0):
-        raise ConfigurationError(
-            f"tool_timeout_seconds is more than 0, or None for no limit; found {timeout!r:.80}"
-        )
-    if most is not None and not (is_number(most) and isinstance(most, int) and most >= 1):
-        raise ConfigurationError(
-            f"max_result_characters is a whole number, at least 1, or None for no limit; found {most!r:.80}"
-        )
+    check_positive("tool_timeout_seconds", tool_timeout_seconds, optional=True)
+    check_count("max_result_characters", max_result_characters, optional=True)
 
 
 def check_approvals(approvals: object) -> None:

@@ -11,7 +11,7 @@ from cachetools import Cache, LRUCache, TTLCache
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.stores.protocol import AddResult, LoadScope
-from tool_search_processor.wire.plain import is_number
+from tool_search_processor.wire.checks import check_callable, check_count, check_positive
 
 _Key = tuple[str, str]
 
@@ -53,14 +53,9 @@ class MemoryStore:
         Raises:
             ConfigurationError: When `ttl_seconds` or `max_threads` is not positive.
         """
-        if ttl_seconds is not None and not (is_number(ttl_seconds) and ttl_seconds > 0):
-            raise ConfigurationError(
-                f"ttl_seconds must be a number above 0, found {ttl_seconds!r}: use None to keep for ever"
-            )
-        if not (is_number(max_threads) and max_threads >= 1):
-            raise ConfigurationError(f"max_threads must be at least 1, found {max_threads!r}")
-        if not callable(clock):
-            raise ConfigurationError(f"clock is a function that returns seconds, found {clock!r:.80}")
+        check_positive("ttl_seconds", ttl_seconds, optional=True)
+        check_count("max_threads", max_threads)
+        check_callable("clock", clock, "() -> seconds")
         self._threads: Cache[_Key, _Thread] = (
             LRUCache(max_threads) if ttl_seconds is None else TTLCache(max_threads, ttl_seconds, timer=clock)
         )

@@ -28,7 +28,7 @@ from tool_search_processor.stores.redis_scripts import (
     encode,
     names_of,
 )
-from tool_search_processor.wire.plain import is_number
+from tool_search_processor.wire.checks import check_choice, check_positive, check_string
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis, RedisCluster
@@ -84,14 +84,11 @@ class RedisStore:
             ConfigurationError: When an option can't work.
             ImportError: When redis-py is not installed.
         """
-        for option, value in (("timeout_seconds", timeout_seconds), ("claim_seconds", claim_seconds)):
-            _check_seconds(option, value)
-        if ttl_seconds is not None:
-            _check_seconds("ttl_seconds", ttl_seconds, hint=": use None to keep for ever")
-        if on_error not in ("empty", "raise"):
-            raise ConfigurationError(f"on_error is 'empty' or 'raise', found {on_error!r}")
-        if not isinstance(prefix, str) or not prefix:
-            raise ConfigurationError(f"prefix is a text that is not empty, found {prefix!r}")
+        check_positive("timeout_seconds", timeout_seconds, finite=True)
+        check_positive("claim_seconds", claim_seconds, finite=True)
+        check_positive("ttl_seconds", ttl_seconds, optional=True, finite=True)
+        check_choice("on_error", on_error, ("empty", "raise"))
+        check_string("prefix", prefix)
         self._clients = RedisClients(redis, timeout_seconds=timeout_seconds)
         self._prefix = f"{prefix}:{_FORMAT}"
         self._ttl = _FOR_EVER if ttl_seconds is None else _milliseconds(ttl_seconds)
@@ -277,8 +274,3 @@ def _digest(*parts: str) -> str:
 
 def _milliseconds(seconds: float) -> int:
     return max(1, round(seconds * 1000))
-
-
-def _check_seconds(option: str, value: object, *, hint: str = "") -> None:
-    if not (is_number(value) and 0 < value < float("inf")):
-        raise ConfigurationError(f"{option} must be a number above 0, found {value!r}{hint}")

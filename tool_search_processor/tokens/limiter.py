@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 from cachetools import LRUCache
 
-from tool_search_processor.errors import AbortRun, ConfigurationError, TokenLimitError
+from tool_search_processor.errors import AbortRun, TokenLimitError
 from tool_search_processor.steps import InputStep, Message
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
+from tool_search_processor.wire.checks import check_callable, check_choice, check_count
 from tool_search_processor.wire.messages import SYSTEM_ROLES
 from tool_search_processor.wire.plain import items_of, mapping_of, plain
 
@@ -87,12 +88,9 @@ class TokenLimiter:
         Raises:
             ConfigurationError: An option has no meaning.
         """
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise ConfigurationError(f"limit is a number of tokens, at least 1; found {limit!r}")
-        if strategy not in ("truncate", "abort"):
-            raise ConfigurationError(f'strategy is "truncate" or "abort"; found {strategy!r}')
-        if counter is not None and not callable(counter):
-            raise ConfigurationError(f"counter is a function of a text; found {counter!r:.60}")
+        check_count("limit", limit)
+        check_choice("strategy", strategy, ("truncate", "abort"))
+        check_callable("counter", counter, "(text) -> tokens", optional=True)
         self.id = id
         self.name = "Token Limiter"
         self.limit = limit

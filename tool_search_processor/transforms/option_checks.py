@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from tool_search_processor.errors import ConfigurationError
-
-
-def as_texts(what: str, texts: Collection[str]) -> frozenset[str]:
-    """Return a set of texts.
-
-    Raises:
-        ConfigurationError: It is a single text, whose letters would be taken, or holds something else.
-    """
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise ConfigurationError(f"{what} is a set of texts, found {texts!r}: write {{'a', 'b'}}")
-    return frozenset(texts)
 
 
 def require_types(what: str, values: Mapping[str, object], types: Mapping[str, tuple[type, ...]]) -> None:

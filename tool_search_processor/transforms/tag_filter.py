@@ -7,8 +7,8 @@ from typing import Literal
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.option_checks import as_texts
 from tool_search_processor.transforms.transform import GetToolNext, Transform, agrees_with_list
+from tool_search_processor.wire.checks import as_strings, check_choice
 
 
 class TagFilter(Transform):
@@ -41,10 +41,9 @@ class TagFilter(Transform):
         Raises:
             ConfigurationError: Neither tags nor exclude is given, or one is a single text.
         """
-        if mode not in ("any", "all"):
-            raise ConfigurationError(f"mode is 'any' or 'all', found {mode!r}")
-        self.tags = None if tags is None else as_texts("tags", tags)
-        self.exclude = as_texts("exclude", exclude)
+        check_choice("mode", mode, ("any", "all"))
+        self.tags = None if tags is None else as_strings("tags", tags)
+        self.exclude = as_strings("exclude", exclude)
         self.mode = mode
         if self.tags is None and not self.exclude:
             raise ConfigurationError("a TagFilter needs tags or exclude: as it is, it would filter nothing")

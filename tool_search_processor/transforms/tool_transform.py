@@ -17,8 +17,9 @@ from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.argument_overlay import ArgTransform
 from tool_search_processor.transforms.argument_plan import ArgumentPlan, plan_arguments
 from tool_search_processor.transforms.memo import ToolMemo
-from tool_search_processor.transforms.option_checks import as_texts, require_types
+from tool_search_processor.transforms.option_checks import require_types
 from tool_search_processor.transforms.transform import GetToolNext, Transform, agrees_with_list
+from tool_search_processor.wire.checks import as_strings
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ class ToolTransformConfig:
             )
         for attribute in ("tags", "keywords"):
             if getattr(self, attribute) is not None:
-                as_texts(attribute, getattr(self, attribute))
+                as_strings(attribute, getattr(self, attribute))
         arguments = {
             name: _read(ArgTransform, given, place=f"argument {name!r}")
             for name, given in self.arguments.items()

@@ -10,7 +10,6 @@ from fnmatch import fnmatchcase
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.option_checks import as_texts
 from tool_search_processor.transforms.transform import (
     Component,
     ComponentT,
@@ -23,6 +22,7 @@ from tool_search_processor.transforms.transform import (
     agrees_with_list,
     component_key,
 )
+from tool_search_processor.wire.checks import as_strings
 
 _KINDS: tuple[Kind, ...] = ("tool", "resource", "resource_template", "prompt")
 
@@ -99,7 +99,7 @@ class Visibility(Transform):
         """
         if not isinstance(enabled, bool):
             raise ConfigurationError(f"enabled is True or False, found {enabled!r}")
-        unknown = as_texts("components", components) - set(_KINDS)
+        unknown = as_strings("components", components) - set(_KINDS)
         if unknown:
             raise ConfigurationError(f"components are of {_KINDS}, found {sorted(unknown)}")
         if only and (not enabled or (names is None and tags is None and namespaces is None)):
@@ -109,9 +109,9 @@ class Visibility(Transform):
             )
         rule = VisibilityRule(
             enabled=enabled,
-            names=None if names is None else as_texts("names", names),
-            tags=None if tags is None else as_texts("tags", tags),
-            namespaces=None if namespaces is None else as_texts("namespaces", namespaces),
+            names=None if names is None else as_strings("names", names),
+            tags=None if tags is None else as_strings("tags", tags),
+            namespaces=None if namespaces is None else as_strings("namespaces", namespaces),
             only=only,
             components=frozenset(components),
         )

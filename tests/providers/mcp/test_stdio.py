@@ -408,16 +408,19 @@ async def test_an_extra_tool_takes_no_name_that_the_server_s_own_tool_has(provid
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"name": " "}, "name is a text that isn't blank, found ' '"),
-        ({"connect_timeout_seconds": 0}, "connect_timeout_seconds is a number above 0, found 0"),
-        ({"call_timeout_seconds": True}, "call_timeout_seconds is a number above 0, found True"),
-        ({"max_result_characters": "9"}, "max_result_characters is an integer above 0, found '9'"),
-        ({"on_progress": 1}, "on_progress is a function or None, found 1"),
+        ({"name": " "}, "name must be a string that is not blank, found ' '"),
+        ({"connect_timeout_seconds": 0}, "connect_timeout_seconds must be a number above 0, found 0"),
+        ({"call_timeout_seconds": True}, "call_timeout_seconds must be a number above 0 or None, found True"),
+        (
+            {"max_result_characters": "9"},
+            "max_result_characters must be a whole number of at least 1 or None, found '9'",
+        ),
+        ({"on_progress": 1}, r"on_progress must be a function \(progress\) or None, found 1"),
         (
             {"requires_approval": lambda: True},
-            "requires_approval is True, False or a function of a tool, found",
+            "requires_approval must be True, False or a function .*, found",
         ),
-        ({"requires_approval": "yes"}, "requires_approval is True, False or a function .*, found 'yes'"),
+        ({"requires_approval": "yes"}, "requires_approval must be True, False or a function .*, found 'yes'"),
     ],
 )
 def test_options_that_cannot_work(options, message):

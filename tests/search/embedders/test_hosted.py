@@ -112,11 +112,11 @@ def test_dimensions_are_part_of_the_model_and_are_sent(wire):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"batch_size": 0}, "batch_size must be 1 to 2048; found 0"),
-        ({"batch_size": 2049}, "batch_size must be 1 to 2048; found 2049"),
-        ({"max_batch_tokens": 0}, "max_batch_tokens must be at least 1"),
-        ({"max_text_tokens": 0}, "max_text_tokens must be at least 1"),
-        ({"max_retries": -1}, "max_retries must be at least 0"),
+        ({"batch_size": 0}, "batch_size must be a whole number from 1 to 2048, found 0"),
+        ({"batch_size": 2049}, "batch_size must be a whole number from 1 to 2048, found 2049"),
+        ({"max_batch_tokens": 0}, "max_batch_tokens must be a whole number of at least 1"),
+        ({"max_text_tokens": 0}, "max_text_tokens must be a whole number of at least 1"),
+        ({"max_retries": -1}, "max_retries must be a whole number of at least 0"),
     ],
 )
 def test_numbers_out_of_range_are_refused_at_construction(options, said):

@@ -146,17 +146,20 @@ def test_an_address_that_others_can_reach_needs_the_variable_with_the_token(pets
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--top-k", "0"], "top_k is a whole number from 1 to 100"),
-        (["--upstream-timeout", "0"], "--upstream-timeout is above 0, found 0"),
-        (["--call-timeout", "-1"], "--call-timeout is above 0, found -1"),
+        (["--top-k", "0"], "top_k must be a whole number from 1 to 100"),
+        (["--upstream-timeout", "0"], "--upstream-timeout must be a number above 0, found 0"),
+        (["--call-timeout", "-1"], "--call-timeout must be a number above 0, found -1"),
         (["--call-tool-name", "search_tools"], "need different names, found 'search_tools' twice"),
         (["--token-env", "NOT_SET"], "--token-env NOT_SET: this variable isn't set"),
         (["--token-file", "nowhere"], "nowhere"),
-        (["--http", "0", "--max-body-bytes", "0"], "--max-body-bytes is above 0, found 0"),
-        (["--http", "0", "--max-sessions", "0"], "--max-sessions is above 0, found 0"),
-        (["--http", "0", "--max-connections", "0"], "--max-connections is above 0, found 0"),
-        (["--http", "0", "--requests-per-second", "0"], "--requests-per-second is above 0, found 0"),
-        (["--openapi", "other=no.json", "--top-k", "0"], "top_k is a whole number"),
+        (["--http", "0", "--max-body-bytes", "0"], "--max-body-bytes must be a number above 0, found 0"),
+        (["--http", "0", "--max-sessions", "0"], "--max-sessions must be a number above 0, found 0"),
+        (["--http", "0", "--max-connections", "0"], "--max-connections must be a number above 0, found 0"),
+        (
+            ["--http", "0", "--requests-per-second", "0"],
+            "--requests-per-second must be a number above 0, found 0",
+        ),
+        (["--openapi", "other=no.json", "--top-k", "0"], "top_k must be a whole number"),
         (["--openapi", "pets={pets}"], "'pets' and 'pets' would both have the prefix 'pets'"),
     ],
 )

@@ -428,7 +428,9 @@ async def test_a_hung_policy_costs_one_time_limit_a_request(mode):
 
 
 def test_a_time_limit_of_the_filter_that_cannot_work_is_refused():
-    with pytest.raises(ConfigurationError, match="filter_timeout_seconds is above 0 or None, found -1"):
+    with pytest.raises(
+        ConfigurationError, match="filter_timeout_seconds must be a number above 0 or None, found -1"
+    ):
         ToolServer(filter=Policy(), filter_timeout_seconds=-1)
 
 

@@ -55,7 +55,10 @@ def test_a_catalog_is_served_to_this_machine_until_the_command_is_stopped(catalo
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
-    [(["--port", "-1"], "--port is from 0 to 65535"), (["--search", "none"], "there is no search strategy")],
+    [
+        (["--port", "-1"], "--port must be a whole number from 0 to 65535"),
+        (["--search", "none"], "there is no search strategy"),
+    ],
 )
 def test_bad_arguments_end_at_once(catalog, capsys, arguments, problem):
     assert main(["page", "--tools", catalog, *arguments]) == 2

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import UnionType
 from typing import Any, TypedDict
 
 from tool_search_processor.concurrency.foreign_calls import takes_one
-from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.wire.checks import (
+    check_callable,
+    check_count,
+    check_positive,
+    check_string,
+    refuse,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,15 +39,6 @@ class MCPProgress:
     context: ToolContext
     """The call: its thread, its run, its id, and the request's own data."""
 
-
-_NUMBERS: tuple[tuple[str, type | UnionType, bool], ...] = (
-    ("connect_timeout_seconds", int | float, False),
-    ("list_timeout_seconds", int | float, False),
-    ("call_timeout_seconds", int | float, True),
-    ("max_tools", int, False),
-    ("max_result_characters", int, True),
-)
-"""The options that are numbers above 0: of which kind, and whether None will do."""
 
 CALL_TIMEOUT_SECONDS = 60.0
 
@@ -90,21 +86,19 @@ class Settings:
         Raises:
             ConfigurationError: Says which option, and what was found.
         """
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise ConfigurationError(f"name is a text that isn't blank, found {self.name!r:.80}")
-        for option, kinds, is_optional in _NUMBERS:
-            value = getattr(self, option)
-            if value is not None or not is_optional:
-                _require_positive(option, value, kinds=kinds)
-        for option in ("on_progress", "sampling", "elicitation", "list_roots"):
-            hook = getattr(self, option)
-            if hook is not None and not callable(hook):
-                raise ConfigurationError(f"{option} is a function or None, found {hook!r:.80}")
+        check_string("name", self.name)
+        check_positive("connect_timeout_seconds", self.connect_timeout_seconds)
+        check_positive("list_timeout_seconds", self.list_timeout_seconds)
+        check_positive("call_timeout_seconds", self.call_timeout_seconds, optional=True)
+        check_count("max_tools", self.max_tools)
+        check_count("max_result_characters", self.max_result_characters, optional=True)
+        check_callable("on_progress", self.on_progress, "(progress)", optional=True)
+        check_callable("sampling", self.sampling, "(context, params)", optional=True)
+        check_callable("elicitation", self.elicitation, "(context, params)", optional=True)
+        check_callable("list_roots", self.list_roots, "(context)", optional=True)
         approval = self.requires_approval
         if not isinstance(approval, bool) and not (callable(approval) and takes_one(approval)):
-            raise ConfigurationError(
-                f"requires_approval is True, False or a function of a tool, found {approval!r:.80}"
-            )
+            refuse("requires_approval", "True, False or a function (tool) -> bool", approval)
 
     def needs_approval(self, tool: Tool) -> bool:
         """Tell whether a person has to agree before this tool runs."""
@@ -125,10 +119,3 @@ def is_destructive(tool: Tool) -> bool:
     """
     hints = tool.annotations
     return hints.get("readOnlyHint") is not True and hints.get("destructiveHint") is not False
-
-
-def _require_positive(option: str, value: Any, *, kinds: type | UnionType) -> None:
-    fits = isinstance(value, kinds) and not isinstance(value, bool)
-    if not (fits and value > 0):
-        kind = "an integer" if kinds is int else "a number"
-        raise ConfigurationError(f"{option} is {kind} above 0, found {value!r:.80}")

@@ -33,6 +33,7 @@ from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError
 from tool_search_processor.providers.web import WEB, check_headers, check_url, shown_url
 from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.wire.checks import check_count, check_positive
 from tool_search_processor.wire.plain import mapping_of
 
 if TYPE_CHECKING:
@@ -125,14 +126,10 @@ class OpenAPIProvider(Provider):
             ConfigurationError: If an option can't work, or the document can't be read.
             ImportError: If httpx is missing, or PyYAML for a document in YAML.
         """
-        for option, number in (
-            ("timeout_seconds", timeout_seconds),
-            ("max_response_bytes", max_response_bytes),
-            ("max_response_chars", max_response_chars),
-            ("max_document_bytes", max_document_bytes),
-        ):
-            if number <= 0:
-                raise ConfigurationError(f"{option} must be above 0, found {number!r}")
+        check_positive("timeout_seconds", timeout_seconds)
+        check_count("max_response_bytes", max_response_bytes)
+        check_count("max_response_chars", max_response_chars)
+        check_count("max_document_bytes", max_document_bytes)
         _check_base_url(base_url)
         self._namespace = namespace
         self._include = None if include is None else as_selection(include, option="include")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -16,7 +15,7 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.embedders.disk import VectorCache, content_key
 from tool_search_processor.search.embedders.embedder import DescribedEmbedder, Floats
 from tool_search_processor.search.embedders.workers import TimedCalls
-from tool_search_processor.wire.plain import is_number
+from tool_search_processor.wire.checks import check_positive
 
 QUERY_SECONDS = 10.0
 """How long an embedder may take for a call unless it is said; one that has to be loaded takes a few."""
@@ -60,12 +59,7 @@ class CachedEmbedder:
         Raises:
             ConfigurationError: If there is a path but no `model_id` to keep vectors under, or no time.
         """
-        if timeout_seconds is not None and not (
-            is_number(timeout_seconds) and 0 < timeout_seconds < math.inf
-        ):
-            raise ConfigurationError(
-                f"timeout_seconds is a number above 0 or None, found {timeout_seconds!r}"
-            )
+        check_positive("timeout_seconds", timeout_seconds, optional=True, finite=True)
         self._calls = TimedCalls(timeout_seconds if embedder.blocking else None)
         self.embedder = embedder
         self._disk = None

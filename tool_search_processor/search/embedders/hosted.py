@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tool_search_processor.errors import ConfigurationError, ToolSearchError
+from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.search.embedders.embedder import Floats
+from tool_search_processor.wire.checks import check_count
 
 MAX_BATCH = 2048
 """The most inputs that OpenAI takes in one call; others take fewer."""
@@ -61,13 +62,10 @@ class LiteLLMEmbedder:
         Raises:
             ConfigurationError: For a number out of range.
         """
-        if not 1 <= batch_size <= MAX_BATCH:
-            raise ConfigurationError(f"batch_size must be 1 to {MAX_BATCH}; found {batch_size!r}")
-        for name, value in (("max_batch_tokens", max_batch_tokens), ("max_text_tokens", max_text_tokens)):
-            if value < 1:
-                raise ConfigurationError(f"{name} must be at least 1; found {value!r}")
-        if max_retries < 0:
-            raise ConfigurationError(f"max_retries must be at least 0; found {max_retries!r}")
+        check_count("batch_size", batch_size, most=MAX_BATCH)
+        check_count("max_batch_tokens", max_batch_tokens)
+        check_count("max_text_tokens", max_text_tokens)
+        check_count("max_retries", max_retries, least=0)
         self.model = model
         dimensions = settings.get("dimensions")
         self.model_id = f"litellm:{model}" + (f":{dimensions}" if dimensions else "")

@@ -30,7 +30,7 @@ from tool_search_processor.search.protocol import WORDS_ALONE, CountedBySearch, 
 from tool_search_processor.search.strategies import is_index
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.search.vector.index import places_of
-from tool_search_processor.wire.plain import is_number
+from tool_search_processor.wire.checks import check_choice, check_count, check_fraction, check_positive
 
 Fusion = Literal["score", "rrf"]
 _ValueT = TypeVar("_ValueT")
@@ -125,14 +125,10 @@ class HybridIndex(CountedBySearch):
             ConfigurationError: For an unknown fusion, a number out of range, or a part that is none.
             ImportError: If the package of the default embedder is missing.
         """
-        if fusion not in ("score", "rrf"):
-            raise ConfigurationError(f'fusion must be "score" or "rrf"; found {fusion!r}')
-        if not is_number(weight) or not 0 <= weight <= 1:
-            raise ConfigurationError(f"weight is the meaning's share, 0 to 1; found {weight!r}")
-        if not (is_number(k) and 0 < k < math.inf and isinstance(depth, int) and depth >= 1):
-            raise ConfigurationError(
-                f"k must be above 0 and depth a whole number of at least 1; found k={k!r}, depth={depth!r}"
-            )
+        check_choice("fusion", fusion, ("score", "rrf"))
+        check_fraction("weight", weight)
+        check_positive("k", k, finite=True)
+        check_count("depth", depth)
         if lexical is not None and (isinstance(lexical, type) or not is_index(lexical)):
             raise ConfigurationError(
                 f"lexical must be an index to search by words, such as BM25Index(); found {lexical!r:.80}"

@@ -22,6 +22,7 @@ from tool_search_processor.search.milvus.row_masks import View
 from tool_search_processor.search.milvus.row_ranking import Ranking, Scored
 from tool_search_processor.search.protocol import Document, Hit
 from tool_search_processor.search.vector.index import AnyEmbedder
+from tool_search_processor.wire.checks import check_choice, check_count
 
 Mode = Literal["bm25", "vector", "hybrid"]
 VectorIndexType = Literal["FLAT", "AUTOINDEX"]
@@ -304,16 +305,14 @@ class MilvusIndex:
 
 
 def _check(uri: str | os.PathLike[str], collection: str, mode: str, embedder: object, depth: int) -> None:
-    if mode not in get_args(Mode):
-        raise ConfigurationError(f'mode must be "bm25", "vector" or "hybrid"; found {mode!r}')
+    check_choice("mode", mode, get_args(Mode))
     if mode == "bm25" and embedder is not None:
         raise ConfigurationError(f'an embedder is for mode="vector" or "hybrid"; found mode={mode!r}')
     if not _NAME.fullmatch(collection):
         raise ConfigurationError(
             f"collection must be letters, digits and underscores, not a digit first; found {collection!r}"
         )
-    if not 1 <= depth <= WINDOW // 2:
-        raise ConfigurationError(f"depth must be from 1 to {WINDOW // 2:,}; found {depth!r}")
+    check_count("depth", depth, most=WINDOW // 2)
     if find_spec("pymilvus") is None:
         raise ImportError(f"MilvusIndex needs pymilvus: {_INSTALL}")
     if "://" not in os.fspath(uri):

@@ -10,10 +10,10 @@ from typing import Any, Protocol, TypeVar
 
 import mcp_types as types
 
-from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.mcp.call_results import fit, tool_result
 from tool_search_processor.session.tool_results import read_result
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.checks import refuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +83,11 @@ def as_middleware(given: Iterable[Middleware]) -> tuple[Middleware, ...]:
         ConfigurationError: Something of it can't be called.
     """
     if callable(given) or not isinstance(given, Iterable):
-        raise ConfigurationError(f"middleware is a list of functions, found {given!r:.80}: put it in a list")
+        refuse("middleware", "a list of functions async (call, next)", given, hint=": put it in a list")
     found = tuple(given)
     for each in found:
         if not callable(each) or isinstance(each, type):
-            raise ConfigurationError(f"middleware is a function async (call, next), found {each!r:.80}")
+            refuse("middleware", "a list of functions async (call, next)", each)
     return found
 
 

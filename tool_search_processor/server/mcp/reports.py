@@ -9,7 +9,7 @@ from typing import Any, get_args
 import mcp_types as types
 from mcp.server.connection import allowed_log_levels
 
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.wire.checks import check_choice
 from tool_search_processor.wire.plain import sendable
 
 LOG_LEVELS: tuple[str, ...] = get_args(types.LoggingLevel)
@@ -59,8 +59,7 @@ class CallReports:
         Raises:
             ConfigurationError: For another level.
         """
-        if level not in LOG_LEVELS:
-            raise ConfigurationError(f"level is one of {', '.join(LOG_LEVELS)}, found {level!r}")
+        check_choice("level", level, LOG_LEVELS)
         if level in self._levels:
             params = {"level": level, "data": sendable(data), "logger": sendable(logger)}
             line = types.LoggingMessageNotification.model_validate({"params": params})

@@ -11,7 +11,6 @@ from typing import Any
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
 from tool_search_processor.concurrency.shared_task import within
-from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.providers.given import as_providers
@@ -27,6 +26,7 @@ from tool_search_processor.providers.provider import (
 )
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import Kind
+from tool_search_processor.wire.checks import check_callable
 
 logger = logging.getLogger(__name__)
 
@@ -50,10 +50,7 @@ class RequestProviders(Provider):
         Raises:
             ConfigurationError: When it can't be called.
         """
-        if not callable(function):
-            raise ConfigurationError(
-                f"providers_for is a function (context) -> providers, found {function!r:.80}"
-            )
+        check_callable("providers_for", function, "(context) -> providers")
         self._function = function
         self._timeout_seconds = timeout_seconds
         self._make = FunctionTools()

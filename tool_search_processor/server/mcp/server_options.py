@@ -11,6 +11,7 @@ from tool_search_processor.policy.filters import Filter, require_filter
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, check_mode
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.tool_names import is_tool_name
+from tool_search_processor.wire.checks import check_callable, check_choice, check_count
 
 ResultFormat = Literal["json", "markdown", "mcp"]
 """How a search's answer reads; see `ToolServer`."""
@@ -41,18 +42,9 @@ class FrontOptions:
             ConfigurationError: Says what was found and what to do.
         """
         check_mode(self.mode)
-        if self.mode_for is not None and not callable(self.mode_for):
-            raise ConfigurationError(f"mode_for is a function (context) -> mode, found {self.mode_for!r:.80}")
-        if self.result_format not in get_args(ResultFormat):
-            raise ConfigurationError(
-                f"result_format is 'json', 'markdown' or 'mcp', found {self.result_format!r:.80}"
-            )
-        if (
-            isinstance(self.top_k, bool)
-            or not isinstance(self.top_k, int)
-            or not 1 <= self.top_k <= MAX_LIMIT
-        ):
-            raise ConfigurationError(f"top_k is a whole number from 1 to {MAX_LIMIT}, found {self.top_k!r}")
+        check_callable("mode_for", self.mode_for, "(context) -> mode", optional=True)
+        check_choice("result_format", self.result_format, get_args(ResultFormat))
+        check_count("top_k", self.top_k, most=MAX_LIMIT)
         require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
         for name in self.names.present:
             if not isinstance(name, str) or not is_tool_name(name):

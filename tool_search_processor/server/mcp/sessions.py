@@ -7,7 +7,6 @@ import base64
 import binascii
 import hmac
 import json
-import math
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.mcp.rules import SessionRules
 from tool_search_processor.server.mcp.tool_modes import MODES, Mode
+from tool_search_processor.wire.checks import check_count, check_positive
 
 SESSION_TTL_SECONDS = 1800.0
 MAX_SESSIONS = 2_000
@@ -189,10 +189,8 @@ def check_limits(*, ttl_seconds: float, most: int) -> None:
     Raises:
         ConfigurationError: Names the option of `ToolServer`.
     """
-    if not 0 < ttl_seconds < math.inf:
-        raise ConfigurationError(f"session_ttl_seconds is above 0, and has an end, found {ttl_seconds!r}")
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise ConfigurationError(f"max_sessions is a whole number of at least 1, found {most!r}")
+    check_positive("session_ttl_seconds", ttl_seconds, finite=True)
+    check_count("max_sessions", most)
 
 
 def signed_ids(

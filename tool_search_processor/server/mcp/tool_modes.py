@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
 from tool_search_processor.concurrency.once import Once
-from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.functions import to_tool
 from tool_search_processor.providers.provider import Context
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.checks import check_choice
 
 logger = logging.getLogger(__name__)
 
@@ -84,9 +84,8 @@ def check_mode(mode: object) -> Mode:
     Raises:
         ConfigurationError: For something else.
     """
-    if mode not in MODES:
-        raise ConfigurationError(f"mode is one of {', '.join(map(repr, MODES))}, found {mode!r}")
-    return mode
+    check_choice("mode", mode, MODES)
+    return cast("Mode", mode)
 
 
 def on_demand(tool: Any, *keywords: str) -> Tool:
