@@ -11,25 +11,15 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from cachetools import LRUCache
 
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, has_any_label
 from tool_search_processor.concurrency.threads import Threads
-from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.lists import ListName, SearchMode, lists_of
-from tool_search_processor.search.protocol import WORDS_ALONE, CountingIndex, Document, Hit
-from tool_search_processor.search.strategies import (
-    AnyIndex,
-    Strategy,
-    index_factory,
-    is_index,
-    needs_an_extra,
-)
-
-if TYPE_CHECKING:
-    from tool_search_processor.search.vector import VectorIndex
+from tool_search_processor.search.index import Index, ListName, SearchMode, adapted
+from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit
+from tool_search_processor.search.strategies import Strategy, index_factory, is_index, needs_an_extra
 
 MAX_EXTRA = 256
 """The most tools of a request's own that are scored beside the shared index rather than indexed."""
@@ -50,7 +40,7 @@ class IndexPool:
             ImportError: When the strategy needs an extra that is not installed.
         """
         self.strategy = strategy
-        self._factory: Callable[[], AnyIndex] = index_factory(strategy)
+        self._factory = index_factory(strategy)
         # An instance that was handed over can't be made twice: it holds the shared tools alone.
         self._can_make_more = isinstance(strategy, str | type) or not is_index(strategy)
         self._shared: _Holder | None = None
@@ -68,21 +58,21 @@ class IndexPool:
     @property
     def takes_pattern(self) -> bool:
         """Whether queries are patterns."""
-        return self.strategy == "regex" or bool(getattr(self.strategy, "takes_pattern", False))
+        return self.shared_index.takes_pattern
 
     @cached_property
     def _instead(self) -> IndexPool:
         return IndexPool("bm25")
 
     @property
-    def shared_index(self) -> AnyIndex:
+    def shared_index(self) -> Index:
         """The index of what all requests share, made when it is first asked for."""
         return self._shared_holder().index
 
     @cached_property
     def lists(self) -> Mapping[ListName, IndexPool]:
         """The lists of the shared index, each to be searched alone once the whole is prepared."""
-        return {name: IndexPool(index) for name, index in lists_of(self.shared_index).items()}
+        return {name: IndexPool(index) for name, index in self.shared_index.lists().items()}
 
     @property
     def modes(self) -> tuple[SearchMode, ...]:
@@ -130,10 +120,7 @@ class IndexPool:
 
         async def asked(pool: IndexPool) -> int:
             holder, within, extra = await pool._locate(shared, own, tags, without)
-            if isinstance(holder.index, CountingIndex):
-                return await holder.count(query, min_score=min_score, within=within, extra=extra)
-            hits = await holder.search(query, limit=None, within=within, extra=extra)
-            return sum(hit.score > 0 and hit.score >= min_score for hit in hits)
+            return await holder.count(query, min_score=min_score, within=within, extra=extra)
 
         return await self._answered(asked)
 
@@ -152,9 +139,9 @@ class IndexPool:
                 return await ask(self)
             except Exception:  # an embedder may be down, slow, or answer no vectors
                 index = self.shared_index
-                if not getattr(index, "has_words_instead", False):
+                if not index.has_words_instead:
                     raise
-                cast("VectorIndex", index).warn(WORDS_ALONE)
+                index.warn(WORDS_ALONE)
                 # The next search would wait for the same tools again.
                 is_empty = self._shared_holder().held is None
                 self._words_until = time.monotonic() + _RETRY_SECONDS if is_empty else -math.inf
@@ -177,7 +164,7 @@ class IndexPool:
     def _shared_holder(self) -> _Holder:
         with self._lock:
             if self._shared is None:
-                self._shared = _Holder(self._factory())
+                self._shared = _Holder(adapted(self._factory()))
             return self._shared
 
     async def _own_holder(self, shared: ToolSet, own: ToolSet) -> tuple[_Holder, ToolSet]:
@@ -186,7 +173,7 @@ class IndexPool:
         with self._lock:
             holder = self._own.get(key)
             if holder is None:
-                holder = self._own[key] = _Holder(self._factory())
+                holder = self._own[key] = _Holder(adapted(self._factory()))
         united = holder.held
         if united is None:
             united = ToolSet([*(tool for tool in shared if tool.name not in own.by_name), *own])
@@ -197,7 +184,7 @@ class IndexPool:
 class _Holder:
     """An index and the set of tools in it."""
 
-    def __init__(self, index: AnyIndex) -> None:
+    def __init__(self, index: Index) -> None:
         self.index = index
         self.held: ToolSet | None = None
         self._lock = threading.Lock()
@@ -207,9 +194,9 @@ class _Holder:
         """Put a set of tools into the index, unless it or a later one is there."""
         if not self._is_older(tools):
             return
-        if inspect.iscoroutinefunction(self.index.update):
+        if self.index.is_outside:
             await self._update_outside(tools)
-        elif len(tools) <= _INLINE_DOCUMENTS and not self._lock.locked() and not self._is_blocking:
+        elif len(tools) <= _INLINE_DOCUMENTS and not self._lock.locked() and not self.index.blocking:
             self._update(tools)
         else:
             await _threads.run(lambda: self._update(tools))
@@ -231,15 +218,11 @@ class _Holder:
                 await asyncio.shield(asyncio.wrap_future(other))
                 continue
             try:
-                await self.index.update(tools.documents)  # type: ignore[misc]  # hold() has looked
+                await self._ask(functools.partial(self.index.update, tools.documents))
                 self.held = tools
             finally:
                 self._under_way = None
                 mine.set_result(None)
-
-    @property
-    def _is_blocking(self) -> bool:
-        return bool(getattr(self.index, "blocking", False))
 
     def _is_older(self, tools: ToolSet) -> bool:
         held = self.held
@@ -248,28 +231,19 @@ class _Holder:
     async def search(
         self, query: str, *, limit: int | None, within: frozenset[str] | None, extra: Sequence[Document]
     ) -> list[Hit]:
-        """Search the index; one that says it is `blocking` is searched in a thread."""
+        """Search the index, in a thread if it is `blocking`."""
         search = functools.partial(self.index.search, query, limit=limit, within=within, extra=extra)
-        hits = await self._ask(search)
-        if not isinstance(hits, list | tuple) or not all(isinstance(hit, Hit) for hit in hits[:1]):
-            raise ConfigurationError(
-                f"{type(self.index).__name__}.search must return a list of Hit, found {hits!r:.80}"
-            )
-        return list(hits)
+        hits: list[Hit] = await self._ask(search)
+        return hits
 
     async def count(
         self, query: str, *, min_score: float, within: frozenset[str] | None, extra: Sequence[Document]
     ) -> int:
-        """Count with an index that can."""
-        count = functools.partial(
-            self.index.count,  # type: ignore[union-attr]  # the caller has looked for it
-            query,
-            min_score=min_score,
-            within=within,
-            extra=extra,
-        )
-        return int(await self._ask(count))
+        """Count the hits, in a thread if the index is `blocking`."""
+        count = functools.partial(self.index.count, query, min_score=min_score, within=within, extra=extra)
+        found: int = await self._ask(count)
+        return found
 
     async def _ask(self, question: Callable[[], Any]) -> Any:
-        answer = await _threads.run(question) if self._is_blocking else question()
+        answer = await _threads.run(question) if self.index.blocking else question()
         return await answer if inspect.isawaitable(answer) else answer

@@ -10,7 +10,7 @@ from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY
 from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of, mark_of
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.lists import SearchMode
+from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.tools import Tool
 

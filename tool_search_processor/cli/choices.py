@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.strategies import AnyIndex, index_factory
+from tool_search_processor.search.protocol import AnyIndex
+from tool_search_processor.search.strategies import index_factory
 
 _WITH_VECTORS = ("vector", "hybrid")
 

@@ -12,8 +12,8 @@ from tool_search_processor.errors import ConfigurationError, InvalidPatternError
 from tool_search_processor.evaluation.data import Dataset, Query, as_dataset
 from tool_search_processor.evaluation.report import DEPTH, Outcome, Report, make_report
 from tool_search_processor.search.documents import document_of
-from tool_search_processor.search.protocol import Hit
-from tool_search_processor.search.strategies import AnyIndex
+from tool_search_processor.search.index import adapted
+from tool_search_processor.search.protocol import AnyIndex, Hit
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
 from tool_search_processor.tools import Tool
 
@@ -29,7 +29,7 @@ class Engine:
 
     def __init__(self, index: AnyIndex) -> None:
         """Take an index; nothing is in it that counts."""
-        self._index = index
+        self._index = adapted(index)
         self._runner = asyncio.Runner()
         self.build_seconds = 0.0
         """CPU time of the last `fill`."""
@@ -44,9 +44,8 @@ class Engine:
         """Make these tools the content of the index, and wait until all of them can be found."""
         documents = [document_of(tool) for tool in tools]
         started = time.process_time()
-        self._answer(self._index.update(documents))
-        wait = getattr(self._index, "wait", None)  # of an index that builds in the background
-        if callable(wait) and not wait():
+        self._answer(self._index.update(documents))  # an engine outside is awaited
+        if not self._index.wait():
             raise ConfigurationError(
                 "the index didn't become ready, so what it finds isn't what it would find: see its log"
             )

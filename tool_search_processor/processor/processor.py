@@ -40,7 +40,7 @@ from tool_search_processor.processor.step_listing import StepListing, warn_of_un
 from tool_search_processor.processor.step_tools import listed_tools, withheld_tools
 from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.providers.given import ToolSource
-from tool_search_processor.search.lists import SearchMode
+from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputStep

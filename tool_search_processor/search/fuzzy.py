@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from tool_search_processor.search.protocol import CountedBySearch, Document, Hit
+from tool_search_processor.search.index import Index
+from tool_search_processor.search.masks import Views, best_places
+from tool_search_processor.search.protocol import Document, Hit, distinct
 from tool_search_processor.search.text import STOP_WORDS, name_key, words
 
 Floats = NDArray[np.float32]
@@ -42,9 +44,9 @@ class _Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Snapshot:
+class _Words:
     entries: tuple[_Entry, ...] = ()
-    slots: dict[str, int] = field(default_factory=dict)
+    views: Views = field(default_factory=lambda: Views(()))
     vocabulary: tuple[str, ...] = ()
     joined: str = ""
     starts: tuple[int, ...] = ()
@@ -59,7 +61,7 @@ class _Snapshot:
     key_lengths: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
 
-class FuzzyIndex(CountedBySearch):
+class FuzzyIndex(Index):
     """Ranks tools by how close their names and descriptions come to what is being typed.
 
     ```python
@@ -74,15 +76,16 @@ class FuzzyIndex(CountedBySearch):
     """
 
     def __init__(self) -> None:
-        self._snapshot = _Snapshot()
+        self._snapshot = _Words()
         self._update_lock = threading.Lock()
 
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order."""
-        held = {document.name: document for document in documents}.values()
         with self._update_lock:
             known = {entry.document: entry for entry in self._snapshot.entries}
-            self._snapshot = _build([known.get(document) or _entry(document) for document in held])
+            self._snapshot = _build(
+                [known.get(document) or _entry(document) for document in distinct(documents)]
+            )
 
     def search(
         self,
@@ -93,36 +96,21 @@ class FuzzyIndex(CountedBySearch):
         extra: Sequence[Document] = (),
     ) -> list[Hit]:
         """Rank the documents for a query; see `SearchIndex.search`."""
-        snapshot = self._snapshot
-        own = _build([_entry(document) for document in extra])
-        scores = np.concatenate([_visible(snapshot, query, within, own), _scores(own, query)])
-        found = np.flatnonzero(scores >= _LEAST)
-        order = found[np.argsort(-scores[found], kind="stable")]
-        if limit is not None:
-            order = order[: max(limit, 0)]
-        entries = snapshot.entries
-        total = len(entries)
+        held, own = self._snapshot, _build([_entry(document) for document in extra])
+        stored = _scores(held, query)
+        mask = held.views.mask(within, own.views.slots)
+        if mask is not None:
+            stored *= mask
+        scores = np.concatenate([stored, _scores(own, query)])
+        scores[scores < _LEAST] = 0.0
+        entries = (*held.entries, *own.entries)
         return [
-            Hit(
-                name=(entries[slot] if slot < total else own.entries[slot - total]).document.name,
-                score=float(scores[slot]),
-            )
-            for slot in order.tolist()
+            Hit(name=entries[place].document.name, score=float(scores[place]))
+            for place in best_places(scores, limit)
         ]
 
 
-def _visible(snapshot: _Snapshot, query: str, within: Collection[str] | None, own: _Snapshot) -> Floats:
-    """Return the stored documents' scores, 0 for what this request can't see."""
-    scores = _scores(snapshot, query)
-    if within is not None:
-        mask = np.zeros(len(scores), bool)
-        mask[[snapshot.slots[name] for name in within if name in snapshot.slots]] = True
-        scores[~mask] = 0.0
-    scores[[snapshot.slots[name] for name in own.slots if name in snapshot.slots]] = 0.0
-    return scores
-
-
-def _scores(snapshot: _Snapshot, query: str) -> Floats:
+def _scores(snapshot: _Words, query: str) -> Floats:
     """Return one score a document, in their order."""
     scores = np.zeros(len(snapshot.entries), np.float32)
     asked = _asked(query)
@@ -137,7 +125,7 @@ def _scores(snapshot: _Snapshot, query: str) -> Floats:
     scores *= 0.9 + 0.1 * np.minimum(1.0, len(key) / snapshot.key_lengths)
     names = _similar([key], snapshot.keys)[0]
     np.minimum(np.maximum(scores, names), _BEST, out=scores)
-    exact = snapshot.slots.get(query.strip())
+    exact = snapshot.views.slots.get(query.strip())
     if exact is not None:
         scores[exact] = 1.0
     return scores
@@ -159,7 +147,7 @@ def _similar(asked: Sequence[str], known: Sequence[str]) -> Floats:
     return found
 
 
-def _closeness(snapshot: _Snapshot, asked: Sequence[str]) -> Floats:
+def _closeness(snapshot: _Words, asked: Sequence[str]) -> Floats:
     """Return how close each word of the vocabulary is to each word asked for, (asked, vocabulary)."""
     close = _similar(asked, snapshot.vocabulary)
     for row, word in enumerate(asked):
@@ -173,7 +161,7 @@ def _closeness(snapshot: _Snapshot, asked: Sequence[str]) -> Floats:
     return close
 
 
-def _places(snapshot: _Snapshot, word: str) -> Iterator[int]:
+def _places(snapshot: _Words, word: str) -> Iterator[int]:
     """Yield the vocabulary's words that hold `word`; a single letter only as a beginning."""
     sought = word if len(word) > 1 else "\n" + word
     at = snapshot.joined.find(sought)
@@ -197,9 +185,9 @@ def _entry(document: Document) -> _Entry:
     return _Entry(document=document, key=key, words=tuple(worth), worth=tuple(worth.values()))
 
 
-def _build(entries: Sequence[_Entry]) -> _Snapshot:
+def _build(entries: Sequence[_Entry]) -> _Words:
     if not entries:
-        return _Snapshot()
+        return _Words()
     known: dict[str, int] = {}
     occurring: list[int] = []
     worth: list[float] = []
@@ -209,9 +197,9 @@ def _build(entries: Sequence[_Entry]) -> _Snapshot:
         occurring.extend(known.setdefault(word, len(known)) for word in entry.words)
         worth.extend(entry.worth)
     lengths = np.array([len(word) + 1 for word in known], np.int64)
-    return _Snapshot(
+    return _Words(
         entries=tuple(entries),
-        slots={entry.document.name: slot for slot, entry in enumerate(entries)},
+        views=Views([entry.document.name for entry in entries]),
         vocabulary=tuple(known),
         joined="\n" + "\n".join(known),
         starts=tuple((np.cumsum(lengths) - lengths + 1).tolist()),

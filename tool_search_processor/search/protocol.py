@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 WORDS_ALONE = "the embedder failed, so words answer alone"
-"""What the log says of it."""
+"""The log message for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +71,14 @@ class SearchIndex(Protocol):
     ```
 
     An index may be searched from several threads at once, and updated while it is searched: a search
-    sees the documents of before or of after, never a mixture. One whose search may take more than a
-    few milliseconds has `blocking = True`, and is searched in a thread.
+    sees the documents of before or of after, never a mixture.
+
+    It may also have any of these:
+
+    - `blocking = True`: a search may take more than a few milliseconds, and is run in a thread.
+    - `takes_pattern = True`: queries are regular expressions, and the model is told so.
+    - `count(query, *, min_score, within, extra)`: how many hits `search` would give without a limit.
+    - `ready` and `wait(timeout_seconds)`: whether what is built in the background is there.
     """
 
     def update(self, documents: Sequence[Document]) -> None:
@@ -130,44 +135,9 @@ class AsyncSearchIndex(Protocol):
         ...
 
 
-@runtime_checkable
-class CountingIndex(Protocol):
-    """An index that can tell how many tools match without listing them."""
-
-    def count(
-        self,
-        query: str,
-        *,
-        min_score: float = 0.0,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> int:
-        """Return how many hits `search` with no limit would give with `score >= min_score`."""
-        ...
+AnyIndex = SearchIndex | AsyncSearchIndex
 
 
-class CountedBySearch(ABC):
-    """Base of indexes for which counting the matches costs what listing them costs."""
-
-    @abstractmethod
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> list[Hit]:
-        """Rank the documents for a query; see `SearchIndex.search`."""
-
-    def count(
-        self,
-        query: str,
-        *,
-        min_score: float = 0.0,
-        within: Collection[str] | None = None,
-        extra: Iterable[Document] = (),
-    ) -> int:
-        """Return how many hits there are; see `CountingIndex.count`."""
-        hits = self.search(query, within=within, extra=tuple(extra))
-        return sum(hit.score >= min_score for hit in hits)
+def distinct(documents: Iterable[Document]) -> tuple[Document, ...]:
+    """Return the documents in order; of two with one name the later one, in the place of the first."""
+    return tuple({document.name: document for document in documents}.values())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor.errors import InvalidPatternError
-from tool_search_processor.search.protocol import Document, Hit
+from tool_search_processor.search.index import Index
+from tool_search_processor.search.protocol import Document, Hit, distinct
 
 MAX_PATTERN_LENGTH = 200
 """Characters; a longer pattern is refused, whatever it says."""
@@ -27,12 +28,12 @@ _BYTES_BETWEEN_LOOKS = 32_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Snapshot:
+class _Texts:
     documents: tuple[Document, ...] = ()
     texts: tuple[bytes, ...] = ()
 
 
-class RegexIndex:
+class RegexIndex(Index):
     """Finds the tools whose text matches a pattern.
 
     ```python
@@ -48,10 +49,9 @@ class RegexIndex:
     """
 
     takes_pattern = True
-    """Tells the processor to describe queries as patterns."""
 
     def __init__(self) -> None:
-        self._snapshot = _Snapshot()
+        self._snapshot = _Texts()
         self._update_lock = threading.Lock()
 
     def update(self, documents: Sequence[Document]) -> None:
@@ -59,9 +59,9 @@ class RegexIndex:
         with self._update_lock:
             old = self._snapshot
             known = dict(zip(old.documents, old.texts, strict=True))
-            held = tuple({document.name: document for document in documents}.values())
+            held = distinct(documents)
             texts = tuple(known.get(document) or _searchable(document) for document in held)
-            self._snapshot = _Snapshot(held, texts)
+            self._snapshot = _Texts(held, texts)
 
     def search(
         self,
@@ -92,9 +92,9 @@ class RegexIndex:
         *,
         min_score: float = 0.0,
         within: Collection[str] | None = None,
-        extra: Iterable[Document] = (),
+        extra: Sequence[Document] = (),
     ) -> int:
-        """Return how many tools match; see `CountingIndex.count`."""
+        """Return how many tools match; see `Index.count`."""
         if min_score > 1.0:
             return 0
         return sum(1 for _ in self._matches(query, within, tuple(extra)))

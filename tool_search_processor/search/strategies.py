@@ -8,10 +8,9 @@ from typing import Literal, cast
 
 from tool_search_processor.concurrency.foreign_calls import takes_none
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.protocol import AsyncSearchIndex, SearchIndex
+from tool_search_processor.search.protocol import AnyIndex
 
 StrategyName = Literal["bm25", "regex", "fuzzy", "vector", "hybrid"]
-AnyIndex = SearchIndex | AsyncSearchIndex
 Strategy = StrategyName | AnyIndex | Callable[[], AnyIndex]
 """A name, an index, or a factory of indexes (a class is one)."""
 
@@ -25,7 +24,7 @@ _INDEXES = {
 
 
 def index_factory(strategy: Strategy) -> Callable[[], AnyIndex]:
-    """Return what makes indexes of a strategy; an instance is returned at every call.
+    """Return a function that makes indexes of a strategy; for an instance, one that returns it every time.
 
     Raises:
         ConfigurationError: For an unknown name, or something that can't search.
@@ -43,12 +42,12 @@ def index_factory(strategy: Strategy) -> Callable[[], AnyIndex]:
 
 
 def needs_an_extra(strategy: Strategy) -> bool:
-    """Tell whether a strategy's index raises an ImportError where an extra is not installed."""
+    """Return True if a strategy's index raises an ImportError while an extra is not installed."""
     return isinstance(strategy, str) and strategy in ("vector", "hybrid")
 
 
 def is_index(value: object) -> bool:
-    """Tell whether a value is an index rather than a name or a factory."""
+    """Return True if a value is an index rather than a name or a factory."""
     return callable(getattr(value, "search", None)) and callable(getattr(value, "update", None))
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from tests.search.fake_embedder import FakeEmbedder, vector_of
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.protocol import CountingIndex, Document, SearchIndex
+from tool_search_processor.search.index import Index
+from tool_search_processor.search.protocol import Document, SearchIndex
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.search.vector import index as vector
 from tool_search_processor.search.vector.cohort import COHORT
@@ -36,7 +37,7 @@ def names(hits):
 
 def test_it_is_a_search_index_that_counts():
     assert isinstance(VectorIndex(FakeEmbedder()), SearchIndex)
-    assert isinstance(VectorIndex(FakeEmbedder()), CountingIndex)
+    assert isinstance(VectorIndex(FakeEmbedder()), Index)
 
 
 def test_the_nearest_comes_first_with_its_rank():

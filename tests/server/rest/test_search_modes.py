@@ -8,7 +8,7 @@ from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.finding import Wanted
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.search.bm25 import BM25Index
-from tool_search_processor.search.lists import ListIndex
+from tool_search_processor.search.index import OneList
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.server.rest.search_modes import ModeSearch, fuse
 
@@ -114,7 +114,7 @@ async def test_only_the_list_of_a_mode_is_searched_and_words_in_no_thread():
     assert shown(await find(search, limit=5, mode="vector"))[0] == ("b", 1, None, 1)
     assert shown(await find(search, limit=5, without=frozenset("a")))[0] == ("b", 1 / 61, 1, 1)
     index = TwoScored("a", "a")
-    assert (ListIndex(index, index.lexical).blocking, ListIndex(index, index.vector).blocking) == (
+    assert (OneList(index, index.lexical).blocking, OneList(index, index.vector).blocking) == (
         False,
         True,
     )

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from tool_search_processor.search.bm25.ranking import Evidence, Ranking, Slots, leading
 from tool_search_processor.search.bm25.snapshot import Snapshot, changed, empty
 from tool_search_processor.search.bm25.word_evidence import matched_words
-from tool_search_processor.search.protocol import Document, Hit
+from tool_search_processor.search.index import Index
+from tool_search_processor.search.protocol import Document, Hit, distinct
 
 _NAME_ROOM = 0.0199
 
 
-class BM25Index:
+class BM25Index(Index):
     """Ranks tools by the words they share with the query.
 
     ```python
@@ -67,7 +68,7 @@ class BM25Index:
             end = min(_alike(reversed(before), reversed(after)), len(before) - start, len(after) - start)
             old, new = before[start : len(before) - end], after[start : len(after) - end]
             if not self._may_replace(old, new):
-                after = tuple({document.name: document for document in documents}.values())
+                after = distinct(documents)
                 start, old, new = 0, before, after
             if old == new:
                 return
@@ -75,7 +76,7 @@ class BM25Index:
             self._order = after
 
     def _may_replace(self, old: Sequence[Document], new: Sequence[Document]) -> bool:
-        """Tell whether names stay unique when some documents take the place of some others."""
+        """Return whether names stay unique when some documents take the place of some others."""
         names = {document.name for document in new}
         elsewhere = names.difference(document.name for document in old)
         return len(names) == len(new) and all(self._snapshot.slot_of(name) is None for name in elsewhere)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar, cast
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,9 @@ from tool_search_processor.search.hybrid.fusion import (
     reciprocal_ranks,
     scores_of,
 )
+from tool_search_processor.search.index import Index, ListName, OneList, adapted
 from tool_search_processor.search.masks import Views, best_places
-from tool_search_processor.search.protocol import WORDS_ALONE, CountedBySearch, Document, Hit, SearchIndex
+from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, SearchIndex, distinct
 from tool_search_processor.search.strategies import is_index
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.search.vector.index import places_of
@@ -36,16 +37,8 @@ Fusion = Literal["score", "rrf"]
 _ValueT = TypeVar("_ValueT")
 
 
-class LogOddsIndex(Protocol):
-    """What search by words offers beside its hits; without it, the hits' scores are taken."""
-
-    def log_odds(self, query: str, *, extra: Sequence[Document] = ()) -> Floats:
-        """Return the log odds that each document fits, the request's own last; names don't count."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class _Snapshot:
+class _Held:
     documents: tuple[Document, ...] = ()
     views: Views = field(default_factory=lambda: Views(()))
 
@@ -67,7 +60,7 @@ class _Lists:
     """The beginning of the vector list, as places."""
 
 
-class HybridIndex(CountedBySearch):
+class HybridIndex(Index):
     """Ranks tools by their words and by their meaning.
 
     ```python
@@ -138,6 +131,7 @@ class HybridIndex(CountedBySearch):
                 f"vector must be a VectorIndex, such as VectorIndex(embedder); found {vector!r:.80}"
             )
         self.lexical = BM25Index() if lexical is None else lexical
+        self._words = adapted(self.lexical)
         self.vector = VectorIndex(background=True) if vector is None else vector
         self.blocking = self.vector.blocking
         self._fusion = fusion
@@ -146,8 +140,12 @@ class HybridIndex(CountedBySearch):
         self._depth = depth
         self._lock = threading.Lock()
         self._changes = 0  # odd while the parts are of different states
-        self._snapshot = _Snapshot()
-        self._alignment: tuple[_Snapshot, tuple[Document, ...], NDArray[np.int64]] | None = None
+        self._snapshot = _Held()
+        self._alignment: tuple[_Held, tuple[Document, ...], NDArray[np.int64]] | None = None
+
+    def lists(self) -> Mapping[ListName, Index]:
+        """Return the two lists, each to be searched alone."""
+        return {"fts": OneList(self, self.lexical), "vector": OneList(self, self.vector)}
 
     @property
     def ready(self) -> bool:
@@ -164,12 +162,12 @@ class HybridIndex(CountedBySearch):
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order."""
         with self._lock:
-            held = tuple({document.name: document for document in documents}.values())
+            held = distinct(documents)
             if held != self._snapshot.documents:
                 self._changes += 1
                 try:
-                    self.lexical.update(held)
-                    self._snapshot = _Snapshot(held, Views([document.name for document in held]))
+                    self._words.update(held)
+                    self._snapshot = _Held(held, Views([document.name for document in held]))
                 finally:
                     self._changes += 1
             self._embedded(lambda: self.vector.update(held))
@@ -226,7 +224,7 @@ class HybridIndex(CountedBySearch):
         return hits
 
     def _lists(
-        self, held: _Snapshot, query: str, within: Collection[str] | None, extra: tuple[Document, ...]
+        self, held: _Held, query: str, within: Collection[str] | None, extra: tuple[Document, ...]
     ) -> _Lists:
         size = len(held.documents)
         seen = np.ones(size + len(extra), bool)
@@ -239,12 +237,12 @@ class HybridIndex(CountedBySearch):
             places={document.name: size + place for place, document in enumerate(extra)},
             seen=seen,
             cosines=cosines,
-            words=tuple(self.lexical.search(query, limit=self._depth, within=within, extra=extra)),
+            words=tuple(self._words.search(query, limit=self._depth, within=within, extra=extra)),
             # A comparison with NaN is false: what isn't known is no match.
             meaning=tuple(best_places(cosines if mask is None else cosines * seen, self._depth)),
         )
 
-    def _cosines(self, held: _Snapshot, query: str, extra: tuple[Document, ...]) -> Floats:
+    def _cosines(self, held: _Held, query: str, extra: tuple[Document, ...]) -> Floats:
         """Return one cosine a document; the vectors may be of other documents than the words are."""
         found = self._embedded(lambda: self.vector.cosines(query, extra=extra))
         if found is None:
@@ -267,7 +265,7 @@ class HybridIndex(CountedBySearch):
             self.vector.warn(WORDS_ALONE)
             return None
 
-    def _by_odds(self, held: _Snapshot, lists: _Lists, query: str) -> Floats:
+    def _by_odds(self, held: _Held, lists: _Lists, query: str) -> Floats:
         described = self.vector.embedder.embedder
         low, high = described.cosine_range
         coverage = described.coverage(query)
@@ -286,21 +284,22 @@ class HybridIndex(CountedBySearch):
         general = self._embedded(lambda: self.vector.cohort_cosine(query))
         return math.nan if general is None else float(lists.cosines[lists.meaning[0]]) - general
 
-    def _log_odds(self, held: _Snapshot, lists: _Lists, query: str) -> Floats:
+    def _log_odds(self, held: _Held, lists: _Lists, query: str) -> Floats:
         extra = lists.documents[len(held.documents) :]
-        if hasattr(self.lexical, "log_odds"):
-            return cast("LogOddsIndex", self.lexical).log_odds(query, extra=extra)
+        known = self._words.log_odds(query, extra=extra)
+        if known is not None:
+            return known
         odds = np.full(len(lists.documents), UNMATCHED, np.float32)
-        for hit in self.lexical.search(query, extra=extra):
+        for hit in self._words.search(query, extra=extra):
             odds[_place(held, lists, hit.name)] = log_odds_of(hit.score)
         return odds
 
-    def _by_ranks(self, held: _Snapshot, lists: _Lists) -> Floats:
+    def _by_ranks(self, held: _Held, lists: _Lists) -> Floats:
         places = [_place(held, lists, hit.name) for hit in lists.words]
         both = [(1 - self._weight, places), (self._weight, lists.meaning)]
         return reciprocal_ranks(both, size=len(lists.documents), k=self._k)
 
 
-def _place(held: _Snapshot, lists: _Lists, name: str) -> int:
+def _place(held: _Held, lists: _Lists, name: str) -> int:
     own = lists.places.get(name)
     return held.views.slots[name] if own is None else own

@@ -8,7 +8,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
@@ -27,8 +27,9 @@ from tool_search_processor.search.embedders import (
 from tool_search_processor.search.embedders.cached import QUERY_SECONDS, EmbeddingStopped
 from tool_search_processor.search.embedders.embedder import NAME_END
 from tool_search_processor.search.embedders.workers import exiting, start_worker
+from tool_search_processor.search.index import Index, ListName
 from tool_search_processor.search.masks import Views, best_places
-from tool_search_processor.search.protocol import WORDS_ALONE, CountedBySearch, Document, Hit
+from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, distinct
 from tool_search_processor.search.vector.cohort import COHORT, NEAREST
 
 logger = logging.getLogger(__name__)
@@ -58,7 +59,7 @@ _WARNING_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Snapshot:
+class _Vectors:
     documents: tuple[Document, ...] = ()
     views: Views = field(default_factory=lambda: Views(()))
     vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
@@ -86,7 +87,7 @@ class Cosines:
     """The cosines of the request's own documents, in order."""
 
 
-class VectorIndex(CountedBySearch):
+class VectorIndex(Index):
     """Ranks tools by the cosine of their texts' vectors with the query's.
 
     ```python
@@ -100,7 +101,6 @@ class VectorIndex(CountedBySearch):
     """
 
     has_words_instead = True
-    """Tells the catalog to let the words answer while the embedder fails."""
 
     def __init__(
         self,
@@ -136,12 +136,16 @@ class VectorIndex(CountedBySearch):
         self._background = background and described.blocking
         self._lock = threading.Lock()
         self._cohort_turn = threading.Lock()
-        self._snapshot = _Snapshot()
+        self._snapshot = _Vectors()
         self._wanted: tuple[Document, ...] = ()
         self._worker: threading.Thread | None = None
         self._failed_at: float | None = None
         self._warning = threading.Lock()
         self._warned_at = -math.inf
+
+    def lists(self) -> Mapping[ListName, Index]:
+        """Return the one list there is, by meaning."""
+        return {"vector": self}
 
     @property
     def ready(self) -> bool:
@@ -157,7 +161,7 @@ class VectorIndex(CountedBySearch):
 
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order; only new texts are embedded."""
-        wanted = tuple({document.name: document for document in documents}.values())
+        wanted = distinct(documents)
         with self._lock:
             self._wanted = wanted
             if self._is_building:
@@ -219,7 +223,7 @@ class VectorIndex(CountedBySearch):
             raise ConfigurationError("the embedder made no vector of a query (zeros, NaN or infinite)")
         return vectors
 
-    def _cosines(self, snapshot: _Snapshot, query: str, extra: Sequence[Document]) -> Cosines:
+    def _cosines(self, snapshot: _Vectors, query: str, extra: Sequence[Document]) -> Cosines:
         self._catch_up()
         own = self.embedder.documents_in_time([document_text(document) for document in extra])
         vectors = self._asked(query)
@@ -293,7 +297,7 @@ class VectorIndex(CountedBySearch):
         *,
         stop: threading.Event | None = None,
         in_time: bool = False,
-    ) -> _Snapshot:
+    ) -> _Vectors:
         old = self._snapshot
         if documents == old.documents:
             return old
@@ -314,7 +318,7 @@ class VectorIndex(CountedBySearch):
         if len(missing) < len(documents) and len(missing):
             vectors[missing] = fresh
         views = Views([document.name for document in documents])
-        return _Snapshot(documents, views, vectors, vectors.any(axis=1))
+        return _Vectors(documents, views, vectors, vectors.any(axis=1))
 
     def _check(self, texts: Sequence[str], vectors: Floats) -> None:
         """Raise where none of some texts has a vector, though it should; warn where a few have none."""

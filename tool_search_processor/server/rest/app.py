@@ -22,7 +22,7 @@ from tool_search_processor.catalog.toolsets import of_other_types
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.policy.filters import Filter, require_filter
 from tool_search_processor.providers.given import ToolSource
-from tool_search_processor.search.lists import SearchMode
+from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import LOOPBACK

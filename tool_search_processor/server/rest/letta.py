@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.lists import SearchMode
+from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.protocol import Document
 from tool_search_processor.server.rest.search_modes import Found
 from tool_search_processor.tools import Tool

@@ -12,7 +12,7 @@ from tool_search_processor.catalog.finding import Ranked, Wanted, list_findable
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.queries import rank_query
 from tool_search_processor.policy.admission import Admission
-from tool_search_processor.search.lists import ListName, SearchMode
+from tool_search_processor.search.index import ListName, SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
 
@@ -73,7 +73,7 @@ class ModeSearch:
     @property
     def is_ready(self) -> bool:
         """Whether everything that is built in the background is ready."""
-        return bool(getattr(self._whole.shared_index, "ready", True))
+        return self._whole.shared_index.ready
 
     @property
     def has_vectors(self) -> bool:
