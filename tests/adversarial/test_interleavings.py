@@ -180,19 +180,14 @@ async def test_in_every_order_calls_of_one_reply_are_all_answered():
         processor = ToolSearchProcessor(TOOLS, store=store, allow_unload=True)
         answers = []
 
-        async def go(session, kept):
-            await session.tools([])
-            kept += await session.execute(calls)
-            assert set(names(await session.tools([]))) <= {
-                "search_tools",
-                "load_tool",
-                "unload_tool",
-                "a",
-                "b",
-            }
+        async def go(processor, kept):
+            async with processor.session(thread_id="t") as session:  # its end goes to the store as well
+                await session.tools([])
+                kept += await session.execute(calls)
+                listed = set(names(await session.tools([])))
+            assert listed <= {"search_tools", "load_tool", "unload_tool", "a", "b"}
 
-        async with processor.session(thread_id="t") as session:
-            await turnstile.drive(go(session, answers))
+        await turnstile.drive(go(processor, answers))
         assert [answer["tool_call_id"] for answer in answers] == ["0", "1", "2", "3"]
         assert not any("Error" in answer["content"] for answer in answers), turnstile.taken
 

@@ -12,7 +12,7 @@ from tool_search_processor.agent.resumption import ClaimLedger, PausedRun
 from tool_search_processor.agent.runs import Done, TextDelta, ToolCallEvent, ToolResultEvent
 from tool_search_processor.concurrency.blocking import close_private_loop
 from tool_search_processor.errors import AbortRun, ResumeError, RunningLoopError
-from tool_search_processor.session.model_calls import arguments_hash
+from tool_search_processor.session.prepared_calls import arguments_hash
 from tool_search_processor.testing import ScriptedModel, call
 from tool_search_processor.tools import Tool
 

@@ -8,7 +8,7 @@ import pytest
 
 from tool_search_processor.agent.runs import RunResult, Usage
 from tool_search_processor.errors import ResumeError
-from tool_search_processor.session.model_calls import PendingCall
+from tool_search_processor.session.prepared_calls import PendingCall
 
 RESULT = RunResult(
     output="é",

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support import Policy, Run, ScoredIndex, call, listed, make, names, step
 from tool_search_processor import FilterRequest, ToolSearchProcessor, ToolUnavailableError
-from tool_search_processor.session.runner import CallRunner
+from tool_search_processor.session.model_call import ModelCall
 from tool_search_processor.wire.calls import CallRequest
 
 ISSUE = make("create_issue", "Opens a ticket.")
@@ -228,7 +228,7 @@ async def agent_like(run, name):
     """Return what an agent answers to a call through the call tool."""
     at = run.current or await run.step()
     request = CallRequest(id="c", name="call_tool", arguments={"name": name})
-    (prepared,) = await CallRunner([run.processor]).prepare(at, [request])
+    (prepared,) = await ModelCall([run.processor], at).prepare([request])
     return prepared.error or await prepared.tool.call(prepared.arguments)
 
 

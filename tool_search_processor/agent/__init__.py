@@ -12,7 +12,7 @@ from tool_search_processor.agent.runs import (
     ToolResultEvent,
     Usage,
 )
-from tool_search_processor.session.model_calls import PendingCall
+from tool_search_processor.session.prepared_calls import PendingCall
 
 __all__ = [
     "Agent",

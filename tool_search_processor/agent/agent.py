@@ -15,13 +15,9 @@ from tool_search_processor.agent.runs import Event, RunResult
 from tool_search_processor.agent.runstate import RunState, input_messages
 from tool_search_processor.concurrency.blocking import run_blocking
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.session.checks import (
-    check_approvals,
-    check_limits,
-    checked_processors,
-    checked_tools,
-)
+from tool_search_processor.session.checks import check_approvals, checked_processors, checked_tools
 from tool_search_processor.session.histories import repaired_history
+from tool_search_processor.session.model_call import CallOptions
 from tool_search_processor.session.tool_results import RESULT_CHARACTERS
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
@@ -102,7 +98,12 @@ class Agent:
         if not isinstance(instructions, str):
             refuse("instructions", "a string", instructions)
         check_count("max_steps", max_steps)
-        check_limits(tool_timeout_seconds=tool_timeout_seconds, max_result_characters=max_result_characters)
+        options = CallOptions(
+            tool_timeout_seconds=tool_timeout_seconds,
+            max_result_characters=max_result_characters,
+            concurrent=parallel_tool_calls,
+            mask_error_details=mask_error_details,
+        )
         if not isinstance(model_settings, Mapping):
             refuse("model_settings", "a mapping", model_settings)
         check_callable("completion", completion, "such as litellm.acompletion", optional=True)
@@ -125,10 +126,7 @@ class Agent:
             processors=self.input_processors,
             completion=completion or litellm_completion,
             max_steps=max_steps,
-            parallel_tool_calls=parallel_tool_calls,
-            tool_timeout_seconds=tool_timeout_seconds,
-            max_result_characters=max_result_characters,
-            mask_error_details=mask_error_details,
+            options=options,
         )
         self._ledger = ClaimLedger()
 

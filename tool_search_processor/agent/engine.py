@@ -26,10 +26,11 @@ from tool_search_processor.errors import AbortRun
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.checks import resolvers
 from tool_search_processor.session.claims import claim_calls, claimers, release_claims
-from tool_search_processor.session.model_calls import PendingCall, PreparedCall, cut_off, refusal_text
-from tool_search_processor.session.runner import CallRunner, stop_tasks
+from tool_search_processor.session.model_call import CallOptions, ModelCall
+from tool_search_processor.session.prepared_calls import PendingCall, PreparedCall, cut_off, refusal_text
+from tool_search_processor.session.running_calls import stop_tasks
 from tool_search_processor.session.tool_choices import check_tool_choice
-from tool_search_processor.steps import InputProcessor, InputStep, run_processors
+from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tokens.counting import DefinitionCounter
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.plain import mapping_of
@@ -54,10 +55,7 @@ class Engine:
         processors: Sequence[InputProcessor],
         completion: Completion,
         max_steps: int,
-        parallel_tool_calls: bool,
-        tool_timeout_seconds: float | None,
-        max_result_characters: int | None,
-        mask_error_details: bool,
+        options: CallOptions,
     ) -> None:
         """Take the agent's options, checked."""
         self._name = name
@@ -66,14 +64,7 @@ class Engine:
         self._processors = processors
         self._completion = completion
         self._max_steps = max_steps
-        self._parallel_tool_calls = parallel_tool_calls
-        self._runner = CallRunner(
-            processors,
-            timeout_seconds=tool_timeout_seconds,
-            max_result_characters=max_result_characters,
-            concurrent=parallel_tool_calls,
-            mask_error_details=mask_error_details,
-        )
+        self._options = options
         self._resolvers = resolvers(processors)
         self._claimers = claimers(processors)
         self._definitions = DefinitionCounter()
@@ -104,7 +95,7 @@ class Engine:
             raise
         finally:
             if run.finish_reason != "pending" and not _still_paused(run, pause):
-                await self._runner.end_run(run.base)
+                await ModelCall(self._processors, run.base).end_run()
         yield Done(result=run.result())
 
     async def _events(
@@ -128,7 +119,8 @@ class Engine:
                     yield event
 
     async def _model_step(self, run: RunState, *, stream: bool) -> AsyncGenerator[Event]:
-        step = await self._processed(run, run.steps)
+        model_call = await self._begin(run, run.steps)
+        step = model_call.step
         check_tool_choice(step)
         yield StepStart(step_number=step.step_number, tools=[tool.name for tool in step.tools])
         reply = Reply()
@@ -142,8 +134,8 @@ class Engine:
         requests = run.record(reply)
         if requests:
             cut = run.cuts > 0
-            prepared = [*map(cut_off, requests)] if cut else await self._runner.prepare(step, requests)
-            async with aclosing(self._run_calls(run, step, prepared)) as events:
+            prepared = [*map(cut_off, requests)] if cut else await model_call.prepare(requests)
+            async with aclosing(self._run_calls(run, model_call, prepared)) as events:
                 async for event in events:
                     yield event
             waiting = [call.pending() for call in prepared if call.needs_approval]
@@ -154,7 +146,7 @@ class Engine:
         yield StepEnd(step_number=step.step_number, usage=usage)
 
     async def _run_calls(
-        self, run: RunState, step: InputStep, calls: Sequence[PreparedCall]
+        self, run: RunState, model_call: ModelCall, calls: Sequence[PreparedCall]
     ) -> AsyncGenerator[Event]:
         """Run those of the calls that need nobody's word; their results go into the history."""
         for call in calls:
@@ -166,20 +158,20 @@ class Engine:
                 needs_approval=call.needs_approval,
             )
         ready = [call for call in calls if not call.needs_approval]
-        async with aclosing(self._outcomes(run, step, ready)) as events:
+        async with aclosing(self._outcomes(run, model_call, ready)) as events:
             async for event in events:
                 yield event
 
     async def _outcomes(
         self,
         run: RunState,
-        step: InputStep,
+        model_call: ModelCall,
         calls: Sequence[PreparedCall],
         *,
         unsettled: list[PendingCall] | None = None,
     ) -> AsyncGenerator[ToolResultEvent]:
         """Run calls; approved ones that policy gave no verdict on join `unsettled`, where it is given."""
-        running = self._runner.start(step, calls)
+        running = model_call.start(calls)
         try:
             for call in calls:
                 outcome = await running[0].ended()
@@ -200,8 +192,8 @@ class Engine:
         self, run: RunState, pause: PausedRun, decisions: Mapping[str, bool | str]
     ) -> AsyncGenerator[Event]:
         """Run or refuse the open calls of a paused run, after asking every policy again."""
-        step = await self._processed(run, max(run.steps - 1, 0))
-        prepared = await self._runner.prepare(step, pause.requests)
+        model_call = await self._begin(run, max(run.steps - 1, 0))
+        prepared = await model_call.prepare(pause.requests)
         ready, waiting = _settled(run, pause, prepared, decisions)
         approved = [
             call.request.id for call in ready if call.request.id in decisions and call.tool is not None
@@ -209,7 +201,7 @@ class Engine:
         claims = await claim_calls(self._claimers, run.base, calls=dict.fromkeys(approved, pause.claim_ids))
         run.decided = True
         try:
-            async with aclosing(self._outcomes(run, step, ready, unsettled=waiting)) as events:
+            async with aclosing(self._outcomes(run, model_call, ready, unsettled=waiting)) as events:
                 async for event in events:
                     yield event
         finally:
@@ -218,11 +210,12 @@ class Engine:
         if waiting:
             run.finish("pending", pending=waiting)
 
-    async def _processed(self, run: RunState, number: int) -> InputStep:
-        return await run_processors(self._processors, run.step(number, instructions=self._instructions))
+    async def _begin(self, run: RunState, number: int) -> ModelCall:
+        step = run.step(number, instructions=self._instructions)
+        return await ModelCall.begin(self._processors, step, options=self._options)
 
     async def _answers(self, step: InputStep, *, stream: bool) -> AsyncGenerator[str | Reply]:
-        request = model_request(step, parallel_tool_calls=self._parallel_tool_calls)
+        request = model_request(step, parallel_tool_calls=self._options.concurrent)
         try:
             async with aclosing(complete(self._completion, request, stream=stream)) as items:
                 async for item in items:

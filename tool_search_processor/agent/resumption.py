@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from tool_search_processor.agent.runs import RunResult, Usage
 from tool_search_processor.errors import ResumeError
 from tool_search_processor.session.histories import repaired_history, sendable_calls
-from tool_search_processor.session.model_calls import PendingCall, PreparedCall
+from tool_search_processor.session.prepared_calls import PendingCall, PreparedCall
 from tool_search_processor.wire.call_results import open_calls
 from tool_search_processor.wire.calls import CallRequest, tool_calls_of
 from tool_search_processor.wire.messages import to_openai_messages

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from tool_search_processor.errors import ResumeError
-from tool_search_processor.session.model_calls import PendingCall
+from tool_search_processor.session.prepared_calls import PendingCall
 from tool_search_processor.wire.plain import plain
 
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "max_steps", "pending", "aborted"]

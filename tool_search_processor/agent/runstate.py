@@ -9,7 +9,7 @@ from typing import Any, Final
 from tool_search_processor.agent.replies import Reply
 from tool_search_processor.agent.runs import FinishReason, RunResult, Usage
 from tool_search_processor.session.histories import stored_call
-from tool_search_processor.session.model_calls import PendingCall, ToolOutcome, is_cut
+from tool_search_processor.session.prepared_calls import PendingCall, ToolOutcome, is_cut
 from tool_search_processor.session.tool_choices import read_tool_choice
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool

@@ -13,7 +13,7 @@ from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.guarded import GuardedTool, guard
 from tool_search_processor.processor.step_view import StepView
-from tool_search_processor.session.model_calls import refusal_text
+from tool_search_processor.session.prepared_calls import refusal_text
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.tools.near_names import meant_name
 

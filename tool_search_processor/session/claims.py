@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.errors import ResumeError
-from tool_search_processor.session.model_calls import PendingCall
+from tool_search_processor.session.prepared_calls import PendingCall
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.wire.messages import call_ids
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tool_search_processor.session.model_calls import read_arguments, wire_name
+from tool_search_processor.session.prepared_calls import read_arguments, wire_name
 from tool_search_processor.wire.call_results import answer_open_calls
 from tool_search_processor.wire.calls import CallRequest, openai_call, read_call
 from tool_search_processor.wire.plain import clean_text, items_of, sendable

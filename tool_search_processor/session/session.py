@@ -7,15 +7,11 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.session.checks import (
-    check_approvals,
-    check_limits,
-    checked_processors,
-    checked_tools,
-)
+from tool_search_processor.session.checks import check_approvals, checked_processors, checked_tools
 from tool_search_processor.session.claims import claim_calls, claimers, content_name, release_claims
 from tool_search_processor.session.histories import repaired_history
-from tool_search_processor.session.model_calls import (
+from tool_search_processor.session.model_call import CallOptions, ModelCall
+from tool_search_processor.session.prepared_calls import (
     PendingCall,
     PreparedCall,
     ToolOutcome,
@@ -24,9 +20,9 @@ from tool_search_processor.session.model_calls import (
     refusal_text,
 )
 from tool_search_processor.session.replies import read_reply
-from tool_search_processor.session.runner import CallRunner, RunningCall, finish
+from tool_search_processor.session.running_calls import RunningCall, finish
 from tool_search_processor.session.tool_results import RESULT_CHARACTERS
-from tool_search_processor.steps import InputProcessor, InputStep, run_processors
+from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.messages import to_openai_messages
 from tool_search_processor.wire.plain import field_of
@@ -67,7 +63,7 @@ class ToolSession:
             thread_id: The conversation; None is an anonymous run.
             context: The request's own data, for filters and tools; never sent to a model.
             tools: Tools that are always listed.
-            tool_timeout_seconds: Longest time one tool may take; None waits for ever.
+            tool_timeout_seconds: Longest time one tool may take; None waits forever.
             max_result_characters: The most characters of one tool's result that the model gets, at least
                 1; the rest is cut off and the model told so. None cuts nothing.
             mask_error_details: Leave what tools raise to the log: the model is told that one failed, and not
@@ -78,16 +74,14 @@ class ToolSession:
         """
         self._tools = checked_tools(tools, owner="the session")
         self._processors = checked_processors(processors, tools=self._tools)
-        check_limits(tool_timeout_seconds=tool_timeout_seconds, max_result_characters=max_result_characters)
-        self._runner = CallRunner(
-            self._processors,
-            timeout_seconds=tool_timeout_seconds,
+        self._options = CallOptions(
+            tool_timeout_seconds=tool_timeout_seconds,
             max_result_characters=max_result_characters,
             mask_error_details=mask_error_details,
         )
         self._claimers = claimers(self._processors)
         self._base = InputStep(messages=(), tools=self._tools, context=context, thread_id=thread_id)
-        self._step: InputStep | None = None
+        self._call: ModelCall | None = None
         self._messages: list[dict[str, Any]] = []
         self._number = 0
         self._ended = False
@@ -105,7 +99,7 @@ class ToolSession:
         if self._ended:
             return
         self._ended = True
-        await self._runner.end_run(self._step or self._base)
+        await (self._call or ModelCall(self._processors, self._base)).end_run()
 
     @property
     def run_id(self) -> str:
@@ -115,7 +109,7 @@ class ToolSession:
     @property
     def instructions(self) -> tuple[str, ...]:
         """Texts that the processors want in the system prompt of the step listed last."""
-        return tuple(self._step.instructions) if self._step is not None else ()
+        return tuple(self._call.step.instructions) if self._call is not None else ()
 
     @property
     def system(self) -> str:
@@ -125,7 +119,7 @@ class ToolSession:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages of the step listed last in OpenAI shape, as the processors left them (cut, say)."""
-        return to_openai_messages(self._step.messages) if self._step is not None else []
+        return to_openai_messages(self._call.step.messages) if self._call is not None else []
 
     async def tools(self, messages: Iterable[Any]) -> list[Tool]:
         """Run the processors for one model call and return the tools to offer.
@@ -138,9 +132,9 @@ class ToolSession:
             raise ConfigurationError("this session was left: open a new ToolSession")
         self._messages = repaired_history(to_openai_messages(messages))
         step = self._base.replace(messages=self._messages, step_number=self._number)
-        self._step = await run_processors(self._processors, step)
+        self._call = await ModelCall.begin(self._processors, step, options=self._options)
         self._number += 1
-        return list(self._step.tools)
+        return self._call.tools
 
     async def openai_tools(self, messages: Iterable[Any]) -> list[dict[str, Any]]:
         """Run the processors as `tools` does and return the definitions in OpenAI chat shape."""
@@ -188,8 +182,9 @@ class ToolSession:
                 refused[call.request.id] = call.answer(refusal_text(call.name, answer))
         running = [call for call in prepared if call.request.id not in refused]
         approved = {call.request.id: [self._claim_name(call)] for call in running if call.needs_approval}
-        claims = await claim_calls(self._claimers, await self._listed(), calls=approved)
-        started = self._runner.start(await self._listed(), running)
+        model_call = await self._listed()
+        claims = await claim_calls(self._claimers, model_call.step, calls=approved)
+        started = model_call.start(running)
         try:
             await finish(started)
         except BaseException as exc:
@@ -204,17 +199,17 @@ class ToolSession:
         requests = read_reply(tool_calls)
         if any(is_cut(field_of(tool_calls, name)) for name in _STOP_REASONS):
             return [*map(cut_off, requests)]
-        return await self._runner.prepare(await self._listed(), requests)
+        return await (await self._listed()).prepare(requests)
 
     def _claim_name(self, call: PreparedCall) -> str:
         content = content_name(self._messages, call.pending())
         # Two anonymous runs may be alike.
         return content if self._base.thread_id else f"{self.run_id}:{content}"
 
-    async def _listed(self) -> InputStep:
-        if self._step is None:  # calls of an earlier process: policy is asked before they run
+    async def _listed(self) -> ModelCall:
+        if self._call is None:  # calls of an earlier process: policy is asked before they run
             await self.tools(())
-        return self._step or self._base
+        return self._call  # type: ignore[return-value]  # which `tools` has made
 
 
 def _results(

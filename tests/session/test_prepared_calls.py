@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tool_search_processor.session.model_calls import (
+from tool_search_processor.session.prepared_calls import (
     ToolOutcome,
     arguments_hash,
     read_arguments,

@@ -6,10 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tool_search_processor.errors import ToolArgumentsError
+from tool_search_processor.session.foreign_tools import is_foreign
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.arguments import parse_arguments
 from tool_search_processor.tools.tool_names import MAX_NAME_LENGTH
@@ -92,16 +93,24 @@ class ToolOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedCall:
-    """A call whose tool was looked up: either there is a tool to run, or an error to answer."""
+    """A call whose tool was looked up: there is either a tool to run, or an error to answer."""
 
     request: CallRequest
     name: str
-    """The name as it goes into the history: one that every provider accepts."""
+    """The name as it goes into the history, where every provider accepts it."""
     tool: Tool | None = None
     arguments: Mapping[str, Any]
+    """What the tool gets: the target's arguments, where the model called it through a proxy."""
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    """The arguments as the model wrote them; empty where they can't be read."""
     error: str | None = None
     problem: str | None = None
-    """Why policy gave no verdict on it, for the operator; None where it did."""
+    """Why policy gave no verdict on the call, for the operator; None if it did."""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the tool belongs to another framework, which has to run it: see `ModelCall.hand_over`."""
+        return self.tool is not None and is_foreign(self.tool)
 
     @property
     def needs_approval(self) -> bool:
@@ -124,9 +133,8 @@ class PreparedCall:
         )
 
     def as_asked(self) -> PreparedCall:
-        """Return the call as the model wrote it, whatever it leads to."""
-        arguments, error = read_arguments(self.request.arguments, name=self.name)
-        return PreparedCall(request=self.request, name=self.name, arguments=arguments, error=error)
+        """Return the call as the model wrote it, whatever tool it leads to."""
+        return PreparedCall(request=self.request, name=self.name, arguments=self.asked, asked=self.asked)
 
     def answer(
         self, text: str, *, is_error: bool = True, ran: bool = False, problem: str | None = None

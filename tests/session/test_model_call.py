@@ -11,8 +11,9 @@ import pytest
 
 from tool_search_processor import ToolSearchProcessor, ToolSession
 from tool_search_processor.errors import ConfigurationError, ToolUnavailableError
-from tool_search_processor.session.model_calls import PendingCall, arguments_hash
-from tool_search_processor.session.runner import MAX_CALLS, CallRunner, finish
+from tool_search_processor.session.model_call import MAX_CALLS, CallOptions, ModelCall
+from tool_search_processor.session.prepared_calls import PendingCall, arguments_hash
+from tool_search_processor.session.running_calls import finish
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.tools import Tool, ToolContext
@@ -87,8 +88,8 @@ def step_of(*tools):
 
 
 async def outcomes(step, *requests, processors=(), **options):
-    runner = CallRunner(processors, **options)
-    return await finish(runner.start(step, await runner.prepare(step, requests)))
+    model_call = ModelCall(processors, step, options=CallOptions(**options))
+    return await finish(model_call.start(await model_call.prepare(requests)))
 
 
 async def outcome(step, *requests, **options):
@@ -204,7 +205,7 @@ async def test_a_tool_that_takes_too_long_is_stopped():
         finally:
             stopped.append(True)
 
-    result = await outcome(step_of(forever), request("forever"), timeout_seconds=0.01)
+    result = await outcome(step_of(forever), request("forever"), tool_timeout_seconds=0.01)
     assert result.text == "Error: forever took longer than 0.01 seconds and was stopped."
     assert stopped == [True]
 
@@ -214,7 +215,7 @@ async def test_a_tools_own_timeout_is_its_failure():
         """Fail as a client's timeout does."""
         raise TimeoutError("connect")
 
-    result = await outcome(step_of(slow), request("slow"), timeout_seconds=10)
+    result = await outcome(step_of(slow), request("slow"), tool_timeout_seconds=10)
     assert result.text == "Error: TimeoutError: connect"
 
 
@@ -284,7 +285,7 @@ async def test_a_target_that_is_refused_is_an_answer():
 
 async def test_approval_is_the_targets():
     step = step_of(Proxy(name="call_tool"))
-    (call,) = await CallRunner(()).prepare(step, [request("call_tool", {"name": "guarded"})])
+    (call,) = await ModelCall((), step).prepare([request("call_tool", {"name": "guarded"})])
     assert call.needs_approval
     pending = call.pending()
     assert pending == PendingCall(
@@ -375,7 +376,7 @@ async def test_what_makes_an_iterators_items_runs_in_a_thread_and_within_the_tim
         return number
 
     rows = Tool("rows", execute=lambda: wrap(map(row, range(2))))
-    result = await outcome(step_of(rows), request("rows"), timeout_seconds=0.01)
+    result = await outcome(step_of(rows), request("rows"), tool_timeout_seconds=0.01)
     released.set()
     assert result.text == "Error: rows took longer than 0.01 seconds and was stopped."
     assert threading.main_thread() not in threads
@@ -396,17 +397,17 @@ async def test_whatever_a_tool_raises_is_an_answer(error, kind):
 
 
 async def run_calls(*tools):
-    runner, step = CallRunner(()), InputStep(messages=(), tools=tools)
+    model_call = ModelCall((), InputStep(messages=(), tools=tools))
     requests = [CallRequest(id=f"c{n}", name=tool.name, arguments="{}") for n, tool in enumerate(tools)]
-    return await finish(runner.start(step, await runner.prepare(step, requests)))
+    return await finish(model_call.start(await model_call.prepare(requests)))
 
 
 async def test_of_one_reply_a_fixed_number_of_calls_is_run():
     ran = []
     tool = Tool(name="count", execute=lambda **given: ran.append(given["number"]))
     requests = [request("count", {"number": n}, call_id=f"c{n}") for n in range(MAX_CALLS + 2)]
-    runner = CallRunner(())
-    outcomes = await finish(runner.start(step_of(tool), await runner.prepare(step_of(tool), requests)))
+    model_call = ModelCall((), step_of(tool))
+    outcomes = await finish(model_call.start(await model_call.prepare(requests)))
     assert [outcome.call_id for outcome in outcomes] == [item.id for item in requests]
     assert sorted(ran) == list(range(MAX_CALLS))
     assert [outcome.is_error for outcome in outcomes] == [False] * MAX_CALLS + [True] * 2
@@ -421,9 +422,7 @@ async def test_a_result_is_cut_to_the_most_characters(limit):
         raise ToolUnavailableError("y" * 1_010)
 
     tools = [Tool(name="long", execute=lambda: "x" * 1_010), Tool.from_function(fail)]
-    runner = CallRunner((), max_result_characters=limit)
-    calls = await runner.prepare(step_of(*tools), [request("long"), request("fail")])
-    one, two = await finish(runner.start(step_of(*tools), calls))
+    one, two = await outcomes(step_of(*tools), request("long"), request("fail"), max_result_characters=limit)
     left = "\n… (cut: 1,000 more characters were left out. Ask for less at a time.)"
     assert one.text == ("x" * 1_010 if limit is None else "x" * 10 + left)
     assert two.text.startswith("Error: yyy")
@@ -455,7 +454,7 @@ async def test_a_look_up_that_is_cancelled_ends_the_others(order):
 
     requests = [request("waiting", call_id="c1"), request("cancelled", call_id="c2")][::order]
     with pytest.raises(asyncio.CancelledError):
-        await CallRunner([Resolving([])]).prepare(step_of(), requests)
+        await ModelCall([Resolving([])], step_of()).prepare(requests)
     assert ended == ["waiting"]
     assert asyncio.all_tasks() == {asyncio.current_task()}
 

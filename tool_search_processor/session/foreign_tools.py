@@ -1,0 +1,96 @@
+"""Tools of another framework: listed, found and admitted like ours, and run by the framework itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from tool_search_processor.errors import ToolNotCallableError
+from tool_search_processor.tools import Tool
+from tool_search_processor.tools.execution import run_callable
+
+ForeignRun: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Any] | Any]
+"""Runs a framework's own tool with these arguments, sync or async; a sync function runs in a thread."""
+
+
+@dataclass(frozen=True)
+class ForeignTool(Tool):
+    """A framework's own tool, as our catalog, search and filter see it.
+
+    ```python
+    tool = ForeignTool("whoami", "Says who the user is.", schema, original=their_tool)
+    ```
+
+    Make one for each object of the framework and keep it: a tool that is made again at each step is
+    indexed again at each step. `ModelCall.hand_over` runs it; `call` alone raises `ToolNotCallableError`.
+    """
+
+    __hash__ = Tool.__hash__
+
+    original: object = field(default=None, repr=False, compare=False, kw_only=True)
+    """The framework's object; required."""
+
+    def __post_init__(self) -> None:
+        """Let the tool run by the handover of the moment."""
+        if self.execute is None:
+            object.__setattr__(self, "execute", _run_by_framework)
+        super().__post_init__()
+
+
+class Handover:
+    """One run of a foreign tool: what the framework is to call, and what came of it."""
+
+    def __init__(self, run: ForeignRun) -> None:
+        """Take what runs the tool; nothing is called yet."""
+        self._run = run
+        self.began = False
+        self._value: Any = None
+        self._error: BaseException | None = None
+
+    async def run(self, arguments: Mapping[str, Any]) -> Any:
+        """Run the tool, and remember what it returned or raised.
+
+        Raises:
+            ToolNotCallableError: It ran before.
+            BaseException: What the tool raised.
+        """
+        if self.began:
+            raise ToolNotCallableError("one call of a foreign tool runs it once")
+        self.began = True
+        try:
+            self._value = await run_callable(self._run, (arguments,), {})
+        except BaseException as exc:
+            self._error = exc
+            raise
+        return self._value
+
+    def result(self) -> Any:
+        """Return what the framework returned, unchanged.
+
+        Raises:
+            BaseException: What the framework raised, even where something on the way back answered it.
+        """
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
+HANDOVER: ContextVar[Handover | None] = ContextVar("tool-search-handover", default=None)
+"""The handover under way in this context: it passes the processors' gates, which know tools alone."""
+
+
+def is_foreign(tool: Tool) -> bool:
+    """Return True for a foreign tool, and for a processor's guarded copy of one."""
+    # a guarded copy has every attribute of its tool, under a class that this row can't import
+    return getattr(tool, "original", None) is not None
+
+
+async def _run_by_framework(arguments: Mapping[str, Any]) -> Any:
+    handover = HANDOVER.get()
+    if handover is None:
+        raise ToolNotCallableError(
+            "this tool belongs to another framework, which has to run it: use ModelCall.hand_over(call, run)"
+        )
+    return await handover.run(arguments)

@@ -1,0 +1,294 @@
+"""One model call: the tools to offer with it, and the calls that its answer makes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from tool_search_processor.concurrency.foreign_calls import is_cancelled
+from tool_search_processor.errors import (
+    ConfigurationError,
+    ToolArgumentsError,
+    ToolSearchError,
+    ToolUnavailableError,
+)
+from tool_search_processor.meta_tools import MetaTool
+from tool_search_processor.session.call_lookup import CallLookup
+from tool_search_processor.session.checks import check_limits, resolvers
+from tool_search_processor.session.foreign_tools import HANDOVER, ForeignRun, Handover, is_foreign
+from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome, read_arguments, wire_name
+from tool_search_processor.session.running_calls import RunningCall, stop_tasks
+from tool_search_processor.session.tool_results import (
+    RESULT_CHARACTERS,
+    cut_result,
+    encode_result,
+    error_text,
+    read_result,
+    told_text,
+)
+from tool_search_processor.steps import InputProcessor, InputStep, run_processors
+from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.wire.calls import CallRequest
+
+logger = logging.getLogger(__name__)
+
+# What ends the program or the task is nobody's answer.
+_ENDS = (KeyboardInterrupt, asyncio.CancelledError)
+MAX_CALLS = 128
+"""The most calls of one reply that are looked at; each of the others is answered with a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOptions:
+    """How the calls of an agent, a session or an adapter are run.
+
+    Raises:
+        ConfigurationError: A limit can't work.
+    """
+
+    tool_timeout_seconds: float | None = None
+    """The longest time one tool may take; None waits forever."""
+    max_result_characters: int | None = RESULT_CHARACTERS
+    """The most characters of one tool's result; None cuts nothing."""
+    concurrent: bool = True
+    """Whether the calls of one reply run at the same time."""
+    mask_error_details: bool = False
+    """Whether what a tool raises is for the log alone."""
+
+    def __post_init__(self) -> None:
+        """Check the limits."""
+        check_limits(
+            tool_timeout_seconds=self.tool_timeout_seconds, max_result_characters=self.max_result_characters
+        )
+
+
+class ModelCall:
+    """One model call: lists its tools, looks up the calls of the answer, and runs or hands back each.
+
+    `Agent` and `ToolSession` stand on it, and so can a skin over any other framework:
+
+    ```python
+    step = InputStep(messages=messages, tools=their_tools, context=context, run_id=run_id, state=state)
+    model_call = await ModelCall.begin([search], step)
+    offered = model_call.tools  # ours and theirs, in the order to send
+    # the model answers with a call
+    call = await model_call.resolve("create_issue", {"title": "Bug"}, call_id="c1")
+    if call.needs_approval:
+        ...  # ask a person
+    if call.is_foreign:
+        result = await model_call.hand_over(call, lambda arguments: handler(arguments))
+    else:
+        result = (await model_call.run(call)).text
+    ```
+
+    Every model call of a run gets a step with the same `run_id` and `state`: take one base step, and
+    `base.replace(messages=…, step_number=…)` for each. Runs must never share an id, or one would see what
+    the other loaded. Call `end_run` when the run ends; where a framework doesn't show the end of a run, make
+    each model call a run of its own.
+
+    A `ModelCall` holds nothing but the step and can be made again from it, so listing and calling may be two
+    hooks of a framework: `ModelCall(processors, step)` with the step that `begin` left in `step`.
+    """
+
+    def __init__(
+        self, processors: Sequence[InputProcessor], step: InputStep, *, options: CallOptions | None = None
+    ) -> None:
+        """Take a step that went through the processors; `begin` runs them.
+
+        Args:
+            processors: What else may know a tool, in the order in which they are asked.
+            step: What was sent to the model.
+            options: How calls are run; the defaults if None.
+        """
+        self.step = step
+        self._options = options or CallOptions()
+        self._resolvers = resolvers(processors)
+        self._lookup = CallLookup(step, self._resolvers)
+
+    @classmethod
+    async def begin(
+        cls, processors: Sequence[InputProcessor], step: InputStep, *, options: CallOptions | None = None
+    ) -> Self:
+        """Run the processors over a step, in their order, and return its model call.
+
+        Args:
+            processors: As of an `Agent`.
+            step: The messages, and the caller's own tools; a framework's as `ForeignTool`.
+            options: How calls are run; the defaults if None.
+
+        Raises:
+            AbortRun: A processor ends the run.
+            Exception: What a processor raised.
+        """
+        return cls(processors, await run_processors(processors, step), options=options)
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools to offer to the model, in the order to send them."""
+        return list(self.step.tools)
+
+    async def resolve(self, name: str, arguments: Any = None, *, call_id: str = "") -> PreparedCall:
+        """Look up one call of the model's answer; nothing is run.
+
+        Args:
+            name: As the model wrote it.
+            arguments: As the model wrote them: an object, its JSON text, or nothing.
+            call_id: The id by which the result is matched.
+
+        Returns:
+            A call with the `tool` to run: ours, or the framework's own (`is_foreign`); or with an `error`,
+            which `run` and `hand_over` answer with.
+        """
+        (call,) = await self.prepare([CallRequest(id=call_id, name=name, arguments=arguments)])
+        return call
+
+    async def prepare(self, requests: Sequence[CallRequest]) -> list[PreparedCall]:
+        """Look up all calls of an answer at the same time, as `resolve` does; the order is kept."""
+        tasks = [asyncio.create_task(self._prepare(request)) for request in requests[:MAX_CALLS]]
+        try:
+            looked_up = await asyncio.gather(*tasks)
+        finally:
+            await stop_tasks(tasks)
+        return [*looked_up, *map(_left, requests[MAX_CALLS:])]
+
+    async def run(self, call: PreparedCall) -> ToolOutcome:
+        """Run a tool of ours and return its answer in words, also if it fails.
+
+        Whoever calls this has asked a person where `call.needs_approval`.
+        """
+        if call.tool is None:
+            return call.answer(call.error or "")
+        scope = asyncio.timeout(self._options.tool_timeout_seconds)
+        try:
+            async with scope:
+                value = await read_result(await call.tool.call(call.arguments, self._context(call.request)))
+            # Writing it down runs foreign code too: its `__repr__`.
+            text = self._cut(call.tool, encode_result(value))
+            # A meta-tool that answers itself has run nothing that a person could have approved.
+            return call.answer(text, is_error=False, ran=not isinstance(call.tool, MetaTool))
+        except asyncio.CancelledError:
+            if is_cancelled():
+                raise
+            # something inside the tool was cancelled, not the run
+            return call.answer(f"Error: {call.name} was cancelled before it answered.", ran=True)
+        except _ENDS:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - a tool's failure is an answer: sys.exit(), a panic in Rust
+            if not scope.expired():
+                return self._failure(call, exc)
+            seconds = self._options.tool_timeout_seconds
+            logger.warning("the tool %r took longer than %s s", call.name, seconds)
+            return call.answer(
+                f"Error: {call.name} took longer than {seconds:g} seconds and was stopped.", ran=True
+            )
+
+    async def hand_over(self, call: PreparedCall, run: ForeignRun) -> Any:
+        """Let a framework run its own tool, if the policy of this moment allows it.
+
+        The call is counted as a use of the tool, as a run of ours is. No time limit and no cut applies.
+
+        Args:
+            call: A call that `is_foreign`.
+            run: Called once, in the caller's context, with the arguments that were checked.
+
+        Returns:
+            What `run` returned, unchanged; or a `ToolOutcome` if it was not called, since the call has no
+            tool, or the policy or the arguments forbid it.
+
+        Raises:
+            Exception: What `run` raised, unchanged: an interrupt, a request for approval, a retry.
+        """
+        if call.tool is None:
+            return call.answer(call.error or "")
+        handover = Handover(run)
+        token = HANDOVER.set(handover)
+        try:
+            answer = await call.tool.call(call.arguments, self._context(call.request))
+        except _ENDS:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - a policy's failure is an answer, as everywhere
+            if not handover.began:
+                return self._failure(call, exc)
+        finally:
+            HANDOVER.reset(token)
+        return handover.result() if handover.began else call.answer(encode_result(answer))
+
+    def start(self, calls: Sequence[PreparedCall]) -> list[RunningCall]:
+        """Start calls of ours, in order; whoever starts them awaits them or stops them."""
+        gate = asyncio.Semaphore(len(calls) or 1 if self._options.concurrent else 1)
+        return [RunningCall(call, self.run, gate=gate) for call in calls]
+
+    async def end_run(self) -> None:
+        """Tell the processors that the run has ended, so that they drop what they keep for it alone."""
+        for resolver in self._resolvers:
+            try:
+                await resolver.end_run(self.step)
+            except Exception:  # cleaning up must not hide how the run ended
+                logger.warning("end_run of %r failed", getattr(resolver, "id", resolver), exc_info=True)
+
+    async def _prepare(self, request: CallRequest) -> PreparedCall:
+        name = wire_name(request.name)
+        asked, error = read_arguments(request.arguments, name=name)
+        call = PreparedCall(request=request, name=name, arguments=asked, asked=asked)
+        try:
+            tool = await self._lookup.find(request.name)
+            if tool is None:
+                error = await self._lookup.missing_text(request.name)
+                return replace(call, error=error, problem=self._lookup.policy_problem(request.name))
+            if error is not None:
+                unread = ToolArgumentsError(error.removeprefix("Error: "))
+                return replace(call, error=await self._lookup.explained(tool, unread))
+            return await self._targeted(call, tool)
+        except _ENDS:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - foreign code: whatever it raises is an answer to the model
+            problem = exc.problem if isinstance(exc, ToolUnavailableError) else None
+            return replace(call, error=self._told(name, exc), problem=problem)
+
+    async def _targeted(self, call: PreparedCall, tool: Tool) -> PreparedCall:
+        """Return a call with the tool that it really runs, behind a proxy too."""
+        target, given = await tool.target(call.asked, self._context(call.request))
+        arguments, unread = call.asked, None
+        if given is not call.asked:
+            arguments, unread = read_arguments(given, name=wire_name(target.name))
+        # nobody is asked to approve what can't run or can't be shown, and a framework gets what fits
+        if target.requires_approval or is_foreign(target):
+            error = await self._lookup.mistake(target, given) or unread
+            if error is not None:
+                return replace(call, arguments=arguments, error=error)
+        # what can't be read goes to the tool as it is: it says what is wrong, or takes no object
+        return replace(call, tool=target, arguments=given if unread else arguments)
+
+    def _failure(self, call: PreparedCall, error: BaseException) -> ToolOutcome:
+        text = cut_result(self._told(call.name, error), self._options.max_result_characters)
+        if isinstance(error, ToolUnavailableError):
+            return call.answer(text, ran=error.ran, problem=error.problem)
+        return call.answer(text, ran=True)
+
+    def _told(self, name: str, error: BaseException) -> str:
+        """Log what foreign code raised, and return what the model is told of it."""
+        masked = f"Error: {name} failed; the log says why." if self._options.mask_error_details else None
+        told = told_text(error, masked=masked)
+        # what the model got wrong is not worth an operator's attention; what a program did is
+        mistake = isinstance(error, ToolSearchError) and not isinstance(error, ConfigurationError)
+        level = logging.DEBUG if mistake and told == error_text(error) else logging.WARNING
+        logger.log(level, "the tool %r failed: %s", name, type(error).__name__, exc_info=error)
+        return told
+
+    def _cut(self, tool: Tool, text: str) -> str:
+        # A meta-tool's answer may hold a receipt, which says what the conversation has loaded.
+        return text if isinstance(tool, MetaTool) else cut_result(text, self._options.max_result_characters)
+
+    def _context(self, request: CallRequest) -> ToolContext:
+        step = self.step
+        return ToolContext(
+            thread_id=step.thread_id, run_id=step.run_id, tool_call_id=request.id, context=step.context
+        )
+
+
+def _left(request: CallRequest) -> PreparedCall:
+    text = f"Error: this call was not run: {MAX_CALLS} calls of one reply are the most. Make it again later."
+    return PreparedCall(request=request, name=wire_name(request.name), arguments={}, error=text)
