@@ -27,7 +27,7 @@ from bench_search import documents, queries
 from tool_search_processor import __version__
 from tool_search_processor.evaluation import Dataset, load_folder, make_dataset, ndcg_at, recall_at
 from tool_search_processor.evaluation.data import Query
-from tool_search_processor.evaluation.measure import Engine
+from tool_search_processor.evaluation.measure import MeasuredIndex
 from tool_search_processor.search.strategies import index_factory
 from tool_search_processor.tools import Tool
 
@@ -76,7 +76,7 @@ def ours(search: str) -> Ask:
     """Return what asks an index of this package, in this process."""
 
     def ask(dataset: Dataset) -> Answers:
-        with Engine(index_factory(search)()) as engine:  # type: ignore[arg-type]  # argparse checks it
+        with MeasuredIndex(index_factory(search)()) as engine:  # type: ignore[arg-type]  # argparse checks it
             engine.fill(dataset.tools)
             engine.search(dataset.queries[0].text, limit=LIMIT)
             outcomes = [engine.outcome(query) for query in dataset.queries]

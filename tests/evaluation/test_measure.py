@@ -9,7 +9,7 @@ import pytest
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation import DataError, Query, evaluate, load_tools, macro_average
 from tool_search_processor.evaluation.data import make_dataset
-from tool_search_processor.evaluation.measure import Engine, foreign_tools, query_count
+from tool_search_processor.evaluation.measure import MeasuredIndex, foreign_tools, query_count
 from tool_search_processor.evaluation.report import DEPTH, METRICS
 from tool_search_processor.evaluation.summary import grouped, recall_curve, table_rows, united
 from tool_search_processor.search.bm25 import BM25Index
@@ -231,7 +231,7 @@ def test_a_query_that_is_no_pattern_finds_nothing():
 
 
 def test_the_engine_measures_each_filling():
-    with Engine(BM25Index()) as engine:
+    with MeasuredIndex(BM25Index()) as engine:
         engine.fill(TOOLS)
         assert engine.search("a", limit=1)[0].name == "a"
         assert engine.outcome(query("b", "b")).ranked[0] == "b"

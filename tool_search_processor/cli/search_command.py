@@ -9,7 +9,7 @@ from tool_search_processor.cli.choices import add_search_options, add_tools_opti
 from tool_search_processor.cli.terminal import require_tables, show, show_json, show_table
 from tool_search_processor.evaluation.data import check_unique, load_tools
 from tool_search_processor.evaluation.files import label_of
-from tool_search_processor.evaluation.measure import Engine
+from tool_search_processor.evaluation.measure import MeasuredIndex
 from tool_search_processor.meta_tools import cut, one_line
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.tokens.counting import DefinitionCounter
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     make_index = index_maker(options.search or "bm25", options)
     tools = load_tools(options.tools)
     check_unique(tools, label_of(options.tools))
-    with Engine(make_index()) as engine:
+    with MeasuredIndex(make_index()) as engine:
         engine.fill(tools)
         hits = engine.search(query, limit=options.limit)
     by_name = {tool.name: tool for tool in tools}

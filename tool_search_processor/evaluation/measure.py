@@ -21,7 +21,7 @@ Progress = Callable[[int], None]
 """Told how many queries have been answered since the last time."""
 
 
-class Engine:
+class MeasuredIndex:
     """An index of any kind over a list of tools, asked from synchronous code.
 
     Use it in a `with` statement: an index outside this process keeps one event loop for all questions.
@@ -34,7 +34,7 @@ class Engine:
         self.build_seconds = 0.0
         """CPU time of the last `fill`."""
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> MeasuredIndex:
         return self
 
     def __exit__(self, *_exc: object) -> None:
@@ -116,7 +116,7 @@ def evaluate(
     served = [query for query in dataset.queries if query.relevant]
     unserved = [query for query in dataset.queries if not query.relevant]
     told = progress or _no_progress
-    with Engine(index_factory()) as engine:
+    with MeasuredIndex(index_factory()) as engine:
         engine.fill(dataset.tools)
         engine.outcome(served[0])  # imports, tables and caches are not what a query costs
         outcomes = [_told(engine.outcome(query), told) for query in served]
@@ -124,7 +124,7 @@ def evaluate(
         build_seconds = engine.build_seconds
     foreign = foreign_tools(dataset.tools, abstain_tools)
     if foreign:
-        with Engine(index_factory()) as engine:
+        with MeasuredIndex(index_factory()) as engine:
             engine.fill(foreign)
             unserved_scores += [_told(engine.outcome(query), told).best_score for query in served]
     counts = DefinitionCounter(counter)

@@ -11,7 +11,7 @@ from operator import is_not
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.bm25.ranking import Evidence, Ranking, Slots, leading
+from tool_search_processor.search.bm25.ranking import Evidence, Slots, WordRanking, leading
 from tool_search_processor.search.bm25.snapshot import Snapshot, changed, empty
 from tool_search_processor.search.bm25.word_evidence import matched_words
 from tool_search_processor.search.index import Index
@@ -53,7 +53,7 @@ class BM25Index(Index):
         self._changing = threading.Lock()
         self._order: tuple[Document, ...] = ()
         self._snapshot = empty()
-        self._last: tuple[Snapshot, Ranking] | None = None
+        self._last: tuple[Snapshot, WordRanking] | None = None
 
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order; of two with one name the later counts.
@@ -136,7 +136,7 @@ class BM25Index(Index):
         """Return the log odds that each document fits, in their order, those of `extra` last.
 
         It is what hybrid search adds the meaning's log odds to. Names don't count here, and words count less
-        where the documents hold few of the query's (`Ranking.grasp`).
+        where the documents hold few of the query's (`WordRanking.grasp`).
         """
         snapshot = self._snapshot
         ranking = self._rank(snapshot, query, extra)
@@ -147,13 +147,13 @@ class BM25Index(Index):
         confidence = ranking.confidence
         return np.asarray(confidence.bias + confidence.slope * ranking.grasp * evidence, np.float32)
 
-    def _rank(self, snapshot: Snapshot, query: str, extra: Sequence[Document]) -> Ranking:
+    def _rank(self, snapshot: Snapshot, query: str, extra: Sequence[Document]) -> WordRanking:
         """Return the ranking of a query; the last one is kept, for a longer list or a count of it."""
         last = self._last
         extra = tuple(extra)
         if last and last[0] is snapshot and last[1].query == query and last[1].extra == extra:
             return last[1]
-        ranking = Ranking(snapshot, query, extra)
+        ranking = WordRanking(snapshot, query, extra)
         self._last = snapshot, ranking
         return ranking
 
@@ -165,7 +165,7 @@ def _alike(before: Iterable[Document], after: Iterable[Document]) -> int:
     return next(compress(count(), map(is_not, before, after)), shorter)
 
 
-def _mask(snapshot: Snapshot, ranking: Ranking, within: Collection[str]) -> NDArray[np.bool_]:
+def _mask(snapshot: Snapshot, ranking: WordRanking, within: Collection[str]) -> NDArray[np.bool_]:
     mask = snapshot.mask(within)
     return np.concatenate((mask, np.ones(len(ranking.extra), np.bool_))) if ranking.extra else mask
 
@@ -184,7 +184,9 @@ def _positions(snapshot: Snapshot, slots: Slots) -> Slots:
     return np.where(slots < size, known, slots + size)
 
 
-def _named_first(snapshot: Snapshot, ranking: Ranking, calls: dict[int, float]) -> list[tuple[int, float]]:
+def _named_first(
+    snapshot: Snapshot, ranking: WordRanking, calls: dict[int, float]
+) -> list[tuple[int, float]]:
     """Return the tools called by name, best first, each with its score."""
     slots = np.array(sorted(calls), np.int64)
     within_step = ranking.confidence.of(ranking.evidence_at(slots).tolist())
@@ -196,7 +198,7 @@ def _named_first(snapshot: Snapshot, ranking: Ranking, calls: dict[int, float]) 
     return [(int(slots[place]), scores[place]) for place in order]
 
 
-def _hits(snapshot: Snapshot, ranking: Ranking, scored: list[tuple[int, float]]) -> list[Hit]:
+def _hits(snapshot: Snapshot, ranking: WordRanking, scored: list[tuple[int, float]]) -> list[Hit]:
     matched = matched_words(ranking.words, [slot for slot, _ in scored])
     size, extra, name_at = snapshot.size, ranking.extra, snapshot.name_at
     return [

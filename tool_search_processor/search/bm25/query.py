@@ -26,7 +26,7 @@ _MAY_END = re.compile("[.?!;\u3002\uff1f\uff01\uff1b\n]| and | then ", re.IGNORE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class ParsedQuery:
     """The words of a query that say what is wanted."""
 
     words: tuple[str, ...]
@@ -37,7 +37,7 @@ class Query:
     """The words of each part of a request that asks for several things; none if it asks for one."""
 
 
-def parse(query: str) -> Query:
+def parse(query: str) -> ParsedQuery:
     """Read a query: at most its first 20,000 characters and 128 distinct words.
 
     Stop words are left out, unless there is nothing else.
@@ -59,7 +59,7 @@ def parse(query: str) -> Query:
     several = 1 < len(clauses) <= _MOST_CLAUSES
     kept = words[: text.QUERY_WORDS]
     compounds = () if several else _compounds(query)
-    return Query(words=kept, compounds=compounds, clauses=tuple(map(tuple, clauses)) if several else ())
+    return ParsedQuery(words=kept, compounds=compounds, clauses=tuple(map(tuple, clauses)) if several else ())
 
 
 def _compounds(query: str) -> tuple[str, ...]:

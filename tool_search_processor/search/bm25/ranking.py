@@ -13,7 +13,7 @@ from tool_search_processor.search.bm25 import word_evidence
 from tool_search_processor.search.bm25.confidence import confidence_of
 from tool_search_processor.search.bm25.name_match import named
 from tool_search_processor.search.bm25.pruning import PrunedSearch, kth_greatest
-from tool_search_processor.search.bm25.query import Query, idf, joined, parse
+from tool_search_processor.search.bm25.query import ParsedQuery, idf, joined, parse
 from tool_search_processor.search.bm25.request_documents import RequestDocuments
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, add_up
@@ -30,7 +30,7 @@ Slots = NDArray[np.int64]
 _SMALLEST = 1e-30
 
 
-class Ranking:
+class WordRanking:
     """What a query makes of every document, those of the request after the stored ones."""
 
     def __init__(self, snapshot: Snapshot, query: str, extra: tuple[Document, ...]) -> None:
@@ -118,7 +118,7 @@ class Ranking:
         return PrunedSearch(list(self.words.values()), snapshot=self._snapshot)
 
 
-def _found(asked: Query, source: Snapshot | RequestDocuments) -> Mapping[str, WordEvidence]:
+def _found(asked: ParsedQuery, source: Snapshot | RequestDocuments) -> Mapping[str, WordEvidence]:
     """Return what each word of a query finds.
 
     A word with a capital inside a sentence that no tool holds is a name, not a misspelling. A compound that
@@ -142,7 +142,7 @@ _Clause = tuple[list[WordEvidence], list[WordEvidence]]
 """What the words of a clause find: those that it is the first to say, and those said before."""
 
 
-def _clauses(asked: Query, found: Mapping[str, WordEvidence]) -> list[_Clause]:
+def _clauses(asked: ParsedQuery, found: Mapping[str, WordEvidence]) -> list[_Clause]:
     said: set[str] = set()
     clauses: list[_Clause] = []
     for clause in asked.clauses:

@@ -32,7 +32,7 @@ Part = tuple[Ids, Weights, float]
 """The documents of one posting, ascending, and what a word says for each: the second times the third."""
 
 
-class Source(Protocol):
+class TermSource(Protocol):
     """What words are looked up in."""
 
     total: int
@@ -69,7 +69,7 @@ class WordEvidence:
         "weights",
     )
 
-    def __init__(self, shares: Mapping[str, float], *, missing: float, source: Source) -> None:
+    def __init__(self, shares: Mapping[str, float], *, missing: float, source: TermSource) -> None:
         """Look the word up.
 
         Args:
@@ -155,7 +155,7 @@ class WordEvidence:
         return extended
 
 
-def evidence_of(word: str, *, source: Source, guess: bool) -> WordEvidence:
+def evidence_of(word: str, *, source: TermSource, guess: bool) -> WordEvidence:
     """Return what a word finds.
 
     A word that no document holds counts as missing, so that a tool which answers the rest of a query

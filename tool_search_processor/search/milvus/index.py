@@ -19,7 +19,7 @@ from tool_search_processor.search.milvus.collection import WINDOW, CatalogVersio
 from tool_search_processor.search.milvus.meaning import Meaning
 from tool_search_processor.search.milvus.publisher import Publisher, fits
 from tool_search_processor.search.milvus.row_masks import View
-from tool_search_processor.search.milvus.row_ranking import Ranking, Scored
+from tool_search_processor.search.milvus.row_ranking import EngineRanking, Scored
 from tool_search_processor.search.protocol import Document, Hit
 from tool_search_processor.search.vector.index import AnyEmbedder
 from tool_search_processor.wire.checks import check_choice, check_count
@@ -240,7 +240,7 @@ class MilvusIndex:
         shows_stored = size > 0 and (view.within is None or len(view.within) > 0)
         by_name = self._named(query, view if shows_stored else None, own)
         unnamed = [document for document in own if document.name not in by_name]
-        ranking = Ranking(
+        ranking = EngineRanking(
             collection=self._collection,
             query=query,
             view=view,
@@ -256,7 +256,7 @@ class MilvusIndex:
         best = sorted([*first, *scored], key=lambda item: -item[1])[:limit]
         return [self._hit(name, score, rank) for rank, (name, score) in enumerate(best, 1)]
 
-    def _ranked(self, ranking: Ranking, own: Sequence[Document], limit: int | None) -> Scored:
+    def _ranked(self, ranking: EngineRanking, own: Sequence[Document], limit: int | None) -> Scored:
         if self._meaning is None:
             return ranking.by_text(own, limit)
         if self._mode == "vector":

@@ -32,7 +32,7 @@ _Fetch = Callable[[int, str], Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
+class EngineRanking:
     """One query to one collection. `limit` None gives all; a greater limit only makes a list longer."""
 
     collection: ToolCollection
