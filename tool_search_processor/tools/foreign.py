@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import zip_longest
 from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
@@ -112,6 +112,8 @@ def hidden_counted() -> Iterator[Counter[str]]:
 
 
 def _seen(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text  # quickly: a document of thousands of operations has a million such strings
     counter = _counter.get()
     if counter is not None and (hidden := hidden_in(text)):
         counter[HIDDEN] += hidden
@@ -136,12 +138,14 @@ def _clean_schema(value: Any, tool: str | None, key: str = "") -> Any:
     return value
 
 
-def _are_same(some: Iterable[object], others: Iterable[object]) -> bool:
-    return all(one is other for one, other in zip_longest(some, others))
+def _are_same(some: Collection[object], others: Collection[object]) -> bool:
+    return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
 def _clean_key(name: Any, tool: str | None, parent: str) -> Any:
     if not isinstance(name, str) or (parent == "properties" and tool is None):
+        return name
+    if name.isascii() and name.isprintable() and len(name) <= _MAX_PARAMETER_NAME:
         return name
     name = clean_text(name)
     if parent == "patternProperties":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -134,6 +135,7 @@ def _json_type(word: object) -> str | None:
     return _TYPE_WORDS.get(_base_word(word)) if isinstance(word, str) else None
 
 
+@functools.lru_cache(256)
 def _base_word(word: str) -> str:
     return word.strip().lower().removeprefix("typing.").partition("[")[0].partition("<")[0]
 
