@@ -25,8 +25,8 @@ from tool_search_processor.tools.arguments import (
     require_object,
     schema_check,
 )
-from tool_search_processor.tools.dialects import object_schema
 from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
+from tool_search_processor.tools.exporters import anthropic_definition, mcp_definition, openai_definition
 from tool_search_processor.tools.fields import NOTHING, frozen_field, words_of, wrong_field, wrong_name
 from tool_search_processor.tools.foreign import foreign_line
 from tool_search_processor.tools.frozen import FrozenDict, thaw
@@ -299,34 +299,23 @@ class Tool:
 
     def to_anthropic(self) -> dict[str, Any]:
         """Return the definition in the shape of Anthropic's Messages API."""
-        return {
-            "name": self.name,
-            "description": self.shown_description,
-            "input_schema": self.wire_schema(),
-        }
+        return anthropic_definition(self.name, self.shown_description, self.wire_schema())
 
     def to_mcp(self) -> dict[str, Any]:
         """Return the definition as an entry of an MCP `tools/list` result."""
-        is_object = self.parameters.get("type") == "object"
-        schema = object_schema(thaw(self.parameters)) if is_object else self.wire_schema()
-        optional = {
-            "title": self.metadata.get("title"),
-            "outputSchema": self.output_schema,
-            "annotations": self.annotations,
-            **{key: self.metadata.get(key) for key in (*importers.MCP_PASSED_ON, "_meta")},
-        }
-        given = {key: thaw(value) for key, value in optional.items() if value}
-        return {"name": self.name, "description": self.shown_description, "inputSchema": schema, **given}
+        return mcp_definition(
+            self.name,
+            self.shown_description,
+            self.parameters if self.parameters.get("type") == "object" else self._wire.schema,
+            output_schema=self.output_schema,
+            annotations=self.annotations,
+            metadata=self.metadata,
+        )
 
     def _openai(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        function: dict[str, Any] = {
-            "name": self.name,
-            "description": self.shown_description,
-            "parameters": parameters,
-        }
-        if isinstance(self.metadata.get("strict"), bool):
-            function["strict"] = self.metadata["strict"]
-        return {"type": "function", "function": function}
+        return openai_definition(
+            self.name, self.shown_description, parameters, strict=self.metadata.get("strict")
+        )
 
     async def target(
         self, arguments: Mapping[str, Any], context: ToolContext | None = None
