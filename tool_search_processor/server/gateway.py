@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Unpack
 
 try:
     from starlette.applications import Starlette
@@ -27,8 +27,10 @@ from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.mcp.registry import REGISTERED
+from tool_search_processor.server.mcp.server_options import ToolServerOptions
 from tool_search_processor.server.mcp.tool_modes import Mode
-from tool_search_processor.server.rest.app import RestEndpoints
+from tool_search_processor.server.protection import Limits
+from tool_search_processor.server.rest.app import RestEndpoints, RestOptions
 from tool_search_processor.server.rest.letta import checked_fields
 from tool_search_processor.server.rest.search_modes import ModeSearch
 from tool_search_processor.server.rest.search_requests import refused
@@ -69,7 +71,7 @@ class Gateway:
         on_change: OnChange = "warn",
         upstream_timeout_seconds: float | None = 10.0,
         tool_fields: Iterable[str] = (),
-        **options: Any,
+        **options: Unpack[ToolServerOptions],
     ) -> None:
         """Take what is passed on; nothing is started yet.
 
@@ -90,6 +92,7 @@ class Gateway:
         Raises:
             ConfigurationError: For an option that can't work; says what to do.
         """
+        options.setdefault("search_when_empty", True)  # upstreams may come later
         self.server = ToolServer(
             upstreams,
             name=name,
@@ -99,13 +102,16 @@ class Gateway:
             filter=filter,
             on_change=on_change,
             provider_timeout_seconds=upstream_timeout_seconds,
-            **{"search_when_empty": True, **options},
+            **options,
         )
         self.catalog = self.server.catalog
         self.search = ModeSearch(self.catalog, search)
         """Searches the same index for the REST endpoint."""
-        self.filter = filter
-        self.tool_fields = checked_fields(tool_fields)
+        self.rest_options = RestOptions(
+            filter=filter,
+            filter_timeout_seconds=self.server.options.filter_timeout_seconds,
+            tool_fields=checked_fields(tool_fields),
+        )
         self._token = token
 
     def status(self) -> CatalogStatus:
@@ -134,7 +140,7 @@ class Gateway:
         started: Callable[[], object] | None = None,
         grace_seconds: int = 10,
         max_connections: int = MAX_CONNECTIONS,
-        **limits: Any,
+        **limits: Unpack[Limits],
     ) -> None:
         """Serve HTTP clients until SIGINT or SIGTERM, let calls end, and close the upstreams.
 
@@ -162,7 +168,7 @@ class Gateway:
             max_connections=max_connections,
         )
 
-    def http_app(self, *, started: Callable[[], object] | None = None, **limits: Any) -> Starlette:
+    def http_app(self, *, started: Callable[[], object] | None = None, **limits: Unpack[Limits]) -> Starlette:
         """Return an ASGI app, whose lifespan starts the upstreams and closes them.
 
         An app that mounts it has to enter its `router.lifespan_context(app)`: mounting alone starts nothing.
@@ -179,7 +185,8 @@ class Gateway:
             ConfigurationError: For a limit that can't work.
         """
         access = Access(self._token)
-        front = self.server.http_app(path=PATH, open_paths=_OPEN_PATHS, **limits)
+        limits.setdefault("open_paths", _OPEN_PATHS)
+        front = self.server.http_app(path=PATH, **limits)
         endpoints = GatewayEndpoints(self, access)
 
         @asynccontextmanager
@@ -233,13 +240,7 @@ class GatewayEndpoints(RestEndpoints):
 
     def __init__(self, gateway: Gateway, access: Access) -> None:
         """Take what is told of, and who may know it."""
-        super().__init__(
-            gateway.search,
-            filter=gateway.filter,
-            filter_timeout_seconds=gateway.server.options.filter_timeout_seconds,
-            metrics=gateway.server.metrics,
-            tool_fields=gateway.tool_fields,
-        )
+        super().__init__(gateway.search, gateway.rest_options, metrics=gateway.server.metrics)
         self._gateway = gateway
         self._access = access
 

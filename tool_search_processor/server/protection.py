@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
-from typing import Any
+from typing import Any, TypedDict
 
 from cachetools import LRUCache
 
@@ -25,6 +25,19 @@ CALLER_KEY = "tool_search_processor.caller"
 """Where a request's scope holds its `Caller`, once it was let in."""
 
 _MAX_CLIENTS = 10_000
+
+
+class Limits(TypedDict, total=False):
+    """The limits that a server passes on to its `Protection`, which says what each of them means."""
+
+    allowed_hosts: Collection[str] | None
+    allowed_origins: Collection[str]
+    open_paths: Collection[str]
+    max_body_bytes: int
+    body_timeout_seconds: float
+    max_concurrent: int
+    requests_per_second: float | None
+    clock: Callable[[], float]
 
 
 class Protection:

@@ -302,9 +302,21 @@ class ProtocolServer(Server[Hub]):
             extensions,
         )
 
-    def get_capabilities(self, *given: Any, **options: Any) -> types.ServerCapabilities:
-        """Return what the server can do; who subscribes to a single resource would wait in vain."""
-        capabilities = super().get_capabilities(*given, **options)
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+        *,
+        protocol_version: str | None = None,
+    ) -> types.ServerCapabilities:
+        """Return what the server can do: subscriptions to a single resource are not among it."""
+        capabilities = super().get_capabilities(
+            notification_options,
+            experimental_capabilities,
+            extensions,
+            protocol_version=protocol_version,
+        )
         if capabilities.resources is not None:
             capabilities.resources.subscribe = False
         return capabilities

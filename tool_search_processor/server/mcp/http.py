@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tool_search_processor.concurrency.once import Once
-from tool_search_processor.server.access import Caller
+from tool_search_processor.server.access import Caller, TokenCheck
 from tool_search_processor.server.mcp.client_requests import REQUEST_KEY, of_http
 from tool_search_processor.server.mcp.greeting import greeting
 from tool_search_processor.server.mcp.rules import SessionRules, UserRules
@@ -30,7 +30,9 @@ from tool_search_processor.server.mcp.tool_modes import Mode, mode_of
 from tool_search_processor.server.metrics import CONTENT_TYPE, ServerMetrics
 from tool_search_processor.server.protection import (
     CALLER_KEY,
+    MAX_BODY_BYTES,
     ASGIApp,
+    Limits,
     Message,
     Protection,
     Receive,
@@ -263,7 +265,8 @@ def http_app(
     metrics: ServerMetrics,
     session_ttl_seconds: float,
     max_sessions: int,
-    limits: dict[str, Any],
+    token: TokenCheck | None,
+    limits: Limits,
 ) -> Starlette:
     """Return the ASGI app: the endpoint, `/metrics` and a greeting at `/`, behind `Protection`.
 
@@ -275,7 +278,8 @@ def http_app(
         metrics: What `/metrics` shows.
         session_ttl_seconds: How long a session may be idle.
         max_sessions: The most that are kept at one time.
-        limits: What `Protection` takes.
+        token: What clients need; see `Protection`.
+        limits: What else `Protection` takes.
 
     Raises:
         ConfigurationError: For a limit that can't work.
@@ -285,10 +289,12 @@ def http_app(
         stateless=sessions.table is None,
         session_idle_timeout=None if sessions.table is None else session_ttl_seconds,
         max_sessions=max_sessions,
-        **({"max_request_body_size": limits["max_body_bytes"]} if "max_body_bytes" in limits else {}),
+        max_request_body_size=limits.get("max_body_bytes", MAX_BODY_BYTES),
     )
     endpoint: ASGIApp = SessionEndpoint(manager, sessions, closing=closing)
-    Protection(endpoint, **limits)  # complains now; the one that serves is made when the app starts
+    Protection(
+        endpoint, token=token, **limits
+    )  # complains now; the one that serves is made when the app starts
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -308,7 +314,7 @@ def http_app(
             Route("/metrics", show_metrics, methods=["GET"]),
             Route("/", greeting(server.name, path=path), methods=["GET"]),
         ],
-        middleware=[Middleware(Protection, **limits)],
+        middleware=[Middleware(Protection, token=token, **limits)],
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False

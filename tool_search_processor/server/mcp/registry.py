@@ -68,7 +68,7 @@ class Registry(ABC):
     def register_tool(self, tool: Callable[..., Any] | Tool, /, **fields: Unpack[ToolFields]) -> Tool: ...
     @overload
     def register_tool(self, /, **fields: Unpack[ToolFields]) -> _Decorator: ...
-    def register_tool(self, tool: Any = _NOT_GIVEN, /, **fields: Any) -> Tool | _Decorator:
+    def register_tool(self, tool: Any = _NOT_GIVEN, /, **fields: Unpack[ToolFields]) -> Tool | _Decorator:
         """Add a tool, or a function, that mode `normal` lists; at run time, too.
 
         ```python
@@ -103,7 +103,7 @@ class Registry(ABC):
     @overload
     def register_on_demand_tool(self, /, *words: str, **fields: Unpack[ToolFields]) -> _Decorator: ...
     def register_on_demand_tool(
-        self, tool: Any = _NOT_GIVEN, /, *words: str, **fields: Any
+        self, tool: Any = _NOT_GIVEN, /, *words: str, **fields: Unpack[ToolFields]
     ) -> Tool | _Decorator:
         """Add a tool, or a function, that is found by search only; at run time, too.
 
@@ -191,7 +191,7 @@ def as_sources(tools: ToolSource) -> list[Any]:
     return list(tools) if isinstance(tools, list | tuple) else [*as_providers(tools)]
 
 
-def _made(tool: Any, fields: dict[str, Any], *, origin: str) -> Tool:
+def _made(tool: Any, fields: ToolFields, *, origin: str) -> Tool:
     if fields and is_function(tool):
         return Tool.from_function(tool, **fields)
     made = to_tool(tool, origin=origin)

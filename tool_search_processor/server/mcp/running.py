@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp.handlers import ALL_CHANGES, ProtocolServer
+from tool_search_processor.server.protection import Limits
 from tool_search_processor.server.serving import MAX_CONNECTIONS, run_blocking, serve, tell_url
 
 if TYPE_CHECKING:
@@ -22,6 +23,17 @@ logger = logging.getLogger(__name__)
 Transport = Literal["stdio", "http"]
 
 
+class HttpOptions(Limits, total=False):
+    """What `run_http` takes, which says what each of them means."""
+
+    host: str
+    port: int
+    path: str
+    ready: Callable[[str], object] | None
+    grace_seconds: int
+    max_connections: int
+
+
 class Runner(ABC):
     """Runs a front, and closes it in the end."""
 
@@ -29,7 +41,7 @@ class Runner(ABC):
     _token: TokenCheck | None
 
     @abstractmethod
-    def http_app(self, *, path: str, **limits: Any) -> Starlette:
+    def http_app(self, *, path: str, **limits: Unpack[Limits]) -> Starlette:
         """Return an ASGI app with a lifespan."""
 
     @abstractmethod
@@ -46,7 +58,7 @@ class Runner(ABC):
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    def run(self, transport: Transport = "stdio", **options: Any) -> None:
+    def run(self, transport: Transport = "stdio", **options: Unpack[HttpOptions]) -> None:
         """Serve until the client leaves, or until SIGINT or SIGTERM: the last line of a script.
 
         ```python
@@ -96,7 +108,7 @@ class Runner(ABC):
         ready: Callable[[str], object] | None = None,
         grace_seconds: int = 10,
         max_connections: int = MAX_CONNECTIONS,
-        **limits: Any,
+        **limits: Unpack[Limits],
     ) -> None:
         """Serve HTTP clients until SIGINT or SIGTERM, let calls end, and close the providers.
 

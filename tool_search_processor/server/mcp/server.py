@@ -9,7 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tool_search_processor import meta_tools
 from tool_search_processor._version import __version__
@@ -20,7 +20,6 @@ from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, TokenCheck
-from tool_search_processor.server.hosts import LOOPBACK
 from tool_search_processor.server.mcp.client_requests import FrontRequest
 from tool_search_processor.server.mcp.handlers import FrontHandlers, ProtocolServer
 from tool_search_processor.server.mcp.hub import Hub
@@ -40,6 +39,7 @@ from tool_search_processor.server.mcp.sessions import (
 )
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, is_on_demand, mode_by_code
 from tool_search_processor.server.mcp.tool_view import ListedNames, ToolView
+from tool_search_processor.server.protection import Limits
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import as_names
@@ -253,7 +253,7 @@ class ToolServer(Registry, Runner):
         for word in self._listed_names.missing(view):
             logger.warning("no tool is named or tagged %r, which is always_visible", word)
 
-    def http_app(self, *, path: str = "/mcp", **limits: Any) -> Starlette:
+    def http_app(self, *, path: str = "/mcp", **limits: Unpack[Limits]) -> Starlette:
         """Return an ASGI app with a lifespan, for a server of your own; `aclose` is yours, too.
 
         Beside the endpoint it has `/metrics`: figures of the searches and calls, as Prometheus reads them;
@@ -271,6 +271,7 @@ class ToolServer(Registry, Runner):
         from tool_search_processor.server.mcp.http import http_app
         from tool_search_processor.server.metrics import ServerMetrics
 
+        limits.setdefault("open_paths", ("/",))
         self.metrics = self.metrics or ServerMetrics()
         self._closing = asyncio.Event()
         return http_app(
@@ -281,7 +282,8 @@ class ToolServer(Registry, Runner):
             metrics=self.metrics,
             session_ttl_seconds=self._session_ttl_seconds,
             max_sessions=self._max_sessions,
-            limits={"allowed_hosts": LOOPBACK, "open_paths": ("/",), **limits, "token": self._token},
+            token=self._token,
+            limits=limits,
         )
 
     def end_streams(self) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypedDict, get_args
 
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
 from tool_search_processor.meta_tools import MetaToolNames
 from tool_search_processor.policy.filters import Filter, require_filter
+from tool_search_processor.server.mcp.middleware import Middleware
+from tool_search_processor.server.mcp.request_providers import ProvidersFor
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, check_mode
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.tool_names import is_tool_name
+from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import check_callable, check_choice, check_count
 
 ResultFormat = Literal["json", "markdown", "mcp"]
@@ -18,6 +22,29 @@ ResultFormat = Literal["json", "markdown", "mcp"]
 
 MAX_LIMIT = 100
 """The most results of one answer."""
+
+
+class ToolServerOptions(TypedDict, total=False):
+    """What a `Gateway` passes on to its `ToolServer`, which says what each option means."""
+
+    mode_for: ModeFor | None
+    search_tool_name: str
+    call_tool_name: str
+    top_k: int
+    result_format: ResultFormat
+    search_when_empty: bool
+    always_visible: str | Iterable[str]
+    filter_timeout_seconds: float | None
+    mask_error_details: bool
+    transforms: Iterable[Transform]
+    middleware: Iterable[Middleware]
+    providers_for: ProvidersFor | None
+    keep_sessions: bool
+    session_ttl_seconds: float
+    max_sessions: int
+    session_secret: str | bytes | None
+    instructions: str | None
+    clock: Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Unpack
 
 from pydantic import TypeAdapter
 from starlette.applications import Starlette
@@ -27,7 +28,7 @@ from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import LOOPBACK
 from tool_search_processor.server.metrics import CONTENT_TYPE, ServerMetrics
-from tool_search_processor.server.protection import Protection
+from tool_search_processor.server.protection import Limits, Protection
 from tool_search_processor.server.rest.document import openapi_document
 from tool_search_processor.server.rest.inspection import Inspector, InspectRequest
 from tool_search_processor.server.rest.letta import (
@@ -65,7 +66,7 @@ def create_app(
     filter: Filter | None = None,  # noqa: A002 - the option's public name
     filter_timeout_seconds: float | None = None,
     tool_fields: Iterable[str] = (),
-    **limits: Any,
+    **limits: Unpack[Limits],
 ) -> Starlette:
     """Return an ASGI application that searches a catalog, as Letta's client asks for it.
 
@@ -100,15 +101,12 @@ def create_app(
         ConfigurationError: When an option can't work.
         ImportError: When the strategy needs an extra that is not installed.
     """
-    require_filter(filter, timeout_seconds=filter_timeout_seconds)
+    options = RestOptions(
+        filter=filter, filter_timeout_seconds=filter_timeout_seconds, tool_fields=checked_fields(tool_fields)
+    )
     given = tools_or_catalog if isinstance(tools_or_catalog, Catalog) else None
     catalog = Catalog(tools_or_catalog, search=search) if given is None else given
-    endpoints = RestEndpoints(
-        ModeSearch(catalog, search),
-        filter=filter,
-        filter_timeout_seconds=filter_timeout_seconds,
-        tool_fields=tool_fields,
-    )
+    endpoints = RestEndpoints(ModeSearch(catalog, search), options)
     access = Access(token)
 
     @asynccontextmanager
@@ -120,8 +118,8 @@ def create_app(
             if given is None:
                 await catalog.aclose()
 
-    hosts = LOOPBACK if access.is_open else None
-    limits = {"allowed_hosts": hosts, "max_body_bytes": MAX_BODY_BYTES, **limits}
+    limits.setdefault("allowed_hosts", LOOPBACK if access.is_open else None)
+    limits.setdefault("max_body_bytes", MAX_BODY_BYTES)
     app = Starlette(
         routes=endpoints.routes(access),
         middleware=[Middleware(Protection, **limits)],
@@ -133,27 +131,32 @@ def create_app(
     return app
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestOptions:
+    """How the endpoints answer; see `create_app` for each option's meaning."""
+
+    filter: Filter | None
+    filter_timeout_seconds: float | None
+    tool_fields: frozenset[str]
+
+    def __post_init__(self) -> None:
+        """Refuse a filter that can't work.
+
+        Raises:
+            ConfigurationError: Says what was found and what to do.
+        """
+        require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
+
+
 class RestEndpoints:
     """Answers requests over one catalog, under one filter."""
 
     def __init__(
-        self,
-        search: ModeSearch,
-        *,
-        filter: Filter | None,  # noqa: A002 - as `create_app` has it
-        filter_timeout_seconds: float | None = None,
-        metrics: ServerMetrics | None = None,
-        tool_fields: Iterable[str] = (),
+        self, search: ModeSearch, options: RestOptions, *, metrics: ServerMetrics | None = None
     ) -> None:
-        """Take what searches, who may find what, and where it is counted, if not by itself.
-
-        Raises:
-            ConfigurationError: When `tool_fields` names a field that there isn't; see `create_app`.
-        """
+        """Take what searches, who may find what, and where to count; None counts apart from anything else."""
         self.search = search
-        self._filter = filter
-        self._filter_timeout_seconds = filter_timeout_seconds
-        self._fields = checked_fields(tool_fields)
+        self._options = options
         self._inspector = Inspector(search)
         self._document = openapi_document()
         self._metrics = metrics or ServerMetrics()
@@ -205,7 +208,10 @@ class RestEndpoints:
             return problem(
                 503, "the tools are being embedded: try again", headers={"Retry-After": _RETRY_SECONDS}
             )
-        results = [search_result(one, embeds=self.search.has_vectors, fields=self._fields) for one in found]
+        results = [
+            search_result(one, embeds=self.search.has_vectors, fields=self._options.tool_fields)
+            for one in found
+        ]
         return _json(_RESULTS, results)
 
     async def _measured(
@@ -231,14 +237,14 @@ class RestEndpoints:
         view, admission = await self._seen(request, caller)
         with admission:
             page = await list_page(view, asked, admission=admission)
-        return _json(_TOOLS, [tool_out(tool, fields=self._fields) for tool in page])
+        return _json(_TOOLS, [tool_out(tool, fields=self._options.tool_fields) for tool in page])
 
     async def get_tool(self, request: Request, caller: Caller) -> Response:
         """Show one tool."""
         view, admission = await self._seen(request, caller)
         with admission:
             tool = await find_by_id(view, request.path_params["tool_id"], admission=admission)
-        return _json(_TOOL, tool_out(tool, fields=self._fields))
+        return _json(_TOOL, tool_out(tool, fields=self._options.tool_fields))
 
     async def get_page(self, _: Request, __: Caller) -> Response:
         """Show the page for people."""
@@ -271,7 +277,9 @@ class RestEndpoints:
 
     async def _seen(self, request: Request, caller: Caller) -> tuple[CatalogView, Admission]:
         context = context_of(request, caller)
-        admission = Admission(self._filter, context=context, timeout_seconds=self._filter_timeout_seconds)
+        admission = Admission(
+            self._options.filter, context=context, timeout_seconds=self._options.filter_timeout_seconds
+        )
         return await self.search.catalog.view(context), admission
 
 
