@@ -10,6 +10,7 @@ from tool_search_processor.catalog.backoff import Limits
 from tool_search_processor.catalog.provider_cache import Source
 from tool_search_processor.errors import ConfigurationError, ProviderError
 from tool_search_processor.providers import CallableProvider, TransformedProvider
+from tool_search_processor.providers.provider import adapt
 from tool_search_processor.tools import Tool
 
 
@@ -59,7 +60,7 @@ async def test_a_plain_list_tools_needs_no_async():
 
 async def test_a_list_with_a_version_is_kept_for_all_requests():
     provider = Flaky(Tool("a"))
-    source = Source(provider, kind=Tool)
+    source = Source(adapt(provider), kind=Tool)
     assert not source.is_current()
     assert not source.is_shared
     assert names(await source.read({})) == ["a"]
@@ -80,7 +81,7 @@ async def test_a_list_without_a_version_is_kept_for_nobody():
 
 async def test_a_provider_may_lose_its_version_and_get_it_back():
     provider = Flaky(Tool("a"))
-    source = Source(provider, kind=Tool)
+    source = Source(adapt(provider), kind=Tool)
     for mark, shared in (("v1", True), (None, False), ("v2", True)):
         provider.mark = mark
         await source.read({})
@@ -92,7 +93,7 @@ async def test_what_a_provider_says_of_itself_is_told_without_a_traceback(level,
     provider = Flaky(Tool("a"))
     provider.error = ProviderError("the server 'x' could not be started")
     with caplog.at_level(level, logger="tool_search_processor"):
-        await Source(provider, kind=Tool).read({})
+        await Source(adapt(provider), kind=Tool).read({})
     assert "failed to list its tools: ProviderError: the server 'x' could not be started" in caplog.text
     assert ("Traceback" in caplog.text) is traced
 
@@ -101,7 +102,7 @@ async def test_what_a_provider_says_of_itself_is_told_without_a_traceback(level,
 async def test_a_list_of_something_else_is_reported_and_raised_where_asked(given, caplog):
     provider = Flaky()
     provider.tools = given
-    source = Source(provider, kind=Tool)
+    source = Source(adapt(provider), kind=Tool)
     assert await source.read({}) == ()
     assert "the provider 'flaky' must list Tools, found" in source.status().error
     with pytest.raises(ConfigurationError, match="return a list of Tool objects"):
@@ -123,7 +124,7 @@ async def test_warming_up_counts_against_no_limit_and_happens_once(fails):
 
     provider = Slow(Tool("a"))
     transformed = TransformedProvider(provider, ())
-    source = Source(transformed, kind=Tool, limits=Limits(timeout_seconds=0.02))
+    source = Source(adapt(transformed), kind=Tool, limits=Limits(timeout_seconds=0.02))
     assert [tool.name for tool in await source.read({})] == ["a"]
     source.expire()
     await source.read({})
@@ -131,7 +132,7 @@ async def test_warming_up_counts_against_no_limit_and_happens_once(fails):
 
 
 async def test_status_before_and_after_reading():
-    source = Source(Flaky(Tool("a"), Tool("b")), kind=Tool)
+    source = Source(adapt(Flaky(Tool("a"), Tool("b"))), kind=Tool)
     before = source.status()
     assert (before.name, before.up, before.tools, before.last_read) == ("flaky", None, 0, None)
     assert before.state == "not asked yet"
@@ -144,7 +145,7 @@ async def test_status_before_and_after_reading():
 @pytest.mark.parametrize("strict", [False, True])
 async def test_a_failing_provider_is_served_from_its_last_good_list(strict, caplog):
     provider = Flaky(Tool("a"))
-    source = Source(provider, kind=Tool)
+    source = Source(adapt(provider), kind=Tool)
     await source.read({})
     read_at = source.status().last_read
     provider.error, provider.mark = ConnectionError("gone"), "v2"
@@ -164,7 +165,7 @@ async def test_a_failing_provider_is_served_from_its_last_good_list(strict, capl
 
 async def test_another_failure_is_another_warning(caplog):
     provider = Flaky()
-    source = Source(provider, kind=Tool)
+    source = Source(adapt(provider), kind=Tool)
     for error in (OSError("one"), OSError("one"), OSError("two"), None, OSError("two")):
         provider.error = error
         await source.read({})
@@ -173,7 +174,7 @@ async def test_another_failure_is_another_warning(caplog):
 
 async def test_a_request_of_a_failing_provider_gets_nothing(caplog):
     provider = Flaky(Tool("a"), version=None)
-    source = Source(provider, kind=Tool)
+    source = Source(adapt(provider), kind=Tool)
     await source.read({})
     provider.error = ConnectionError("gone")
     assert await source.read({}) == ()
@@ -182,7 +183,7 @@ async def test_a_request_of_a_failing_provider_gets_nothing(caplog):
 
 async def test_a_version_that_fails_is_a_failing_provider(caplog):
     provider = Flaky(Tool("a"))
-    source = Source(provider, kind=Tool)
+    source = Source(adapt(provider), kind=Tool)
     await source.read({})
     provider.version_error = ConnectionError("gone")
     assert source.version() is None
@@ -195,7 +196,7 @@ async def test_a_version_that_fails_is_a_failing_provider(caplog):
 
 async def test_what_expired_is_served_until_it_was_read_again(caplog):
     provider = Flaky(Tool("a"))
-    source = Source(provider, kind=Tool)
+    source = Source(adapt(provider), kind=Tool)
     await source.read({})
     source.expire()
     assert not source.is_current()
@@ -242,7 +243,7 @@ async def test_cancelling_a_request_is_no_failure_of_the_provider():
             under_way.set()
             await asyncio.Event().wait()
 
-    source = Source(Slow(), kind=Tool)
+    source = Source(adapt(Slow()), kind=Tool)
     task = asyncio.create_task(source.read({}))
     await under_way.wait()
     task.cancel()
@@ -262,7 +263,7 @@ async def test_a_late_reading_never_passes_for_a_newer_one():
         return tools
 
     provider.list_tools = slow
-    source = Source(provider, kind=Tool)
+    source = Source(adapt(provider), kind=Tool)
     early = asyncio.create_task(source.read({}, strict=True))
     await asyncio.sleep(0)
     await asyncio.sleep(0)

@@ -39,7 +39,7 @@ async def test_neighbouring_tools_and_functions_are_one_provider():
     between = Lister(Tool("x"))
     providers = as_providers([Tool("b"), a_function, between, Tool("a")])
     assert await listed(providers) == [["b", "a_function"], ["x"], ["a"]]
-    assert providers[1] is between
+    assert providers[1].provider is between
 
 
 async def test_a_mapping_names_its_functions_and_no_tool():

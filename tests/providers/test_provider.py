@@ -4,8 +4,10 @@ import logging
 
 import pytest
 
+from tool_search_processor import Catalog
+from tool_search_processor.components import Prompt
 from tool_search_processor.providers import Provider, StaticProvider, ToolProvider, TransformedProvider
-from tool_search_processor.providers.provider import close_provider, provider_name, provider_version
+from tool_search_processor.providers.provider import adapt
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms import Namespace, Transform
 
@@ -54,15 +56,15 @@ async def names(provider, context=None):
 
 def test_the_optional_parts_may_be_missing():
     assert isinstance(Bare(), ToolProvider)
-    assert provider_name(Bare()) == "Bare"
-    assert provider_version(Bare()) is None
-    assert (provider_name(Full()), provider_version(Full())) == ("full", "v1")
+    assert adapt(Bare()).label == "Bare"
+    assert adapt(Bare()).version() is None
+    assert (adapt(Full()).label, adapt(Full()).version()) == ("full", "v1")
 
 
 async def test_closing_what_can_be_closed():
-    await close_provider(Bare())
+    await adapt(Bare()).aclose()
     full = Full()
-    await close_provider(full)
+    await adapt(full).aclose()
     assert full.closed == 1
 
 
@@ -115,3 +117,46 @@ async def test_a_get_tool_that_disagrees_takes_the_tool_away(caplog):
 def test_what_is_no_transform_is_refused(transforms):
     with pytest.raises(ValueError, match="Transform"):
         StaticProvider().with_transforms(*transforms)
+
+
+class Plain:
+    """A foreign provider all of whose methods are plain functions."""
+
+    version = "no method"
+
+    def list_tools(self, context):
+        return [Tool("a")]
+
+    def list_prompts(self, context):
+        return [Prompt(name="greet")]
+
+    def failure(self):
+        return "half of it is down"
+
+    def aclose(self):
+        self.closed = True
+
+
+async def test_a_foreign_provider_is_adapted_once_and_lists_whatever_it_has():
+    plain = Plain()
+    provider = adapt(plain)
+    assert adapt(provider) is provider
+    assert (provider.label, provider.version(), provider.failure()) == ("Plain", None, "half of it is down")
+    assert await names(provider) == ["a"]
+    assert [prompt.name for prompt in await provider.list_prompts({})] == ["greet"]
+    assert list(await provider.list_resources({})) == []
+    assert not await provider.hides_resource("file:///a", {})
+    await provider.aclose()
+    assert plain.closed
+
+
+@pytest.mark.parametrize(
+    "provider", [Plain(), Own(), StaticProvider([Tool("a")])], ids=lambda p: type(p).__name__
+)
+async def test_every_provider_has_the_optional_methods_in_a_catalog(provider):
+    catalog = Catalog([provider])
+    assert await names(catalog) == ["a"]
+    assert list(await catalog.list_resources()) == []
+    assert await catalog.get_unlisted_resource("file:///a") is None
+    assert catalog.status().refused == ()
+    await catalog.aclose()

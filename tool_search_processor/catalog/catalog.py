@@ -23,8 +23,8 @@ from tool_search_processor.catalog.status import CatalogStatus
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.concurrency.shared_task import run_without_waiting
 from tool_search_processor.providers.given import ToolSource, as_providers
-from tool_search_processor.providers.provider import Context, Provider, close_provider
-from tool_search_processor.providers.refusals import RefusedTool, tools_refused_by
+from tool_search_processor.providers.provider import Context, Provider, tools_refused_by
+from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
@@ -355,7 +355,7 @@ class Catalog(Provider):
         self._components.stop()
         for source in self._sources:
             source.stop()
-        closing = [close_provider(source.provider) for source in self._sources]
+        closing = [source.provider.aclose() for source in self._sources]
         results = await asyncio.gather(*closing, return_exceptions=True)
         failures = [result for result in results if isinstance(result, Exception)]
         if failures:

@@ -16,11 +16,10 @@ from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.components.spellings import spellings_of
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
 from tool_search_processor.concurrency.once import Once
+from tool_search_processor.providers.protocol import any_hides_resource, hides_resource_of
 from tool_search_processor.providers.provider import (
     Context,
-    ToolProvider,
-    any_hides_resource,
-    hides_resource_of,
+    Provider,
     unlisted_resource_of,
 )
 from tool_search_processor.transforms.rows import (
@@ -31,7 +30,7 @@ from tool_search_processor.transforms.rows import (
     overrides_get,
     transform_stages,
 )
-from tool_search_processor.transforms.transform import ComponentT, Transform, component_key, kind_of
+from tool_search_processor.transforms.transform import KINDS, ComponentT, Transform, component_key, kind_of
 
 logger = logging.getLogger(__name__)
 
@@ -89,10 +88,11 @@ class Gathering(Generic[ComponentT]):
         """Return the components of a request as the providers list them."""
         return (await self._stages(context))[0].values()
 
-    def error_of(self, provider: ToolProvider) -> str | None:
+    def error_of(self, provider: Provider) -> str | None:
         """Return why a provider's last listing failed; None where it did not."""
         errors = (source.status().error for source in self.sources if source.provider is provider)
-        return next((f"list_{self._kind}s: {error}" for error in errors if error is not None), None)
+        method = KINDS[self._kind].list_name
+        return next((f"{method}: {error}" for error in errors if error is not None), None)
 
     def stop(self) -> None:
         """End the readings that are under way."""
@@ -144,7 +144,7 @@ class Components:
         owner: str,
     ) -> None:
         """Take the sources of each kind; see `Gathering`."""
-        self.name = owner
+        self.label = owner
         self._transforms = tuple(transform.for_part() for transform in transforms)
         self.resources = Gathering(Resource, resources, transforms=transforms, owner=owner)
         self.templates = Gathering(ResourceTemplate, templates, transforms=transforms, owner=owner)
@@ -153,7 +153,7 @@ class Components:
     @classmethod
     def of(
         cls,
-        providers: Sequence[ToolProvider],
+        providers: Sequence[Provider],
         *,
         limits: Limits,
         transforms: Sequence[Transform] = (),
@@ -222,7 +222,7 @@ class Components:
         listed = partial(self.resources.untransformed, context)
         return await hides_resource(self._transforms, uri, listed=listed, is_hidden=is_hidden)
 
-    def judged(self, status: ProviderStatus, provider: ToolProvider) -> ProviderStatus:
+    def judged(self, status: ProviderStatus, provider: Provider) -> ProviderStatus:
         """Return a provider's status, down as well where listing anything beside tools failed last."""
         gatherings = (self.resources, self.templates, self.prompts)
         errors = (gathering.error_of(provider) for gathering in gatherings)
@@ -237,7 +237,6 @@ class Components:
 
 
 def _sources(
-    providers: Sequence[ToolProvider], kind: type[ComponentT], limits: Limits
+    providers: Sequence[Provider], kind: type[ComponentT], limits: Limits
 ) -> list[Source[ComponentT]]:
-    method = f"list_{kind_of(kind)}s"
-    return [Source(p, kind=kind, limits=limits) for p in providers if callable(getattr(p, method, None))]
+    return [Source(provider, kind=kind, limits=limits) for provider in providers]

@@ -21,13 +21,8 @@ from tool_search_processor.errors import ConfigurationError, ProviderError, Tool
 from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.providers.provider import (
     Context,
-    ToolProvider,
-    check_provider,
+    Provider,
     components_of,
-    provider_failure,
-    provider_name,
-    provider_version,
-    warm_up_provider,
 )
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import foreign_line
@@ -54,7 +49,7 @@ class Source(Generic[ComponentT]):
 
     def __init__(
         self,
-        provider: ToolProvider,
+        provider: Provider,
         *,
         kind: type[ComponentT],
         limits: Limits | None = None,
@@ -70,15 +65,15 @@ class Source(Generic[ComponentT]):
         """
         self.provider = provider
         self.kind: type[ComponentT] = kind
-        self.name = provider_name(provider)
+        self.name = provider.label
         self._origin = Origin(self.name if label is None else label)
-        self.static = bool(getattr(provider, "static", False))
-        self.foreign = bool(getattr(provider, "foreign", False))
-        self.grows = bool(getattr(provider, "grows", False))
+        self.static = provider.static
+        self.foreign = provider.foreign
+        self.grows = provider.grows
         self._make = FunctionTools()
         self._limits = limits or Limits()
         self._clock = self._limits.clock
-        self._is_catalog = bool(getattr(provider, "limits_itself", False))
+        self._is_catalog = provider.limits_itself
         self._bounded = self.static or self._is_catalog
         self._timeout = None if self._bounded else self._limits.timeout_seconds
         self._last: _Reading[ComponentT] = _Reading()
@@ -214,7 +209,7 @@ class Source(Generic[ComponentT]):
     async def _warm_up(self) -> None:
         """Let the provider import what it needs, say: that is no time in which it doesn't answer."""
         try:
-            await warm_up_provider(self.provider)
+            await self.provider.warm_up()
         except BaseException as exc:  # foreign code; where it matters, the list fails as well and is reported
             if is_no_failure(exc):
                 raise
@@ -257,7 +252,7 @@ class Source(Generic[ComponentT]):
 
     async def _ask(self, context: Context, *, strict: bool) -> tuple[ComponentT, ...]:
         if strict and self.kind is Tool:
-            await check_provider(self.provider, context)
+            await self.provider.check_tools(context)
         listed = await components_of(self.provider, context, kind=kind_of(self.kind), make=self._make)
         return _checked(listed, self.kind, self.name)
 
@@ -282,11 +277,11 @@ class Source(Generic[ComponentT]):
     def _version(self) -> Hashable | None:
         if self._bounded and self.kind is not Tool:
             return None  # a catalog's mark tells of its tools alone, and it keeps its lists itself
-        return provider_version(self.provider)
+        return self.provider.version()
 
     def _failure(self) -> str | None:
         try:
-            failure = provider_failure(self.provider)
+            failure = self.provider.failure()
         except Exception as exc:  # noqa: BLE001 - foreign code
             failure = f"{type(exc).__name__}: {_text(exc)}"
         return None if failure is None else foreign_line(str(failure), limit=_LONGEST_ERROR)
@@ -318,7 +313,7 @@ class Source(Generic[ComponentT]):
         self._error = error
 
 
-def labels_of(providers: Sequence[ToolProvider]) -> list[str]:
+def labels_of(providers: Sequence[Provider]) -> list[str]:
     """Return what tells a catalog's providers apart: their names, the second `static` as `static#2`.
 
     What only stands for tools that were given directly has the label of those.
@@ -326,10 +321,10 @@ def labels_of(providers: Sequence[ToolProvider]) -> list[str]:
     counts: Counter[str] = Counter()
     labels = []
     for provider in providers:
-        if getattr(provider, "direct", False) is True:
+        if provider.direct:
             labels.append(GIVEN_DIRECTLY)
             continue
-        name = provider_name(provider)
+        name = provider.label
         counts[name] += 1
         labels.append(name if counts[name] == 1 else f"{name}#{counts[name]}")
     return labels

@@ -73,7 +73,6 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
         ConfigurationError: Without anything to serve, or for something that can't be used.
         ImportError: When an extra is not installed.
     """
-    from tool_search_processor.providers.provider import provider_failure
     from tool_search_processor.server.gateway import Gateway
     from tool_search_processor.server.upstreams import check_distinct, read_upstreams
 
@@ -85,7 +84,7 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
     check_distinct(upstreams)
     if not upstreams:
         raise ConfigurationError("there is nothing to serve: give --config FILE or --openapi FILE")
-    failures = [provider_failure(upstream) for upstream in upstreams]
+    failures = [upstream.failure() for upstream in upstreams]
     if all(failures):
         raise ConfigurationError(f"there is nothing to serve: {'; '.join(map(str, failures))}")
     return Gateway(

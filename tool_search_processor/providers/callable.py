@@ -11,8 +11,8 @@ from typing import Any
 
 from tool_search_processor.concurrency.foreign_calls import takes_one
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
-from tool_search_processor.providers.functions import FunctionTools
-from tool_search_processor.providers.provider import Context, Provider, to_tools
+from tool_search_processor.providers.functions import FunctionTools, to_tools
+from tool_search_processor.providers.provider import Context, Provider
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.execution import ToolContext
 from tool_search_processor.tools.hints import Hints

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard
 
 from cachetools import LRUCache
 
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.tools import Tool
+
+MakeTool = Callable[..., Tool]
+"""Makes the tool of an item: `to_tool`, or something that remembers what it made."""
 
 _MAX_KEPT = 500
 
@@ -120,3 +123,57 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
 def _with_alias(tool: Tool, alias: str) -> Tool:
     aliases = dict.fromkeys((*tool.aliases, alias))
     return tool.replace(metadata={**tool.metadata, "aliases": tuple(aliases)})
+
+
+def to_tools(source: object, *, origin: str, make: MakeTool = to_tool) -> tuple[Tool, ...]:
+    """Return the tools in what a user passed as such.
+
+    Args:
+        source: A mapping of names to tools or functions, or an iterable of tools and functions. A key names
+            a function; a tool keeps its own name, and its key is an alias.
+        origin: What errors call the source.
+        make: Makes the tool of one of them.
+
+    Raises:
+        ConfigurationError: When something in it is neither a tool nor a function.
+    """
+    if isinstance(source, Mapping):
+        make_room(make, len(source))
+        return _keyed(source, origin=origin, make=make)
+    if not isinstance(source, Iterable) or isinstance(source, str | bytes):
+        raise ConfigurationError(f"{origin}: expected tools, found {source!r:.80}: pass a list of them")
+    items = tuple(source)
+    make_room(make, len(items))
+    return tuple(make(item, origin=origin) for item in items)
+
+
+def _keyed(source: Mapping[Any, Any], *, origin: str, make: MakeTool) -> tuple[Tool, ...]:
+    """Return the tools of a mapping; one that stands under several keys is one tool."""
+    made: dict[object, Tool] = {}
+    for key, item in source.items():
+        place = ("tool", id(item)) if isinstance(item, Tool) else key
+        made[place] = make(made.get(place, item), name=str(key), origin=origin)
+    return tuple(made.values())
+
+
+def make_room(make: MakeTool, count: int) -> None:
+    """Have what remembers the tools it made remember this many at once."""
+    if isinstance(make, FunctionTools):
+        make.make_room(count)
+
+
+def refuse_duplicates(tools: Iterable[Tool], *, origin: str) -> None:
+    """Raise when two tools have one name and come from one original.
+
+    Raises:
+        DuplicateToolError: Naming both places.
+    """
+    listed = tuple(tools)
+    if len({tool.name for tool in listed}) == len(listed):
+        return
+    seen: dict[tuple[str, str], int] = {}
+    for place, tool in enumerate(listed):
+        key = (tool.name, tool.original_name)
+        if key in seen:
+            raise DuplicateToolError(tool.name, (f"{origin}[{seen[key]}]", f"{origin}[{place}]"))
+        seen[key] = place

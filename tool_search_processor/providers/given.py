@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.callable import CallableProvider, ToolsFunction
 from tool_search_processor.providers.functions import refuse_awaitable, refuse_class
-from tool_search_processor.providers.provider import ToolProvider
+from tool_search_processor.providers.protocol import ToolProvider
+from tool_search_processor.providers.provider import Provider, adapt
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.tools import Tool
 
@@ -19,7 +20,7 @@ Items are `object`, since a type checker takes a list of tools, functions and pr
 """
 
 
-def as_providers(source: object) -> list[ToolProvider]:
+def as_providers(source: object) -> list[Provider]:
     """Return the providers in what a user passed as the tools of a catalog.
 
     Args:
@@ -32,7 +33,7 @@ def as_providers(source: object) -> list[ToolProvider]:
     if isinstance(source, Mapping):
         return [_given(source)]
     if is_provider(source):
-        return [source]  # type: ignore[list-item]  # is_provider has looked
+        return [adapt(source)]
     refuse_class(source, origin="tools")
     refuse_awaitable(source, origin="tools")
     if callable(source) and not isinstance(source, Tool):
@@ -44,8 +45,8 @@ def as_providers(source: object) -> list[ToolProvider]:
     return _group(list(source))
 
 
-def is_provider(value: object) -> bool:
-    """Tell whether a value can list tools."""
+def is_provider(value: object) -> TypeGuard[ToolProvider]:
+    """Return True if a value can list tools."""
     return not isinstance(value, type | Tool) and callable(getattr(value, "list_tools", None))
 
 
@@ -55,9 +56,9 @@ def _given(tools: Iterable[object] | Mapping[str, object]) -> StaticProvider:
     return provider
 
 
-def _group(items: list[object]) -> list[ToolProvider]:
+def _group(items: list[object]) -> list[Provider]:
     """Gather neighbouring tools and functions into one provider each."""
-    providers: list[ToolProvider] = []
+    providers: list[Provider] = []
     loose: list[object] = []
 
     def flush() -> None:
@@ -68,7 +69,7 @@ def _group(items: list[object]) -> list[ToolProvider]:
     for item in items:
         if is_provider(item):
             flush()
-            providers.append(item)  # type: ignore[arg-type]  # is_provider has looked
+            providers.append(adapt(item))
         else:
             loose.append(item)
     flush()

@@ -1,4 +1,4 @@
-"""What every source of tools shares."""
+"""What every provider has, also one of the user's own, and the transforms around it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import inspect
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, TypeVar
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
-from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.providers.changes import HeldTool
-from tool_search_processor.providers.functions import FunctionTools, is_function, to_tool
-from tool_search_processor.providers.refusals import RefusedTool, tools_refused_by
+from tool_search_processor.providers.functions import FunctionTools, MakeTool, is_function, make_room, to_tool
+from tool_search_processor.providers.protocol import ToolProvider, hides_resource_of
+from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.rows import (
     check_transforms,
@@ -29,49 +29,11 @@ from tool_search_processor.transforms.transform import Kind, Transform, as_trans
 logger = logging.getLogger(__name__)
 
 Context = Mapping[str, Any]
-MakeTool = Callable[..., Tool]
-"""Makes the tool of an item: `to_tool`, or something that remembers what it made."""
-
-
-@runtime_checkable
-class ToolProvider(Protocol):
-    """A source of tools.
-
-    ```python
-    class Plugins:
-        def list_tools(self, context: Mapping[str, Any]) -> list[Tool]:
-            return [tool(create_issue)]
-
-    search = ToolSearchProcessor([Plugins()])
-    ```
-
-    In a list of tools and providers, `list_tools` may be a plain `def` where it has nothing to wait for, and
-    what it lists may be plain functions. A provider may also have:
-
-    - `name: str`: what status reports and errors call it.
-    - `version() -> Hashable | None`: a cheap change mark. It promises that the lists depend on nothing
-      but this mark — not on the request — so each is read once a mark and shared by all requests.
-      Without it, or while it is None, a list is read for each request.
-    - `failure() -> str | None`: what is wrong with it now, for a catalog's status, though its list may hold.
-    - `refused_tools() -> Sequence[RefusedTool]`: what it left out of the list it gave last, each with the
-      reason, for `status().refused`.
-    - `foreign: bool`: somebody else defines its tools, so a catalog watches them for changes.
-    - `list_resources(context)`, `list_resource_templates(context)`, `list_prompts(context)`: what a
-      gateway passes on beside the tools.
-    - `async get_unlisted_resource(uri, context)`: a resource that it can read but doesn't list, as a link in
-      an answer may lead to one; None for a URI that is none of its own, and for what it lists.
-    - `async warm_up()`: does what takes long once a process, such as an import, before the first list is
-      asked for; it counts against no time limit.
-    - `async aclose()`: lets go of connections.
-    """
-
-    async def list_tools(self, context: Context) -> Sequence[Tool]:
-        """Return the tools for a request, in a stable order."""
-        ...
+_T = TypeVar("_T")
 
 
 class Provider(ABC):
-    """Base of the shipped providers: a name, and transforms around the list.
+    """Base of all providers: `list_tools` is needed, everything else has a default.
 
     ```python
     class Plugins(Provider):
@@ -85,27 +47,165 @@ class Provider(ABC):
     """
 
     name: str = "provider"
+    """What status reports and errors call it."""
     static: bool = False
     """Whether the list can be read without waiting, so that mistakes show at construction."""
+    direct: bool = False
+    """Whether it only stands for tools that were given to a catalog directly."""
+    grows: bool = False
+    """Whether tools may still be added before the first request."""
     limits_itself: bool = False
     """Whether listing always ends in time by itself, as a catalog's does; then no other limit is set."""
     foreign: bool = False
     """Whether somebody else defines the tools, so that a catalog watches them for changes."""
 
+    @property
+    def label(self) -> str:
+        """The name, or the name of the class where the name is empty."""
+        return str(self.name or type(self).__name__)
+
     @abstractmethod
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return the tools for a request, in a stable order."""
 
-    def version(self) -> Hashable | None:
-        """Return a mark that changes whenever the list does; None where only listing can tell."""
+    async def list_with_held(self, context: Context) -> Sequence[Tool]:
+        """Return the tools together with those that are held back (`HeldTool`)."""
+        listed: Sequence[Tool] = await _value_of(self.list_tools(context))
+        return listed
+
+    async def list_resources(self, context: Context) -> Sequence[Resource]:
+        """Return the resources that a gateway serves next to the tools."""
+        return ()
+
+    async def list_resource_templates(self, context: Context) -> Sequence[ResourceTemplate]:
+        """Return the resource templates that a gateway serves next to the tools."""
+        return ()
+
+    async def list_prompts(self, context: Context) -> Sequence[Prompt]:
+        """Return the prompts that a gateway serves next to the tools."""
+        return ()
+
+    async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
+        """Return a resource that can be read but isn't listed, such as the target of a link, or None."""
         return None
 
+    async def hides_resource(self, uri: str, context: Context) -> bool:
+        """Return True if the resource at this URI is hidden, so no template may make it either."""
+        return False
+
+    def version(self) -> Hashable | None:
+        """Return a cheap mark that changes whenever a list does, or None.
+
+        A mark promises that the lists depend on nothing else, the request included: they are read once for
+        each mark and shared by all requests. With None, every request reads them.
+        """
+        return None
+
+    def failure(self) -> str | None:
+        """Return what is wrong right now, for a catalog's status, even if the list still holds."""
+        return None
+
+    def refused_tools(self) -> Sequence[RefusedTool]:
+        """Return the tools that were left out of the last list, each with the reason."""
+        return ()
+
+    async def check_tools(self, context: Context) -> None:  # noqa: B027 - most have nothing to check
+        """Raise if the current list shows a mistake of the program.
+
+        Raises:
+            ConfigurationError: A transform can't do its work, or names clash in a nested catalog.
+        """
+
+    async def warm_up(self) -> None:  # noqa: B027 - most have nothing to do
+        """Do what takes long once per process, such as an import. No time limit applies."""
+
     async def aclose(self) -> None:  # noqa: B027 - most have nothing to close
-        """Let go of connections; the base has none."""
+        """Close connections."""
 
     def with_transforms(self, *transforms: Transform) -> TransformedProvider:
         """Return this provider as seen through transforms, the first one innermost."""
         return TransformedProvider(self, transforms)
+
+
+class ForeignProvider(Provider):
+    """An object of the user's that lists tools, with the defaults of `Provider` for what it lacks."""
+
+    def __init__(self, provider: ToolProvider) -> None:
+        """Wrap an object with a `list_tools`, which may be a plain function; so may its other methods."""
+        self.provider = provider
+        self.name = str(getattr(provider, "name", None) or type(provider).__name__)
+        self.static = bool(getattr(provider, "static", False))
+        self.grows = bool(getattr(provider, "grows", False))
+        self.limits_itself = bool(getattr(provider, "limits_itself", False))
+        self.foreign = bool(getattr(provider, "foreign", False))
+
+    async def list_tools(self, context: Context) -> Sequence[Tool]:
+        """Return what the object lists."""
+        listed: Sequence[Tool] = await _value_of(self.provider.list_tools(context))
+        return listed
+
+    async def list_with_held(self, context: Context) -> Sequence[Tool]:
+        """Return what the object lists, with what it holds back."""
+        method = getattr(self.provider, "list_with_held", None) or self.provider.list_tools
+        listed: Sequence[Tool] = await _value_of(method(context))
+        return listed
+
+    async def list_resources(self, context: Context) -> Sequence[Resource]:
+        """Return the object's resources."""
+        return await self._ask("list_resources", context, default=())
+
+    async def list_resource_templates(self, context: Context) -> Sequence[ResourceTemplate]:
+        """Return the object's resource templates."""
+        return await self._ask("list_resource_templates", context, default=())
+
+    async def list_prompts(self, context: Context) -> Sequence[Prompt]:
+        """Return the object's prompts."""
+        return await self._ask("list_prompts", context, default=())
+
+    async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
+        """Return a resource that the object can read but doesn't list, or None."""
+        return await self._ask("get_unlisted_resource", uri, context, default=None)
+
+    async def hides_resource(self, uri: str, context: Context) -> bool:
+        """Return True if the object hides the resource at this URI."""
+        return await self._ask("hides_resource", uri, context, default=False)
+
+    def version(self) -> Hashable | None:
+        """Return the object's change mark."""
+        return self._call("version", default=None)
+
+    def failure(self) -> str | None:
+        """Return what the object says is wrong with it."""
+        return self._call("failure", default=None)
+
+    def refused_tools(self) -> Sequence[RefusedTool]:
+        """Return the tools that the object left out of its last list."""
+        return self._call("refused_tools", default=())
+
+    async def check_tools(self, context: Context) -> None:
+        """Have the object check its list."""
+        await self._ask("check_tools", context, default=None)
+
+    async def warm_up(self) -> None:
+        """Warm the object up."""
+        await self._ask("warm_up", default=None)
+
+    async def aclose(self) -> None:
+        """Close the object."""
+        await self._ask("aclose", default=None)
+
+    def _call(self, method: str, *arguments: object, default: _T) -> _T:
+        hook = getattr(self.provider, method, None)
+        return hook(*arguments) if callable(hook) else default
+
+    async def _ask(self, method: str, *arguments: object, default: _T) -> _T:
+        answer: _T = await _value_of(self._call(method, *arguments, default=default))
+        return answer
+
+
+def adapt(provider: ToolProvider) -> Provider:
+    """Return a provider as one that has every method of `Provider`."""
+    return provider if isinstance(provider, Provider) else ForeignProvider(provider)
 
 
 class TransformedProvider(Provider):
@@ -124,16 +224,16 @@ class TransformedProvider(Provider):
             provider: The source.
             transforms: What its list goes through; the first one is innermost.
         """
-        self.provider = provider
+        self.provider = adapt(provider)
         self.transforms = as_transforms(transforms)
         self._make = FunctionTools()
-        self.name = provider_name(provider)
-        self.static = bool(getattr(provider, "static", False))
-        self.limits_itself = bool(getattr(provider, "limits_itself", False))
-        self.foreign = bool(getattr(provider, "foreign", False))
+        self.name = self.provider.label
+        self.static = self.provider.static
+        self.limits_itself = self.provider.limits_itself
+        self.foreign = self.provider.foreign
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
-        """Return the wrapped provider's tools, transformed; less those that a `get_tool` disowns."""
+        """Return the wrapped provider's tools, transformed, without those that a `get_tool` rejects."""
         return [tool for tool in await self.list_with_held(context) if not isinstance(tool, HeldTool)]
 
     async def list_with_held(self, context: Context) -> Sequence[Tool]:
@@ -141,15 +241,15 @@ class TransformedProvider(Provider):
         return await self._transformed(context, "tool")
 
     async def list_resources(self, context: Context) -> Sequence[Resource]:
-        """Return the wrapped provider's resources, transformed; none where it has none."""
+        """Return the wrapped provider's resources, transformed."""
         return await self._transformed(context, "resource")
 
     async def list_resource_templates(self, context: Context) -> Sequence[ResourceTemplate]:
-        """Return the wrapped provider's templates of resources, transformed; none where it has none."""
+        """Return the wrapped provider's templates of resources, transformed."""
         return await self._transformed(context, "resource_template")
 
     async def list_prompts(self, context: Context) -> Sequence[Prompt]:
-        """Return the wrapped provider's prompts, transformed; none where it has none."""
+        """Return the wrapped provider's prompts, transformed."""
         return await self._transformed(context, "prompt")
 
     async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
@@ -159,7 +259,7 @@ class TransformedProvider(Provider):
         )
 
     async def hides_resource(self, uri: str, context: Context) -> bool:
-        """Tell whether a resource of this outer URI is hidden by the transforms, or below them."""
+        """Return True if the transforms, or what they wrap, hide the resource at this outer URI."""
         return await hides_resource(
             self.transforms,
             uri,
@@ -178,19 +278,19 @@ class TransformedProvider(Provider):
 
     def version(self) -> Hashable | None:
         """Return the wrapped provider's mark."""
-        return provider_version(self.provider)
+        return self.provider.version()
 
     def failure(self) -> str | None:
-        """Return what is wrong with the wrapped provider, where it tells."""
-        return provider_failure(self.provider)
+        """Return what is wrong with the wrapped provider."""
+        return self.provider.failure()
 
     def refused_tools(self) -> Sequence[RefusedTool]:
-        """Return what the wrapped provider left out, where it tells."""
+        """Return what the wrapped provider left out."""
         return tools_refused_by(self.provider)
 
     async def warm_up(self) -> None:
         """Warm the wrapped provider up."""
-        await warm_up_provider(self.provider)
+        await self.provider.warm_up()
 
     async def check_tools(self, context: Context) -> None:
         """Raise where a transform can't do its work on what the wrapped provider lists now.
@@ -198,177 +298,70 @@ class TransformedProvider(Provider):
         Raises:
             ConfigurationError: Says what is missing.
         """
-        await check_provider(self.provider, context)
+        await self.provider.check_tools(context)
         tools = await components_of(self.provider, context, kind="tool", make=self._make)
         await check_transforms(self.transforms, tuple(tools))
 
     async def aclose(self) -> None:
         """Close the wrapped provider."""
-        await close_provider(self.provider)
-
-
-def provider_name(provider: object) -> str:
-    """Return what status reports and errors call a provider."""
-    return str(getattr(provider, "name", None) or type(provider).__name__)
+        await self.provider.aclose()
 
 
 async def components_of(
-    provider: ToolProvider, context: Context, *, kind: Kind, make: MakeTool = to_tool
+    provider: Provider, context: Context, *, kind: Kind, make: MakeTool = to_tool
 ) -> Sequence[Any]:
-    """Return what a provider lists of a kind; nothing where it has no such method.
+    """Return what a provider lists of a kind; its functions are made tools.
 
-    Its method may also be a plain function. Of tools, what it holds back (`HeldTool`) is among them, where
-    it tells of that, and functions among them become tools.
+    Tools that are held back (`HeldTool`) are among the tools.
 
     Args:
-        provider: The source; a catalog looks at what comes from it.
+        provider: The source; a catalog checks what comes from it.
         context: The request's own data.
         kind: What is asked for.
         make: Makes the tool of a function.
     """
-    held = getattr(provider, "list_with_held", None) if kind == "tool" else None
-    method = held or getattr(provider, f"list_{kind}s", None)
-    listed: Any = () if method is None else method(context)
-    if inspect.isawaitable(listed):
-        listed = await listed
+    listed: Any = await _value_of(_LISTS[kind](provider, context))
     if kind != "tool" or not isinstance(listed, list | tuple) or not any(map(is_function, listed)):
         return listed  # type: ignore[no-any-return]  # foreign code
-    name = provider_name(provider)
-    _make_room(make, len(listed))
-    return [make(item, origin=name) if is_function(item) else item for item in listed]
+    make_room(make, len(listed))
+    return [make(item, origin=provider.label) if is_function(item) else item for item in listed]
 
 
-async def unlisted_resource_of(provider: object, uri: str, context: Context) -> Resource | None:
-    """Return a resource that a provider can read but doesn't list; None where there is none.
+_LISTS: Mapping[Kind, Callable[[Provider, Context], Any]] = {
+    "tool": lambda provider, context: provider.list_with_held(context),
+    "resource": lambda provider, context: provider.list_resources(context),
+    "resource_template": lambda provider, context: provider.list_resource_templates(context),
+    "prompt": lambda provider, context: provider.list_prompts(context),
+}
 
-    None, and a warning, as well where its lookup fails: others may have it.
+
+async def unlisted_resource_of(provider: Provider, uri: str, context: Context) -> Resource | None:
+    """Return a resource that a provider can read but doesn't list, or None.
+
+    If the lookup fails, log a warning and return None: another provider may have the resource.
     """
-    get = getattr(provider, "get_unlisted_resource", None)
     try:
-        found: Resource | None = None if get is None else await get(uri, context)
+        return await provider.get_unlisted_resource(uri, context)
     except BaseException as exc:  # foreign code
         if is_no_failure(exc):
             raise
         logger.warning(
-            "the provider %r failed to look up %r, which it doesn't list",
-            provider_name(provider),
-            uri,
-            exc_info=True,
+            "the provider %r failed to look up %r, which it doesn't list", provider.label, uri, exc_info=True
         )
         return None
-    return found
 
 
-async def hides_resource_of(provider: object, uri: str, context: Context) -> bool:
-    """Tell whether a provider keeps back a resource of this URI: then no template makes it either.
-
-    True, and a warning, as well where that can't be found out.
-    """
-    hides = getattr(provider, "hides_resource", None)
+def tools_refused_by(provider: Provider) -> Sequence[RefusedTool]:
+    """Return the tools that a provider left out of its last list; none if it fails to say."""
     try:
-        return hides is not None and bool(await hides(uri, context))
-    except BaseException as exc:  # foreign code
+        return tuple(tool for tool in provider.refused_tools() if isinstance(tool, RefusedTool))
+    except BaseException as exc:  # foreign code: a status never fails
         if is_no_failure(exc):
             raise
-        logger.warning(
-            "the provider %r can't tell whether it hides %r", provider_name(provider), uri, exc_info=True
-        )
-        return True
+        logger.warning("the provider %r can't tell which tools it left out", provider.label, exc_info=exc)
+        return ()
 
 
-async def any_hides_resource(providers: Iterable[object], uri: str, context: Context) -> bool:
-    """Tell whether one of some providers keeps back a resource of this URI."""
-    for provider in providers:
-        if await hides_resource_of(provider, uri, context):
-            return True
-    return False
-
-
-def provider_version(provider: object) -> Hashable | None:
-    """Return a provider's change mark, or None where it has none."""
-    version: Callable[[], Hashable | None] | None = getattr(provider, "version", None)
-    return version() if callable(version) else None
-
-
-def provider_failure(provider: object) -> str | None:
-    """Return what a provider says is wrong with it now; None where nothing is, or it does not tell."""
-    failure: Callable[[], str | None] | None = getattr(provider, "failure", None)
-    return failure() if callable(failure) else None
-
-
-async def check_provider(provider: object, context: Context) -> None:
-    """Ask a provider with a `check_tools` whether what it lists now is without fault.
-
-    Raises:
-        ConfigurationError: When a transform can't do its work, or a nested catalog's names clash.
-    """
-    check = getattr(provider, "check_tools", None)
-    if check is not None:
-        await check(context)
-
-
-async def warm_up_provider(provider: object) -> None:
-    """Let a provider do what it does once a process, if there is anything."""
-    warm_up = getattr(provider, "warm_up", None)
-    if warm_up is not None:
-        await warm_up()
-
-
-async def close_provider(provider: object) -> None:
-    """Close a provider that can be closed."""
-    aclose = getattr(provider, "aclose", None)
-    if aclose is not None:
-        await aclose()
-
-
-def to_tools(source: object, *, origin: str, make: MakeTool = to_tool) -> tuple[Tool, ...]:
-    """Return the tools in what a user passed as such.
-
-    Args:
-        source: A mapping of names to tools or functions, or an iterable of tools and functions. A key names
-            a function; a tool keeps its own name, and its key is an alias.
-        origin: What errors call the source.
-        make: Makes the tool of one of them.
-
-    Raises:
-        ConfigurationError: When something in it is neither a tool nor a function.
-    """
-    if isinstance(source, Mapping):
-        _make_room(make, len(source))
-        return _keyed(source, origin=origin, make=make)
-    if not isinstance(source, Iterable) or isinstance(source, str | bytes):
-        raise ConfigurationError(f"{origin}: expected tools, found {source!r:.80}: pass a list of them")
-    items = tuple(source)
-    _make_room(make, len(items))
-    return tuple(make(item, origin=origin) for item in items)
-
-
-def _keyed(source: Mapping[Any, Any], *, origin: str, make: MakeTool) -> tuple[Tool, ...]:
-    """Return the tools of a mapping; one that stands under several keys is one tool."""
-    made: dict[object, Tool] = {}
-    for key, item in source.items():
-        place = ("tool", id(item)) if isinstance(item, Tool) else key
-        made[place] = make(made.get(place, item), name=str(key), origin=origin)
-    return tuple(made.values())
-
-
-def _make_room(make: MakeTool, count: int) -> None:
-    if isinstance(make, FunctionTools):
-        make.make_room(count)
-
-
-def refuse_duplicates(tools: Iterable[Tool], *, origin: str) -> None:
-    """Raise when two tools bear one name and come from one original.
-
-    Raises:
-        DuplicateToolError: Naming both places.
-    """
-    listed = tuple(tools)
-    if len({tool.name for tool in listed}) == len(listed):
-        return
-    seen: dict[tuple[str, str], int] = {}
-    for place, tool in enumerate(listed):
-        key = (tool.name, tool.original_name)
-        if key in seen:
-            raise DuplicateToolError(tool.name, (f"{origin}[{seen[key]}]", f"{origin}[{place}]"))
-        seen[key] = place
+async def _value_of(result: Any) -> Any:
+    """Return the result of a method that may be a plain function or async."""
+    return await result if inspect.isawaitable(result) else result

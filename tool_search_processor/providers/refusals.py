@@ -1,14 +1,8 @@
-"""Tools that are offered in vain: what isn't served, and why."""
+"""Tools that are listed but not served, and why."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-from tool_search_processor.concurrency.foreign_calls import is_no_failure
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,17 +25,3 @@ class RefusedTool:
     name: str
     provider: str
     reason: str
-
-
-def tools_refused_by(provider: object) -> Sequence[RefusedTool]:
-    """Return the tools that a provider left out of the list it gave last; none where it does not tell."""
-    refused = getattr(provider, "refused_tools", None)
-    if not callable(refused):
-        return ()
-    try:
-        return tuple(tool for tool in refused() if isinstance(tool, RefusedTool))
-    except BaseException as exc:  # foreign code: a status never fails
-        if is_no_failure(exc):
-            raise
-        logger.warning("%r can't tell which tools it left out", provider, exc_info=exc)
-        return ()

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tool_search_processor.providers.provider import Context, Provider, refuse_duplicates, to_tools
+from tool_search_processor.providers.functions import refuse_duplicates, to_tools
+from tool_search_processor.providers.provider import Context, Provider
 from tool_search_processor.tools import Tool
 
 
@@ -23,8 +24,6 @@ class StaticProvider(Provider):
     """
 
     static = True
-    direct = False
-    """Whether it only stands for tools that were given to a catalog as such."""
 
     def __init__(
         self,

@@ -7,7 +7,6 @@ import pytest
 from tests.server.gateway.support import PETS, config, small
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.provider import provider_failure
 from tool_search_processor.server.gateway import Gateway
 from tool_search_processor.server.upstreams import read_upstreams
 
@@ -153,8 +152,8 @@ async def test_a_server_whose_variable_cannot_be_used_tells_so_and_the_others_ar
 ):
     monkeypatch.setenv("SECRET", "sesame")
     bad, _ = read_upstreams(write(config(bad=entry, git=small())))
-    assert problem in provider_failure(bad)
-    assert "sesame" not in provider_failure(bad)
+    assert problem in bad.failure()
+    assert "sesame" not in bad.failure()
     assert list(await bad.list_tools({})) == []
 
 

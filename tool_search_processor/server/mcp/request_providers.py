@@ -14,15 +14,12 @@ from tool_search_processor.concurrency.shared_task import within
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.providers.given import as_providers
+from tool_search_processor.providers.protocol import any_hides_resource
 from tool_search_processor.providers.provider import (
     Context,
     Provider,
-    ToolProvider,
-    any_hides_resource,
     components_of,
-    provider_name,
     unlisted_resource_of,
-    warm_up_provider,
 )
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import Kind
@@ -89,22 +86,20 @@ class RequestProviders(Provider):
         lists = await asyncio.gather(*(self._list(each, context, kind) for each in named))
         return [component for listed in lists for component in listed]
 
-    async def _providers(self, context: Context) -> Sequence[ToolProvider]:
+    async def _providers(self, context: Context) -> Sequence[Provider]:
         return await within(self._named(context), self._timeout_seconds)
 
-    async def _named(self, context: Context) -> Sequence[ToolProvider]:
+    async def _named(self, context: Context) -> Sequence[Provider]:
         named = self._function(context)
         return as_providers(await named if inspect.isawaitable(named) else named)
 
-    async def _list(self, provider: ToolProvider, context: Context, kind: Kind) -> Sequence[Any]:
+    async def _list(self, provider: Provider, context: Context, kind: Kind) -> Sequence[Any]:
         try:
-            await warm_up_provider(provider)
+            await provider.warm_up()
             work = components_of(provider, context, kind=kind, make=self._make)
             return tuple(await within(work, self._timeout_seconds))
         except BaseException as exc:  # foreign code: one that fails doesn't take the others down
             if is_no_failure(exc):
                 raise
-            logger.warning(
-                "the provider %r failed to list for a request", provider_name(provider), exc_info=exc
-            )
+            logger.warning("the provider %r failed to list for a request", provider.label, exc_info=exc)
             return ()
