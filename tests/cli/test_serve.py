@@ -18,7 +18,7 @@ from tool_search_processor.errors import ConfigurationError
 
 pytestmark = pytest.mark.slow
 
-SMALL = Path(__file__).parent / "providers" / "mcp" / "small_server.py"
+SMALL = Path(__file__).parents[1] / "providers" / "mcp" / "small_server.py"
 PETS = {
     "openapi": "3.1.0",
     "info": {"title": "Pets", "version": "1"},

@@ -17,6 +17,8 @@ KINDS = {
     "prompts/list": "a prompt",
 }
 """What the log calls an entry of each list."""
+_LONGEST_NAME = 100
+"""A server may give a name of any length."""
 
 
 class LeftOut:
@@ -36,6 +38,7 @@ class LeftOut:
 
     def note(self, method: str, name: str, reason: str) -> None:
         """Note an entry that is left out of the list that answers `method`."""
+        name = _shortened(name)
         if method == "tools/list":
             self._noted[name] = RefusedTool(name=name, provider=self.server, reason=reason)
         if self._told.is_new((method, name, reason)):
@@ -47,8 +50,12 @@ class LeftOut:
         """Tell of an entry whose texts held characters that nobody sees, and a model would have read."""
         if count and self._told.is_new((method, name, count)):
             what = f"{KINDS[method]} of the MCP server {self.server!r}"
-            logger.warning("%d hidden characters were taken out of %s: %r", count, what, name)
+            logger.warning("%d hidden characters were taken out of %s: %r", count, what, _shortened(name))
 
     def end(self) -> None:
         """Note that the list of tools has been read to its end."""
         self.tools = tuple(self._noted.values())
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
