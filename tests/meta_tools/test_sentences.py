@@ -66,7 +66,7 @@ def test_the_instruction(mode):
 def test_the_loop_guard(mode):
     told = {
         "repeated": "You have searched for this before, and the results are the same.",
-        "fruitless": "Your last searches have brought nothing new.",
+        "fruitless": "Your last searches have found nothing new.",
     }
     for kind, text in told.items():
         instead = f"Stop searching. Your next call: {NEXT[mode]}. If no result fits, say so."
@@ -91,7 +91,7 @@ def test_the_loop_guard(mode):
 )
 def test_the_loop_guard_names_what_can_be_done(found, loaded, end):
     text = guard_text("fruitless", found=found, loaded=loaded, names=names_of("load"))
-    assert text == f"Your last searches have brought nothing new.{end}"
+    assert text == f"Your last searches have found nothing new.{end}"
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_the_loop_guard_names_what_can_be_done(found, loaded, end):
         (
             "load",
             {"found": 3, "before": ["a", "b"]},
-            "Found 3 tools. Load what you need with get; call it in your next step. Loaded before, and to be "
-            "loaded again before you call it: a, b.",
+            "Found 3 tools. Load what you need with get; call it in your next step. Loaded before; load "
+            "again before you call it: a, b.",
         ),
         (
             "auto_load",
@@ -118,20 +118,20 @@ def test_the_loop_guard_names_what_can_be_done(found, loaded, end):
         (
             "auto_load",
             {"found": 2, "loaded": 1},
-            "Found 2 tools. Those marked so are loaded already: call them.",
+            "Found 2 tools. Those marked as loaded can be called now.",
         ),
         ("auto_load", {"found": 2}, "Found 2 tools, none of which can be loaded."),
         ("auto_load", {"found": 1}, "Found 1 tool, which can't be loaded."),
         (
             "auto_load",
             {"found": 2, "full": ["a", "b"], "limit": 1},
-            "Found 2 tools. Not loaded, since 1 tool is loaded, which is the most, and all are in use: a, b.",
+            "Found 2 tools. Not loaded, since at most 1 tool can be loaded and all are in use: a, b.",
         ),
         (
             "auto_load",
             {"found": 2, "newly_loaded": ["a"], "loaded": 1, "full": ["b"], "limit": 3},
-            "Found 2 tools. Loaded: a; callable from your next step. Not loaded, since 3 tools are loaded, "
-            "which is the most, and all are in use: b.",
+            "Found 2 tools. Loaded: a; callable from your next step. Not loaded, since at most 3 tools "
+            "can be loaded and all are in use: b.",
         ),
         (
             "auto_load",
@@ -180,8 +180,8 @@ def test_everything_that_a_load_can_tell():
     ) == (
         "Loaded a, b: callable from your next step. No longer loaded, to make room: i, j. Already loaded: "
         "c, d. Call them. Not found: e (did you mean x or y?), f. Search for tools by what they do, with "
-        "find. Not loaded, since 3 tools are loaded, which is the most, and all are in use: g, h. Loading "
-        "does not work right now, so these were not loaded: k, l. Try once more later in this conversation."
+        "find. Not loaded, since at most 3 tools can be loaded and all are in use: g, h. Loading "
+        "does not work right now, so these were not loaded: k, l. Try again later in this conversation."
     )
     assert loaded_text(names_of("load"), loaded=(), already=(), missing={}, full=(), limit=0) == ""
 
@@ -189,9 +189,7 @@ def test_everything_that_a_load_can_tell():
 @pytest.mark.parametrize("mode", ["load", "auto_load"])
 def test_where_a_model_can_unload_it_is_told_how_to_make_room(mode):
     names = names_of(mode, allow_unload=True)
-    room = (
-        "Not loaded, since 1 tool is loaded, which is the most, and all are in use: a. Make room with drop."
-    )
+    room = "Not loaded, since at most 1 tool can be loaded and all are in use: a. Make room with drop."
     assert loaded_text(names, loaded=(), already=(), missing={}, full=["a"], limit=1) == room
     assert (
         found_text(
@@ -212,7 +210,7 @@ def test_nothing_is_said_of_nothing_left(count):
 
 
 def test_what_is_left():
-    assert left_text(1, limit=5) == " 1 more names were left: give at most 5 at a time."
+    assert left_text(1, limit=5) == " 1 more names were left out: give at most 5 at a time."
 
 
 @pytest.mark.parametrize(
@@ -291,7 +289,7 @@ def test_a_search_without_a_match_that_comes_again_is_told_what_else_to_search_f
 
 def test_the_tags_that_were_left_out():
     assert unknown_tags_text(()) == ""
-    assert unknown_tags_text({"b", "a"}) == "Left out are tags that no tool has: a, b. "
+    assert unknown_tags_text({"b", "a"}) == "Left out tags that no tool has: a, b. "
 
 
 def test_other_sentences():
@@ -301,7 +299,7 @@ def test_other_sentences():
         "Some of the tools that can be found (there may be more: search with find):\n- a: b\n- c"
     )
     assert inventory_text(3, {}) == "There are 3 of them."
-    assert inventory_text(3, {"x": 2, "y": 1}) == "There are 3 of them, among others for: x (2), y (1)."
+    assert inventory_text(3, {"x": 2, "y": 1}) == "There are 3 of them, including those for: x (2), y (1)."
     many = inventory_text(50, {f"n{n}": 1 for n in range(22)})
     assert many.endswith("n18 (1), n19 (1) and 2 more namespaces.")
 

@@ -32,7 +32,7 @@ def test_a_line_of_the_list_cannot_look_like_two():
 
 def test_namespaces_are_short_and_on_one_line():
     text = inventory_text(2, {f"a\nIgnore all{HIDING} {'z' * 100_000}": 1, "b": 1})
-    assert text.startswith("There are 2 of them, among others for: a Ignore all[31mreversed zzz")
+    assert text.startswith("There are 2 of them, including those for: a Ignore all[31mreversed zzz")
     assert text.endswith("z… (1), b (1).")
     assert len(text) < 200
 
@@ -53,7 +53,7 @@ async def test_an_unload_looks_at_a_hundred_names_and_tells_what_is_left():
     answer = await run.call("unload_tool", tool_names=[*(f"n{i}" * 50 for i in range(500)), "send_mail"])
     assert (answer["unloaded"], len(answer["not_loaded"])) == ([], MAX_NAMES)
     assert answer["message"].endswith(
-        f" {501 - MAX_NAMES} more names were left: give at most {MAX_NAMES} at a time."
+        f" {501 - MAX_NAMES} more names were left out: give at most {MAX_NAMES} at a time."
     )
     assert len(str(answer)) < 25_000
 

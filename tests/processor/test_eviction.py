@@ -10,7 +10,7 @@ from tool_search_processor.testing import ManualClock
 
 TOOLS = [make(f"tool_{n}") for n in range(4)]
 INDEX = ScoredIndex({tool.name: 0.9 - n / 100 for n, tool in enumerate(TOOLS)})
-BEFORE = "Loaded before, and to be loaded again before you call it: "
+BEFORE = "Loaded before; load again before you call it: "
 STORES = [MemoryStore, HistoryStore]
 
 
@@ -105,7 +105,7 @@ async def test_the_model_hears_that_loading_does_not_work():
     answer = await chat.load("tool_1", "tool_2")
     assert (answer["loaded"], answer["already_loaded"]) == ([], [])
     assert answer["message"] == (
-        "Loading does not work right now, so these were not loaded: tool_1, tool_2. Try once more later in "
+        "Loading does not work right now, so these were not loaded: tool_1, tool_2. Try again later in "
         "this conversation."
     )
     assert await chat.step() == []
@@ -124,6 +124,6 @@ async def test_an_unloaded_tool_is_found_as_one_that_was_loaded_before():
     assert "Loaded before" not in (await run.search("send mail"))["message"]
     await run.call("unload_tool", tool_names=["send_mail"])
     found = await run.search("send mail stock")
-    assert found["message"].endswith("to be loaded again before you call it: send_mail.")
+    assert found["message"].endswith("load again before you call it: send_mail.")
     await run.load("send_mail")
     assert "Loaded before" not in (await run.search("mail"))["message"]

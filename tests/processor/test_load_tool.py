@@ -424,7 +424,7 @@ async def test_names_beyond_the_most_are_told_to_be_left():
     run = Run(ToolSearchProcessor(make(f"tool_{number}") for number in range(103)))
     answer = await run.call("load_tool", tool_names=[f"tool_{number}" for number in range(103)])
     assert len(answer["loaded"]) == 100
-    assert answer["message"].endswith("3 more names were left: give at most 100 at a time.")
+    assert answer["message"].endswith("3 more names were left out: give at most 100 at a time.")
 
 
 async def test_a_name_written_as_words_is_found():

@@ -117,7 +117,7 @@ async def test_searching_without_any_match_is_told_too():
     assert [is_told(answer) for answer in answers] == [False] * 5 + [True]
     assert all("No tool matches" in answer["message"] for answer in answers[:5])
     assert answers[-1]["results"] == []
-    assert answers[-1]["message"].startswith("Your last searches have brought nothing new")
+    assert answers[-1]["message"].startswith("Your last searches have found nothing new")
 
 
 async def test_a_search_that_brings_something_new_is_never_told():

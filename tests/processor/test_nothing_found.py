@@ -60,6 +60,6 @@ async def test_a_pinned_tool_that_fits_is_named(search):
     answer = await run.search("floor plan")
     assert answer["results"] == []
     assert answer["message"] == (
-        "No further tool matches 'floor plan', but what is listed already does: call floor_plan."
+        "No other tool matches 'floor plan', but a listed tool does: call floor_plan."
     )
     assert "floor_plan" not in (await run.search("send a letter"))["message"]

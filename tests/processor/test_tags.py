@@ -57,14 +57,14 @@ async def test_a_tag_of_exactly_this_spelling_goes_before_others_like_it():
 async def test_tags_that_nothing_to_be_found_has_are_left_out_and_told(mode, tags):
     plain = await run_over(mode=mode).search("x")
     answer = await run_over(mode=mode).search("x", tags=tags)
-    told = f"Left out are tags that no tool has: {', '.join(sorted(tags))}. "
+    told = f"Left out tags that no tool has: {', '.join(sorted(tags))}. "
     assert answer == {**plain, "message": f"{told}{plain['message']}"}
 
 
 async def test_beside_a_known_tag_an_unknown_one_is_left_out():
     answer = await run_over().search("x", tags=["github", "nowhere"])
     assert names(answer["results"]) == ["create_issue"]
-    assert answer["message"].startswith("Left out are tags that no tool has: nowhere. Found 1 tool.")
+    assert answer["message"].startswith("Left out tags that no tool has: nowhere. Found 1 tool.")
 
 
 async def test_a_known_tag_narrows_to_nothing_and_the_next_call_is_told():
@@ -78,7 +78,7 @@ async def test_a_known_tag_narrows_to_nothing_and_the_next_call_is_told():
 
 async def test_a_bad_pattern_and_left_out_tags_are_both_told():
     answer = await Run(ToolSearchProcessor(CATALOG, search="regex")).search("(", tags=["nowhere"])
-    assert answer["message"].startswith("Left out are tags that no tool has: nowhere. ")
+    assert answer["message"].startswith("Left out tags that no tool has: nowhere. ")
     assert "not valid" in answer["message"]
 
 

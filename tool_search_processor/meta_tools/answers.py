@@ -1,4 +1,4 @@
-"""The shapes of what the meta-tools answer."""
+"""The shapes of the meta-tools' answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def search_answer(
     message: str,
     receipt: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the answer of a search; always this shape, with a receipt where there is one."""
+    """Return the answer of a search; always this shape, with the receipt if there is one."""
     return _with_receipt({"results": list(results), "total": total, "message": message}, receipt)
 
 
@@ -48,7 +48,7 @@ def load_answer(
     message: str,
     receipt: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the answer of a load; always this shape, with a receipt where there is one."""
+    """Return the answer of a load; always this shape, with the receipt if there is one."""
     answer = {
         "loaded": list(loaded),
         "already_loaded": list(already_loaded),
@@ -65,7 +65,7 @@ def unload_answer(
     message: str,
     receipt: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the answer of an unload; always this shape, with a receipt where there is one."""
+    """Return the answer of an unload; always this shape, with the receipt if there is one."""
     answer = {"unloaded": list(unloaded), "not_loaded": list(not_loaded), "message": message}
     return _with_receipt(answer, receipt)
 
@@ -82,7 +82,7 @@ def signature(tool: Tool) -> str:
         f"{name}{'' if name in required else '?'}: {_type_word(part)}{_default(part)}"
         for name, part in schema.get("properties", {}).items()
     ]
-    # A foreign parameter's name may hold line ends, behind which it could pretend to be another tool.
+    # A foreign parameter's name may have line breaks: the rest of it could pose as another tool.
     return " ".join(f"{tool.name}({', '.join(parts)})".splitlines())
 
 
@@ -110,7 +110,7 @@ def _default(schema: Any) -> str:
 
 
 def invalid_arguments_answer(tool: Tool, *, problem: str, loaded: bool) -> dict[str, Any]:
-    """Return the answer for a tool that was called before it was listed, with arguments that don't fit."""
+    """Return the answer to a call of an unlisted tool whose arguments don't fit."""
     more = " The tool is loaded now." if loaded else ""
     return {
         "error": problem,

@@ -1,4 +1,4 @@
-"""What a model writes into a call of a meta-tool, however it encodes it."""
+"""Reading what a model wrote into a call of a meta-tool, however it encoded it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_RESULTS = 20
 MAX_QUERIES = 10
 """The most queries of one search that are answered."""
 MAX_NAMES = 100
-"""The most names of one load or unload that are looked at; the rest is told to be left."""
+"""The most names of one load or unload that are read; the answer says how many were left out."""
 
 _NOTHING = ("", "null", "[]")
 _QUERY_KEYS = ("query", "queries", "pattern", "q")
@@ -33,7 +33,7 @@ class SearchCall:
 
 
 def as_object(arguments: Any) -> Mapping[str, Any]:
-    """Return the arguments as an object, however a model wrote them; what is none becomes empty."""
+    """Return the arguments as an object, however a model wrote them; anything else becomes an empty one."""
     if isinstance(arguments, str):
         arguments = _decoded(arguments)
     return arguments if isinstance(arguments, Mapping) else {}
@@ -46,9 +46,9 @@ def read_search(
 
     Args:
         arguments: What the model wrote.
-        default_limit: Results of a query where it names no number that can be read, or a smaller one: small
+        default_limit: Results of a query if the model gives no readable number, or a smaller one: small
             models ask for one result and then load it, whatever it is.
-        max_limit: The most it may name; more is cut to this.
+        max_limit: The greatest limit; greater ones are reduced to it.
     """
     given = next((arguments[key] for key in _QUERY_KEYS if key in arguments), ())
     queries = dict.fromkeys(query for text in _texts(given) if (query := text.strip()))
@@ -71,20 +71,20 @@ def read_names(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 def read_call(arguments: Mapping[str, Any]) -> tuple[str, Any]:
     """Read a proxied call: the tool's name, and its arguments as they were written.
 
-    Small models write the arguments beside the name instead of inside `arguments`; they are read so too.
+    Small models write the arguments next to the name instead of inside `arguments`; both are read.
     """
     named = next((key for key in _NAME_KEYS if key in arguments), "")
     name = arguments.get(named)
     inside = next((key for key in _ARGUMENT_KEYS if key in arguments), "")
     given = arguments.get(inside)
-    # As where a tool is called by its own name, these stand for no arguments.
+    # These mean no arguments, as in a call of a tool by its own name.
     if given in (None, [], {}) or (isinstance(given, str) and given.strip() in _NOTHING):
         given = {key: value for key, value in arguments.items() if key not in (named, inside)}
     return (name.strip() if isinstance(name, str) else ""), given
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts in a string, a list, or a list that was encoded as a JSON string."""
+    """Yield the strings in a string, a list, or a list that was encoded as a JSON string."""
     if isinstance(value, str):
         decoded = _decoded(value) if value.lstrip().startswith("[") else None
         yield from _texts(decoded) if isinstance(decoded, list) else (value,)

@@ -1,4 +1,4 @@
-"""Receipts: the typed, versioned notes by which a conversation tells what it has loaded."""
+"""Receipts: typed, versioned notes from which a conversation's loaded tools can be read."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What an answer of a meta-tool says that it has loaded or unloaded."""
+    """What an answer of a meta-tool says it has loaded or unloaded."""
 
     kind: ReceiptKind
     names: tuple[str, ...]
-    """In the order in which they were asked for, those that were loaded already included."""
+    """In the order of the request, including the tools that were loaded already."""
     evicted: tuple[str, ...] = ()
-    """What made room for them."""
+    """Unloaded to make room."""
     marks: Mapping[str, str] = field(default_factory=dict)
-    """By name, what tells a tool from others of that name; tools that were given directly have none."""
+    """By name, the mark that tells a tool from others with its name; tools given directly have none."""
 
 
 def receipt(
@@ -34,15 +34,15 @@ def receipt(
     evicted: Iterable[str] = (),
     marks: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return a receipt as the JSON data that goes into an answer, under the key `receipt`."""
+    """Return the JSON data that goes into an answer under the key `receipt`."""
     note: dict[str, Any] = {"type": f"{_FAMILY}{kind}", "v": _VERSION, "names": list(names)}
     optional = {"evicted": list(evicted), "marks": dict(marks)}
     return note | {key: value for key, value in optional.items() if value}
 
 
 def read_receipt(answer: str) -> Receipt | None:
-    """Return the receipt in an answer's JSON text; None where there is none that this version reads."""
-    if _FAMILY not in answer:  # most answers of other tools end here, however long they are
+    """Return the receipt in an answer's JSON; None if there is none that this version can read."""
+    if _FAMILY not in answer:  # a cheap test, since most answers of other tools are long and have none
         return None
     try:
         note = json.loads(answer)["receipt"]
@@ -56,7 +56,7 @@ def read_receipt(answer: str) -> Receipt | None:
     if not isinstance(marks, dict) or not _is_names(list(marks.values())):
         return None
     return Receipt(
-        kind=kind,  # type: ignore[arg-type]  # of the dict above
+        kind=kind,  # type: ignore[arg-type]  # a value of the dict above
         names=tuple(names),
         evicted=tuple(evicted),
         marks=marks,

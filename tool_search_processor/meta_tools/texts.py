@@ -26,7 +26,7 @@ NO_NAMES = "No tool was named. Give tool_names: a list of names as the search ga
 
 
 def instruction_text(names: MetaToolNames) -> str:
-    """Return the fixed instruction; it names the meta-tools that are present, and nothing else."""
+    """Return the fixed instruction, which names the meta-tools that are present."""
     use = {
         "load": f"load what fits with {names.load}, and call it in your next step",
         "auto_load": "and call what fits in your next step: what the search returns is loaded for you",
@@ -49,20 +49,20 @@ def catalog_text(lines: Sequence[str], names: MetaToolNames) -> str:
 
 def catalog_line(tool: Tool) -> str:
     """Return a tool's line in the list."""
-    # A description may be a megabyte, of which one line is shown.
+    # A description may be a megabyte, but only one line is shown.
     description = cut(one_line(tool.shown_description[: _LOOKED_AT * DESCRIPTION_CHARACTERS]))
     return f"- {tool.name}: {description}" if description else f"- {tool.name}"
 
 
 def inventory_text(count: int, namespaces: Mapping[str, int]) -> str:
-    """Return the sentence that tells how many tools there are, and in which namespaces."""
+    """Return the sentence on how many tools there are, and in which namespaces."""
     if not namespaces:
         return f"There are {count} of them."
     first = islice(namespaces.items(), _MAX_NAMESPACES)
     shown = [f"{clip(one_line(visible_text(name)))} ({size})" for name, size in first]
     more = len(namespaces) - len(shown)
     tail = f" and {more} more namespaces" if more else ""
-    return f"There are {count} of them, among others for: {', '.join(shown)}{tail}."
+    return f"There are {count} of them, including those for: {', '.join(shown)}{tail}."
 
 
 def found_text(
@@ -81,12 +81,12 @@ def found_text(
     Args:
         names: What the meta-tools are called.
         found: How many results there are.
-        newly_loaded: Those that this search loaded.
-        loaded: How many of them are loaded now.
-        before: Those that were loaded once and aren't any more.
-        full: Those that found no place.
+        newly_loaded: The results that this search loaded.
+        loaded: How many of the results are loaded now.
+        before: The results that were loaded once and are not any more.
+        full: The results that were not loaded because the most tools are loaded.
         limit: The most tools that may be loaded.
-        unavailable: Whether loading was tried and did not work.
+        unavailable: Whether loading was tried and failed.
     """
     tools = "1 tool" if found == 1 else f"{found} tools"
     if names.mode == "call":
@@ -101,7 +101,7 @@ def found_text(
         use = f"Load what you need with {names.load}; call it in your next step."
         return f"Found {tools}. {use}{_before(before)}"
     if loaded:
-        return f"Found {tools}. Those marked so are loaded already: call them.{no_place}"
+        return f"Found {tools}. Those marked as loaded can be called now.{no_place}"
     if full:
         return f"Found {tools}.{no_place}"
     now = " right now" if unavailable else ""
@@ -112,16 +112,16 @@ def found_text(
 def _before(names: Sequence[str]) -> str:
     if not names:
         return ""
-    return f" Loaded before, and to be loaded again before you call it: {', '.join(names)}."
+    return f" Loaded before; load again before you call it: {', '.join(names)}."
 
 
 def unknown_tags_text(tags: Collection[str]) -> str:
-    """Return the sentence that goes before an answer to a search that left tags out; empty without any."""
-    return f"Left out are tags that no tool has: {_listed(tags)}. " if tags else ""
+    """Return the sentence on tags that a search left out; empty if there are none."""
+    return f"Left out tags that no tool has: {_listed(tags)}. " if tags else ""
 
 
 def literal_text(query: str, *, is_pattern: bool) -> str:
-    """Return the sentence that goes before what a query found as plain text, not as a pattern."""
+    """Return the sentence to put before the results of a query that was read as plain text."""
     why = "matches nothing as a pattern" if is_pattern else "is not a valid pattern"
     return f"{clip(query)!r} {why}, so it was searched for as plain text. "
 
@@ -133,24 +133,24 @@ def nothing_found_text(
     listed: Sequence[str] = (),
     has_outage: bool = False,
 ) -> str:
-    """Return the sentence for a search without a match.
+    """Return the sentence for a search without results.
 
     Args:
         queries: What was looked for.
         tags: What the search was narrowed to.
-        listed: Tools that fit and that the search left out, since they are listed anyway.
-        has_outage: Whether there may be tools that can't be reached now.
+        listed: Tools that fit but were left out, since they are listed anyway.
+        has_outage: Whether some tools can't be reached now.
     """
     asked = " or ".join(repr(clip(query)) for query in queries[:_MAX_TOLD])
     if listed:
         fits = " or ".join(listed[:_MAX_TOLD])
-        return f"No further tool matches {asked}, but what is listed already does: call {fits}."
+        return f"No other tool matches {asked}, but a listed tool does: call {fits}."
     if tags:
         unreached = f" {OUTAGE}" if has_outage else ""
         return f"No tool matches {asked} with a tag of {_listed(tags)}.{unreached} Search again without tags."
     if has_outage:
         return (
-            f"No tool that can be reached matches {asked}. {OUTAGE} One that fits may be among those: try "
+            f"No tool that can be reached matches {asked}. {OUTAGE} The right one may be among them: try "
             "other words once, and if that finds nothing, say that it can't be done now."
         )
     return (
@@ -173,10 +173,10 @@ def guard_text(
     names: MetaToolNames,
     tags: Collection[str] = (),
 ) -> str:
-    """Return the sentence that tells a model to stop searching, and which call to make next.
+    """Return the sentence that asks a model to stop searching, and says which call to make next.
 
     Args:
-        kind: Whether the same query came again, or many brought nothing new.
+        kind: Whether the same query was repeated, or many searches found nothing new.
         found: What this search found, best first.
         loaded: The tools that it can call.
         names: What the meta-tools are called.
@@ -184,7 +184,7 @@ def guard_text(
     """
     told = {
         "repeated": "You have searched for this before, and the results are the same.",
-        "fruitless": "Your last searches have brought nothing new.",
+        "fruitless": "Your last searches have found nothing new.",
     }[kind]
     have = f" Loaded and callable: {', '.join(loaded)}." if loaded else ""
     if not found and tags:
@@ -203,7 +203,7 @@ def guard_text(
 
 
 def _use(name: str, names: MetaToolNames) -> str:
-    """Return the call that leads to the use of a tool that is not listed."""
+    """Return the call with which a model gets to use a tool that is not listed."""
     if names.mode == "load":
         return f"{names.load} with {json.dumps({'tool_names': [name]})}"
     if names.mode == "call":
@@ -227,14 +227,14 @@ def loaded_text(
 
     Args:
         names: What the meta-tools are called.
-        loaded: What is loaded now and was not before.
-        already: What was loaded or listed before.
-        missing: What is unknown or denied, each with the names that it may mean.
-        full: What found no place.
+        loaded: The tools that are loaded now and were not before.
+        already: The tools that were loaded or listed before.
+        missing: Unknown and denied names, each with the names that it may mean.
+        full: The tools that were not loaded because the most tools are loaded.
         limit: The most tools that may be loaded.
-        repeated: Whether the same names were asked for before, and nothing has come of it again.
-        evicted: What made room.
-        unavailable: What could not be loaded, since the store was out of reach.
+        repeated: Whether the same names were asked for before, again without effect.
+        evicted: The tools that were unloaded to make room.
+        unavailable: The tools that were not loaded because the store could not be reached.
     """
     parts = []
     if loaded:
@@ -252,8 +252,8 @@ def loaded_text(
         parts.append(_full_text(full, limit=limit, names=names))
     if unavailable:
         parts.append(
-            f"Loading does not work right now, so these were not loaded: {', '.join(unavailable)}. Try once "
-            "more later in this conversation."
+            f"Loading does not work right now, so these were not loaded: {', '.join(unavailable)}. Try again "
+            "later in this conversation."
         )
     return " ".join(parts)
 
@@ -263,7 +263,7 @@ def _meant(alike: Sequence[str]) -> str:
 
 
 def _instead(names: MetaToolNames, *, already: Sequence[str], missing: Mapping[str, Sequence[str]]) -> str:
-    """Return the next call of a model that asks for the same names again."""
+    """Return the next call for a model that asks for the same names again."""
     suggested = [name for alike in missing.values() for name in alike]
     if already:
         return f"Your next call: {already[0]}."
@@ -273,11 +273,9 @@ def _instead(names: MetaToolNames, *, already: Sequence[str], missing: Mapping[s
 
 
 def _full_text(full: Sequence[str], *, limit: int, names: MetaToolNames) -> str:
-    tools = "1 tool is" if limit == 1 else f"{limit} tools are"
+    tools = "1 tool" if limit == 1 else f"{limit} tools"
     room = f" Make room with {names.unload}." if names.allow_unload else ""
-    return (
-        f"Not loaded, since {tools} loaded, which is the most, and all are in use: {', '.join(full)}.{room}"
-    )
+    return f"Not loaded, since at most {tools} can be loaded and all are in use: {', '.join(full)}.{room}"
 
 
 def unloaded_text(*, unloaded: Sequence[str], missing: Sequence[str]) -> str:
@@ -291,19 +289,19 @@ def unloaded_text(*, unloaded: Sequence[str], missing: Sequence[str]) -> str:
 
 
 def left_text(count: int, *, limit: int) -> str:
-    """Return the sentence for names beyond the most that one call may give."""
-    return f" {count} more names were left: give at most {limit} at a time." if count > 0 else ""
+    """Return the sentence on names beyond the limit of one call; empty if there are none."""
+    return f" {count} more names were left out: give at most {limit} at a time." if count > 0 else ""
 
 
 def missing_tool_text(
     name: str, *, suggestions: Sequence[str], names: MetaToolNames | None, repeated: bool = False
 ) -> str:
-    """Return the sentence for a call of a tool that is unknown or denied, which it does not tell apart.
+    """Return the sentence for a call of a tool that is unknown or denied, the same for both.
 
     Args:
         name: What was called.
         suggestions: Names that it may mean.
-        names: What the meta-tools are called; None where they are not listed.
+        names: What the meta-tools are called; None if they are not listed.
         repeated: Whether it was called before.
     """
     told = f"There is no tool {clip(name)!r} to call."
@@ -318,7 +316,7 @@ def missing_tool_text(
 
 
 def changed_tool_text(name: str, *, names: MetaToolNames) -> str:
-    """Return the sentence for a call of a loaded tool that is gone, while another one has got its name."""
+    """Return the sentence for a call of a loaded tool that is gone, and whose name another tool has."""
     return (
         f"The tool {name} that you loaded is gone, and another tool has its name. Search with {names.search} "
         "to see what it does before you use it."
@@ -326,17 +324,17 @@ def changed_tool_text(name: str, *, names: MetaToolNames) -> str:
 
 
 def meta_tool_refused_text(name: str, *, names: MetaToolNames) -> str:
-    """Return the sentence for a meta-tool that is called through the proxy."""
+    """Return the sentence for a call of a meta-tool through the call tool."""
     return f"{name} can't be run through {names.call}: call it directly."
 
 
 def one_line(text: str) -> str:
-    """Return a text with every run of white space as one blank."""
+    """Return a string with each run of white space as one blank."""
     return " ".join(text.split())
 
 
 def cut(text: str, limit: int = DESCRIPTION_CHARACTERS) -> str:
-    """Return what is seen of a text, at most `limit` characters, cut at a word where there is one."""
+    """Return the visible text of a string, at most `limit` characters, cut between words if possible."""
     text = visible_text(text[: _LOOKED_AT * limit])
     if len(text) <= limit:
         return text
@@ -345,5 +343,5 @@ def cut(text: str, limit: int = DESCRIPTION_CHARACTERS) -> str:
 
 
 def clip(text: str) -> str:
-    """Return what a model wrote, short enough to be repeated to it."""
+    """Return a model's text, shortened to be repeated to it."""
     return text if len(text) <= _ECHO_CHARACTERS else f"{text[: _ECHO_CHARACTERS - 1]}…"

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
+from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.meta_tools import MetaToolNames, as_object, read_names, receipt
-from tool_search_processor.processor.entries import entry_of, mark_in, name_of
+from tool_search_processor.processor.entries import entry_of, mark_in, name_of, names_of
 from tool_search_processor.processor.run_memory import Forgotten, RunMemory
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.memory import MemoryStore
@@ -29,7 +30,7 @@ _MAX_RUNS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOutcome:
-    """What a load changed."""
+    """What came of a load, by name."""
 
     loaded: tuple[str, ...] = ()
     already_loaded: tuple[str, ...] = ()
@@ -46,12 +47,12 @@ class LoadOutcome:
 
 
 class LoadedTools:
-    """The loaded tools of a processor's threads and anonymous runs."""
+    """Keeps the loaded tools of a processor's threads and anonymous runs."""
 
     def __init__(
         self, *, processor_id: str, store: LoadedToolStore, names: MetaToolNames, max_loaded: int | None
     ) -> None:
-        """Keep what is loaded in a store.
+        """Keep loaded tools in a store.
 
         Args:
             processor_id: Whose they are.
@@ -249,6 +250,16 @@ class LoadedTools:
             in_order = sorted(lost, key=list(run.entries).index)
             await store.add(scope, in_order, max_loaded=self._max_loaded, keep=there)
             await store.touch(scope, lost)
+
+    async def kept(self, step: InputStep, view: CatalogView) -> list[str]:
+        """Return the names of a thread's loaded tools in load order, without renewing its life.
+
+        Args:
+            step: Stands for the thread.
+            view: The catalog; an entry whose name another tool has now is left out.
+        """
+        known = names_of(await self._store.loaded(self.scope(step.thread_id))).items()
+        return [name for name, entry in known if view.mark(name) in (None, mark_in(entry))]
 
     async def clear(self, thread_id: str | None) -> None:
         """Forget the loaded tools of a thread, or of all threads."""

@@ -1,4 +1,4 @@
-"""The input processor: a few meta-tools and what is loaded, in place of the whole catalog."""
+"""The input processor: a few meta-tools and the loaded tools, in place of the whole catalog."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from tool_search_processor.meta_tools import (
     unloaded_text,
 )
 from tool_search_processor.policy.filters import Filter
-from tool_search_processor.processor.entries import mark_in, names_of
 from tool_search_processor.processor.load_answers import LoadAnswers
 from tool_search_processor.processor.loading import LoadedTools, thread_step
 from tool_search_processor.processor.meta_tool_set import MetaToolSet
@@ -52,7 +51,7 @@ from tool_search_processor.wire.checks import as_names
 
 
 class ToolSearchProcessor:
-    """Gives a model meta-tools to find and load tools with, instead of every definition.
+    """Gives a model meta-tools to find and load tools, instead of every definition.
 
     ```python
     search = ToolSearchProcessor([create_issue, list_issues], top_k=3, ttl_seconds=600)
@@ -60,7 +59,7 @@ class ToolSearchProcessor:
     [hit.name for hit in await search.search("create an issue", limit=1)]  # -> ['create_issue']
     ```
 
-    It stands before a token limiter, and is safe to share between agents, threads and event loops.
+    Put it before a token limiter. It can be shared between agents, threads and event loops.
     """
 
     def __init__(
@@ -93,52 +92,52 @@ class ToolSearchProcessor:
         id: str = PROCESSOR_ID,  # noqa: A002 - the name that the protocol fixes
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Build a processor; whatever can be checked without waiting is checked here.
+        """Build a processor, and check everything that can be checked without waiting.
 
         Args:
             tools: A list of tools, plain functions and providers, mixed freely; a mapping of names to
                 tools, which keep their own names and have the keys as aliases; one function
-                `(context) -> tools`, sync or async, asked for each request; or a `Catalog`, for options of
-                its own: how long a provider may take, how long a last list is served.
+                `(context) -> tools`, sync or async, called for each request; or a `Catalog` with options
+                of its own: how long a provider may take, how long its last list is served.
             search: The strategy: "bm25", "regex", "fuzzy", "vector", "hybrid", an index, or a function
                 that makes one.
             top_k: Results of a query unless the model asks for another number; 1 to 20.
-            min_score: The least score of a result, 0 to 1; a result's score is above 0 in any case.
-            mode: "load": search, then load. "auto_load": a search loads what it returns. "call": found
-                tools are run through a proxy, and the list of tools never changes.
+            min_score: The lowest score of a result, 0 to 1; a result's score is above 0 in any case.
+            mode: "load": search, then load. "auto_load": a search loads what it returns. "call": the tools
+                that were found run through a proxy, and the list of tools never changes.
             ttl_seconds: Idle seconds after which a thread's loaded tools are forgotten; None keeps them
-                for ever. Shapes the default store only.
+                forever. For the default store only.
             store: Keeps the loaded names; a MemoryStore by default.
-            max_loaded: The most loaded tools of a thread; the least recently called makes room. None
-                sets no bound.
-            filter: Asked at the phases search, load and active; what it raises is a denial.
+            max_loaded: The most loaded tools of a thread; the least recently called is evicted first. None
+                sets no limit.
+            filter: Asked in the phases search, load and active; an exception denies.
             filter_timeout_seconds: How long an async filter may take before it counts as a denial.
-            transforms: What the tools go through, the first one innermost.
-            pinned: Names of tools that are always listed, beside those that say so themselves. A name
-                that a request does not have is passed over.
+            transforms: Change the tools in this order, the first one innermost.
+            pinned: Names of tools that are always listed, besides tools with `pinned=True`. Names that a
+                request does not have are ignored.
             include_step_tools: Make the tools that a step brings searchable, and withhold them until
                 they are loaded.
             catalog_in_prompt: Put a list of allowed tools into the instruction.
             catalog_token_limit: The most tokens of that list.
-            preload: How many tools to load at each user turn, the best ones for its message; of no use in
-                mode "call", where nothing is listed for being loaded.
-            result_detail: What a search result tells of parameters: "brief" nothing, "signature" a
-                compact list, "schema" all. By default "schema" in mode "call", else "brief".
+            preload: How many tools to load at each user turn, the best ones for its message. Has no effect in
+                mode "call", where loaded tools are not listed.
+            result_detail: What a search result says about parameters: "brief" nothing, "signature" a
+                compact list, "schema" everything. By default "schema" in mode "call", else "brief".
             allow_unload: Give the model a tool to unload with.
             passthrough_tokens: While all allowed definitions together cost at most this many tokens,
-                list them and no meta-tool; 0 never does.
-            counter: Counts the tokens of a text; an estimate from its characters by default.
+                they are listed and the meta-tools are not; 0 turns this off.
+            counter: Counts the tokens of a string; by default an estimate from its characters.
             search_tool_name: The name of the search tool.
             load_tool_name: The name of the load tool.
             call_tool_name: The name of the call tool.
             unload_tool_name: The name of the unload tool.
-            id: Names this processor in `step.state`, in stores and in errors. The default gets the search
-                tool's name added where that was changed, so two searchers on one agent don't mix.
-            clock: Returns the time in seconds. Shapes the default store only.
+            id: Names this processor in `step.state`, in stores and in errors. If the search tool's name was
+                changed, it is added to the default, so that two searchers on one agent don't mix.
+            clock: Returns the time in seconds. For the default store only.
 
         Raises:
-            ConfigurationError: When an option can't work, two tools have one name
-                (`DuplicateToolError`), or a tool bears a meta-tool's name (`ReservedToolNameError`).
+            ConfigurationError: If an option can't work, two tools have one name (`DuplicateToolError`), or a
+                tool has a meta-tool's name (`ReservedToolNameError`).
         """
         names = MetaToolNames(
             mode=mode,
@@ -168,7 +167,7 @@ class ToolSearchProcessor:
         self.id = processor_id(id, search_tool_name=search_tool_name)
         self.name = NAME
         self.reserved_names = frozenset(names.present)
-        # A catalog that is given keeps its options and its providers' state, and status() tells of them.
+        # A given catalog keeps its options and its providers' state, and status() reports them.
         cataloged = tools.adapted if isinstance(tools, Catalog) else partial(Catalog, tools)
         self.catalog = cataloged(transforms=transforms, search=search, reserved_names=names.options)
         if not include_step_tools:
@@ -179,7 +178,7 @@ class ToolSearchProcessor:
         self._meta_tools = MetaToolSet()
         self._counter = checked_counter(counter)
         self._definitions = DefinitionCounter(self._counter)
-        # The shared tools' generation and what they cost: one value, so that threads never mix two.
+        # The shared tools' generation and cost, in one value: threads must not see one without the other.
         self._cost = (0, 0)
 
     # -- the pipeline
@@ -188,7 +187,7 @@ class ToolSearchProcessor:
         """Return the step with the meta-tools, its own tools, the pinned and the loaded ones.
 
         Raises:
-            ReservedToolNameError: When a tool of the step bears a meta-tool's name.
+            ReservedToolNameError: If one of the step's own tools has a meta-tool's name.
         """
         self._loads.run(step).withheld = withheld_tools(step, self._options)
         own = listed_tools(step, self._options, processor_id=self.id)
@@ -224,7 +223,7 @@ class ToolSearchProcessor:
             return f"Error: {await view.unknown_text(name, admission)}"
 
     def policy_problem(self, step: InputStep, name: str) -> str | None:
-        """Return why the filter gave no verdict on the call that `resolve_call` was asked of last."""
+        """Return why the filter gave no verdict on the last `resolve_call` of this name, or None."""
         return self._loads.run(step).unsettled.get(name)
 
     async def definition_tokens(self, step: InputStep) -> int:
@@ -241,15 +240,15 @@ class ToolSearchProcessor:
         await self._loads.end_run(step)
 
     async def claim_call(self, step: InputStep, call_id: str) -> bool:
-        """Return True to the first process that asks to run an approved call, where the store can tell.
+        """Return True if this process is the first to run an approved call, or if the store can't tell.
 
         Raises:
-            StoreError: When the store can't be reached: the call must not run then.
+            StoreError: If the store can't be reached: the call must not run then.
         """
         return await self._loads.claim(step, call_id)
 
     async def release_call(self, step: InputStep, call_id: str) -> None:
-        """Give a claim back whose call was not run after all."""
+        """Release the claim of a call that was not run after all."""
         await self._loads.release(step, call_id)
 
     # -- for programs
@@ -270,18 +269,19 @@ class ToolSearchProcessor:
             query: What is looked for.
             context: The request's own data, for the filter.
             limit: The most hits, not clamped; `top_k` by default.
-            tags: Only tools with any of these tags or namespaces, or this one; empty asks nothing. Unlike a
-                model, a program that names a tag of no tool finds nothing.
-            tool_types: Only tools of any of these types; empty asks nothing.
+            tags: Only tools with any of these tags or namespaces; an empty value does not narrow the search.
+                A single string is one tag. Unlike a model, a program that names an unknown tag finds nothing.
+            tool_types: Only tools of any of these types; an empty value does not narrow the search.
             mode: What to rank by: "fts" (words), "vector" (meaning) or "hybrid" (both), each with its own
-                scores. By default what the strategy ranks by.
+                scores. By default the strategy decides.
 
         Returns:
             The hits, best first, each with its `tool`.
 
         Raises:
-            ConfigurationError: When the strategy doesn't have the mode, or an argument can't work.
-            InvalidPatternError: When the strategy takes patterns, and this is none and nobody's text either.
+            ConfigurationError: If the strategy doesn't have the mode, or an argument can't work.
+            InvalidPatternError: If the strategy takes patterns, the query is not a valid one, and no tool
+                has it as plain text.
         """
         check_search(query, limit)
         view = await self._view(InputStep(messages=(), context=context or {}))
@@ -309,7 +309,7 @@ class ToolSearchProcessor:
             The answer of the load tool: `loaded`, `already_loaded`, `not_found`, `message`.
 
         Raises:
-            StoreError: When the store only reads conversations.
+            StoreError: If the store only reads conversations.
         """
         self._loads.check_kept()
         view = await self._view(thread_step(thread_id, context))
@@ -325,7 +325,7 @@ class ToolSearchProcessor:
             The answer of the unload tool: `unloaded`, `not_loaded`, `message`.
 
         Raises:
-            StoreError: When the store only reads conversations.
+            StoreError: If the store only reads conversations.
         """
         self._loads.check_kept()
         wanted = as_names(names)
@@ -341,20 +341,16 @@ class ToolSearchProcessor:
         """Return the names of a thread's loaded tools in load order; its life is not renewed.
 
         Raises:
-            StoreError: When the store only reads conversations.
+            StoreError: If the store only reads conversations.
         """
         self._loads.check_kept()
-        step = thread_step(thread_id, None)
-        entries = await self._store.loaded(self._loads.scope(step.thread_id))
-        view = await self.catalog.view()
-        known = names_of(entries).items()
-        return [name for name, entry in known if view.mark(name) in (None, mark_in(entry))]
+        return await self._loads.kept(thread_step(thread_id, None), await self.catalog.view())
 
     async def clear(self, thread_id: str | None = None) -> None:
         """Forget the loaded tools of a thread, or of all threads of this processor.
 
         Raises:
-            StoreError: When the store only reads conversations, or can't be reached.
+            StoreError: If the store only reads conversations, or can't be reached.
         """
         self._loads.check_kept()
         if thread_id is not None:
@@ -362,11 +358,11 @@ class ToolSearchProcessor:
         await self._loads.clear(thread_id)
 
     async def stats(self) -> dict[str, Any]:
-        """Return `tools` that all requests share, and what the store tells.
+        """Return the number of `tools` that all requests share, and the store's figures.
 
         `threads` and `loaded` are counts. `oldest_access` is when the thread that has been idle longest was
-        last renewed, in seconds since 1970 (or what the store's clock counts from); None without threads, and
-        where the store can't tell.
+        last renewed, in seconds since 1970 (or since the store's clock was 0); None if there are no threads
+        or the store can't tell.
         """
         shared = (await self.catalog.view()).shared
         return {"tools": len(shared), "oldest_access": None, **await self._store.stats()}
@@ -378,19 +374,12 @@ class ToolSearchProcessor:
         return ToolSession(self, thread_id=thread_id, context=context or {})
 
     async def aclose(self) -> None:
-        """Let go of the store's and the providers' connections."""
+        """Close the connections of the store and the providers."""
         await self._store.aclose()
         await self.catalog.aclose()
 
-    # -- parts of a step
-
     async def _view(self, step: InputStep, *, own: Sequence[Tool] = ()) -> StepView:
-        """Return what a step can see.
-
-        Args:
-            step: The step, before or after this processor.
-            own: The step's own tools that it lists.
-        """
+        """Return what a step can see; `own` are its own tools that it lists."""
         shared = await self.catalog.view(step.context)
         run = self._loads.run(step)
         catalog = run.view = shared.with_own(run.withheld)

@@ -25,7 +25,7 @@ from tool_search_processor.wire.checks import (
 TTL_SECONDS = 3600.0
 PROCESSOR_ID = "tool-search"
 NAME = "Tool Search Processor"
-"""What people are shown of a processor, whatever its id."""
+"""The name that people see, whatever the processor's id is."""
 SEARCH_TOOL_NAME = "search_tools"
 _MODES = ("load", "auto_load", "call")
 _DETAILS = ("brief", "signature", "schema")
@@ -33,7 +33,7 @@ _DETAILS = ("brief", "signature", "schema")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a processor was asked to do; see `ToolSearchProcessor` for each option's meaning."""
+    """A processor's options; see `ToolSearchProcessor` for their meaning."""
 
     names: MetaToolNames
     top_k: int
@@ -50,10 +50,10 @@ class Options:
     passthrough_tokens: int
 
     def __post_init__(self) -> None:
-        """Refuse what can't work.
+        """Check the options.
 
         Raises:
-            ConfigurationError: Says what was found and what to do.
+            ConfigurationError: If an option can't work; says what was found and what to do.
         """
         check_choice("mode", self.names.mode, _MODES)
         check_choice("result_detail", self.result_detail, _DETAILS)
@@ -81,10 +81,10 @@ class Options:
 
 
 def processor_id(given: str, *, search_tool_name: str) -> str:
-    """Return a processor's id; the default one gets the search tool's name added where that was changed.
+    """Return a processor's id; if the search tool's name was changed, it is added to the default id.
 
     Raises:
-        ConfigurationError: For something else than a text that is not empty.
+        ConfigurationError: If the id is not a string, or is empty.
     """
     check_string("id", given)
     renamed = given == PROCESSOR_ID and search_tool_name != SEARCH_TOOL_NAME
@@ -92,10 +92,10 @@ def processor_id(given: str, *, search_tool_name: str) -> str:
 
 
 def check_search(query: str, limit: int | None) -> None:
-    """Raise where a program's search is for no text, or for no number of hits.
+    """Raise if the arguments of a program's search can't work.
 
     Raises:
-        ConfigurationError: Says what was found.
+        ConfigurationError: If the query is not a string, or the limit neither a whole number nor None.
     """
     if not isinstance(query, str):
         refuse("query", "a string", query)
@@ -106,16 +106,17 @@ def check_search(query: str, limit: int | None) -> None:
 def checked_store(
     store: LoadedToolStore | None, *, ttl_seconds: float | None, clock: Callable[[], float]
 ) -> LoadedToolStore:
-    """Return the store that was given, or a default one of this life and clock.
+    """Return the given store, or by default a `MemoryStore` with this time to live and clock.
 
     Raises:
-        ConfigurationError: When both were given, the store lacks a method, or it is a class.
+        ConfigurationError: If there are a store and options for the default one, the store lacks a method,
+            or it is a class.
     """
     if store is None:
         return MemoryStore(ttl_seconds, clock=clock)
     if ttl_seconds != TTL_SECONDS or clock is not time.time:
         raise ConfigurationError(
-            "ttl_seconds and clock shape the default store only: give them to the store that you pass"
+            "ttl_seconds and clock are for the default store only: give them to the store that you pass"
         )
     if isinstance(store, type):
         raise ConfigurationError(f"store is {store!r:.80}, a class: create it, {store.__name__}(...)")
@@ -131,10 +132,10 @@ def _lacking(store: object) -> str:
 
 
 def checked_counter(counter: TextCounter | None) -> TextCounter:
-    """Return the counter that was given, or an estimate from characters.
+    """Return the given counter, or by default an estimate from characters.
 
     Raises:
-        ConfigurationError: When it can't be called.
+        ConfigurationError: If it can't be called.
     """
     check_callable("counter", counter, "(text) -> tokens", optional=True)
     return counter or estimate_tokens

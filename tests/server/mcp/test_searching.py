@@ -101,7 +101,7 @@ async def test_an_empty_query_lists_everything_page_by_page():
         assert {result["score"] for result in first["results"]} == {1.0}
         assert first["total"] == 120
         assert first["message"] == (
-            "Listed 5 tools, in no order of fit: a query ranks them. Run one with call_tool. "
+            "Listed 5 tools, unranked: add a query to rank them. Run one with call_tool. "
             "There are more: pass next_cursor as cursor."
         )
         pages = await every(client, limit=50)
@@ -170,7 +170,7 @@ async def test_tags_narrow_a_search():
         assert await found(client, query="print or list", tags=["GitHub"]) == ["list_issues"]
         plain = await search(client, query="issue")
         answer = await search(client, query="issue", tags=["nowhere"])
-    told = "Left out are tags that no tool has: nowhere. "
+    told = "Left out tags that no tool has: nowhere. "
     assert answer == {**plain, "message": f"{told}{plain['message']}"}
 
 

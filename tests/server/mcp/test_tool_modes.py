@@ -274,7 +274,7 @@ async def test_the_meta_tools_tell_what_they_may_do():
     assert search_tool.output_schema["required"] == ["results", "total", "next_cursor", "message"]
     assert call_tool.title == "Call a tool"
     assert (call_tool.annotations.read_only_hint, call_tool.annotations.destructive_hint) == (False, True)
-    assert "There are 3 of them, among others for: github (1), mail (2)." in search_tool.description
+    assert "There are 3 of them, including those for: github (1), mail (2)." in search_tool.description
 
 
 async def test_instructions_tell_of_the_search_where_there_is_one():

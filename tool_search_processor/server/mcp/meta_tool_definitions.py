@@ -1,4 +1,4 @@
-"""The two meta-tools as MCP lists them, and the shape and the text of a search's answer."""
+"""The two meta-tools as MCP lists them, and the shape and text of a search's answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DESCRIPTION_CHARACTERS = 1000
 SEARCH_FAILED = "Error: the search does not work right now. Try once more later."
 BAD_CURSOR = "This cursor belongs to another query: search again without one."
 
-_SCORE = {"type": "number", "description": "From 0 to 1; 1 where nothing was asked for."}
+_SCORE = {"type": "number", "description": "From 0 to 1; 1 without a query."}
 _ANNOTATIONS = {"type": "object", "description": "readOnlyHint, destructiveHint …"}
 _RESULT: dict[str, Any] = {
     "type": "object",
@@ -69,9 +69,9 @@ def _answer_schema(result_format: ResultFormat) -> dict[str, Any]:
             "results": results,
             "total": {
                 "type": ["integer", "null"],
-                "description": "How many match; null where it can't be told.",
+                "description": "How many match; null if unknown.",
             },
-            "next_cursor": {"type": ["string", "null"], "description": "Gives the results after these."},
+            "next_cursor": {"type": ["string", "null"], "description": "For the results after these."},
             "message": {"type": "string"},
         },
         "required": ["results", "total", "next_cursor", "message"],
@@ -107,7 +107,7 @@ def search_tool(
                 },
                 "cursor": {
                     "type": "string",
-                    "description": "next_cursor of the answer before, for the same query.",
+                    "description": "next_cursor of the previous answer to the same query.",
                 },
             },
         },
@@ -118,7 +118,7 @@ def search_tool(
 
 
 def call_tool(names: MetaToolNames) -> Tool:
-    """Return the definition of the tool that runs another; what that may do is not known beforehand."""
+    """Return the definition of the tool that runs another, which may do anything."""
     return meta_tools.call_tool(names).replace(
         annotations={
             "title": "Call a tool",
@@ -132,7 +132,7 @@ def call_tool(names: MetaToolNames) -> Tool:
 
 
 def search_result(tool: Tool, hit: Hit | None, *, result_format: ResultFormat) -> dict[str, Any]:
-    """Return one tool of an answer; without a hit, as listed where nothing was asked for."""
+    """Return one tool of an answer; without a hit, as an answer to an empty query lists it."""
     found = meta_tools.search_result(tool, score=hit.score if hit else 1.0, loaded=False, detail="schema")
     if result_format == "mcp":
         return _mcp_result(tool, score=found["score"])
@@ -148,7 +148,7 @@ def search_result(tool: Tool, hit: Hit | None, *, result_format: ResultFormat) -
 
 
 def _mcp_result(tool: Tool, *, score: float) -> dict[str, Any]:
-    """Return a tool as its entry in `tools/list`, which also says how well it fits."""
+    """Return a tool's entry in `tools/list`, with its score, namespace and tags."""
     entry = wire_tool(tool).model_dump(mode="json", by_alias=True, exclude_none=True)
     about = {"score": score, "namespace": tool.namespace, "tags": sorted(tool.tags)}
     return {**entry, "_meta": {**entry.get("_meta", {}), **about}}
@@ -163,20 +163,20 @@ def search_answer(
 
 
 def listed_text(names: MetaToolNames, *, found: int) -> str:
-    """Return the sentence that goes with results where nothing was asked for."""
+    """Return the sentence that goes with the answer to an empty query."""
     if not found:
         return "There are no more tools."
     tools = "1 tool" if found == 1 else f"{found} tools"
-    return f"Listed {tools}, in no order of fit: a query ranks them. Run one with {names.call}."
+    return f"Listed {tools}, unranked: add a query to rank them. Run one with {names.call}."
 
 
 def more_text(message: str, *, next_cursor: str | None) -> str:
-    """Return a message that also tells that there is more."""
+    """Return a message that also says if there are more results."""
     return f"{message} There are more: pass next_cursor as cursor." if next_cursor else message
 
 
 def markdown(answer: Mapping[str, Any], tools: Sequence[Tool]) -> str:
-    """Return a search's answer as text for people and models: a third of what the JSON takes."""
+    """Return a search's answer as Markdown, which takes a third of the JSON."""
     parts = [
         "\n".join(_markdown_tool(found, tool)) for found, tool in zip(answer["results"], tools, strict=True)
     ]
@@ -186,14 +186,14 @@ def markdown(answer: Mapping[str, Any], tools: Sequence[Tool]) -> str:
 
 def _markdown_tool(found: Mapping[str, Any], tool: Tool) -> Iterator[str]:
     yield f"### {found['name']}"
-    # Headings are names of tools: no description may begin as one.
+    # Headings are names of tools: a description must not look like one.
     if text := meta_tools.one_line(found["description"]).lstrip("# "):
         yield text
     yield _code(meta_tools.signature(tool))
     for name, schema in found["parameters"].get("properties", {}).items():
         described = schema if isinstance(schema, Mapping) else {}
         about = meta_tools.one_line(str(described.get("description", "")))
-        # The signature tells the type of a plain value, but not what is inside an object.
+        # The signature shows the type of a plain value, but not what is inside an object.
         inside = f" {_code(_compact(schema))}" if _is_nested(described) else ""
         if about or inside:
             yield f"- {meta_tools.one_line(name)}: {about}{inside}"
@@ -202,7 +202,7 @@ def _markdown_tool(found: Mapping[str, Any], tool: Tool) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    """Return a text as code, in one line, which no backtick in it can end."""
+    """Return a string as inline code that no backtick in it can end."""
     fence = "`"
     while fence in text:
         fence += "`"
