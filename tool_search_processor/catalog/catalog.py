@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-import threading
 import time
 from collections import ChainMap
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -17,8 +16,9 @@ from tool_search_processor.catalog.components import Components
 from tool_search_processor.catalog.drift import Drift, OnChange
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.merging import Seen, United, Uniting, fetch_from
-from tool_search_processor.catalog.provider_cache import Source, are_same, labels_of, read_stale
+from tool_search_processor.catalog.provider_cache import Source, labels_of, read_stale
 from tool_search_processor.catalog.request_view import CatalogView
+from tool_search_processor.catalog.shared_tools import SharedTools
 from tool_search_processor.catalog.status import CatalogStatus
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.concurrency.shared_task import run_without_waiting
@@ -119,11 +119,10 @@ class Catalog(Provider):
         self._reserved = _with_options(reserved_names)
         self.reserved_names = frozenset(self._reserved)
         self._uniting = Uniting(transforms, reserved_names=self._reserved, drift=self._drift, owner=self.name)
+        self._shared = SharedTools(self._sources, uniting=self._uniting, drift=self._drift)
         self._search = search
         self._indexes = IndexPool(search)
-        self._shared = United()
         self._seen = Seen()
-        self._lock = threading.Lock()
         run_without_waiting(self._read({}, strict=True) if self.static else self._check_static())
 
     def adapted(
@@ -180,7 +179,7 @@ class Catalog(Provider):
     @property
     def fingerprint(self) -> str:
         """A hash of the content of the tools that all requests share, as last read."""
-        return self._shared.tools.fingerprint
+        return self._shared.last.tools.fingerprint
 
     @property
     def indexes(self) -> IndexPool:
@@ -190,12 +189,12 @@ class Catalog(Provider):
     @property
     def known_names(self) -> frozenset[str] | None:
         """Names of the tools as last read; None where some are only known once a request asks."""
-        return frozenset(self._shared.tools.by_name) if self.static else None
+        return frozenset(self._shared.last.tools.by_name) if self.static else None
 
     @property
     def known_aliases(self) -> frozenset[str]:
         """Aliases of the tools as last read."""
-        return frozenset(self._shared.tools.aliases)
+        return frozenset(self._shared.last.tools.aliases)
 
     async def list_tools(self, context: Context | None = None) -> list[Tool]:
         """Return the tools of a request, in order."""
@@ -364,7 +363,7 @@ class Catalog(Provider):
     async def _read(self, context: Context, *, strict: bool = False) -> CatalogView:
         """Read what may have changed and unite it; `strict` raises for what is refused otherwise."""
         fresh = await read_stale(self._sources, context, strict=strict)
-        shared = await self._share([s for s in self._sources if s.is_shared], strict=strict)
+        shared = await self._shared.unite(strict=strict)
         requested = [(s, fresh[s]) for s in self._sources if not s.is_shared and fresh.get(s)]
         if not requested:
             return self._view(shared, United())
@@ -377,20 +376,6 @@ class Catalog(Provider):
         """Check the names of what is known without waiting, where the rest has to be waited for."""
         static = [source for source in self._sources if source.static]
         self._uniting.check([(source, await source.read({}, strict=True)) for source in static])
-
-    async def _share(self, sources: Sequence[Source[Tool]], *, strict: bool) -> United:
-        lists = tuple(source.listed for source in sources)
-        known = self._shared
-        is_known = known.lists is not None and known.epoch == self._drift.epoch
-        if is_known and not strict and are_same(lists, known.lists or ()):
-            return known
-        is_whole = all(source.is_shared for source in self._sources)
-        listings = list(zip(sources, lists, strict=True))
-        united = await self._uniting.share(listings, is_whole=is_whole, strict=strict)
-        with self._lock:
-            if self._shared.tools.generation < united.tools.generation:
-                self._shared = united
-        return united
 
     def _view(self, shared: United, own: United) -> CatalogView:
         self._seen.refused = shared.refused + own.refused
