@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import weakref
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
-from tool_search_processor.errors import ConfigurationError, InvalidToolError, ProviderError
+from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.providers.mcp.background import close_at_exit, in_background
 from tool_search_processor.providers.mcp.config import MakeBroken, config_providers
 from tool_search_processor.providers.mcp.connector import Connector
-from tool_search_processor.providers.mcp.failures import reason
 from tool_search_processor.providers.mcp.left_out import LeftOut
+from tool_search_processor.providers.mcp.list_reader import ListReader
 from tool_search_processor.providers.mcp.offer_tools import OfferTools
 from tool_search_processor.providers.mcp.offers import Offers
 from tool_search_processor.providers.mcp.screening import Screen
-from tool_search_processor.providers.mcp.sdk import check_installed, load_sdk
+from tool_search_processor.providers.mcp.sdk import check_installed
 from tool_search_processor.providers.mcp.settings import (
     CALL_TIMEOUT_SECONDS,
     Approval,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from httpx2 import Auth
     from mcp import Client
 
-_T = TypeVar("_T")
 _TASKS_ONLY = "it can only be called as a task (execution.taskSupport is 'required'), which isn't supported"
 
 
@@ -142,7 +140,6 @@ class MCPProvider(Provider):
         self.transport = transport
         self._resources_as_tools = resources_as_tools
         self._prompts_as_tools = prompts_as_tools
-        self._is_warm = False
         self._marks = Marks()
         self._left_out = LeftOut(name)
         self._connector = Connector(
@@ -152,6 +149,7 @@ class MCPProvider(Provider):
             on_change=self._marks.change,
             on_connected=self._marks.connected,
         )
+        self._reader = ListReader(self._connector, self._settings, on_failure=self._marks.fail)
         self._caller = Caller(self._connector, self._settings, on_unreached=self._marks.change)
         self._importer = ToolImporter(self._make_tool, left_out=self._left_out)
         self._offers = Offers(self._caller, self._left_out)
@@ -298,7 +296,7 @@ class MCPProvider(Provider):
         Raises:
             ProviderError: The server can't be reached, or gave no list.
         """
-        tools = self._importer.tools(await self._listed(self._read_definitions))
+        tools = self._importer.tools(await self._reader.read(self._read_definitions))
         self._left_out.end()
         taken = {tool.name for tool in tools}
         extra: list[Tool] = []
@@ -322,7 +320,7 @@ class MCPProvider(Provider):
         Raises:
             ProviderError: The server can't be reached, or gave no list.
         """
-        return await self._listed(self._offers.resources)
+        return await self._reader.read(self._offers.resources)
 
     async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
         """Return a resource that the server doesn't list; whether there is one, shows when it is read."""
@@ -334,7 +332,7 @@ class MCPProvider(Provider):
         Raises:
             ProviderError: The server can't be reached, or gave no list.
         """
-        return await self._listed(self._offers.templates)
+        return await self._reader.read(self._offers.templates)
 
     async def list_prompts(self, context: Context) -> Sequence[Prompt]:
         """Return the server's prompts; `render` gives a list of messages in the protocol's form.
@@ -342,41 +340,15 @@ class MCPProvider(Provider):
         Raises:
             ProviderError: The server can't be reached, or gave no list.
         """
-        return await self._listed(self._offers.prompts)
+        return await self._reader.read(self._offers.prompts)
 
     async def warm_up(self) -> None:
         """Import the SDK, so that no server's time has to include it."""
-        if not self._is_warm:
-            await load_sdk()
-            self._is_warm = True
+        await self._reader.warm_up()
 
     async def aclose(self) -> None:
         """End the connection for good: the process is ended, the sockets are closed, calls fail."""
         await in_background(self._connector.aclose)
-
-    async def _listed(self, read: Callable[[Client], Awaitable[_T]]) -> _T:
-        """Read a list in the background loop; a failure tells the server's name and what to do."""
-        seconds = self._settings.list_timeout_seconds
-
-        async def read_in_time(client: Client) -> _T:
-            async with asyncio.timeout(seconds):
-                return await read(client)
-
-        has_failed = True
-        try:
-            await self.warm_up()
-            listed = await in_background(lambda: self._connector.request(read_in_time))
-            has_failed = False
-            return listed
-        except ProviderError:
-            raise
-        except TimeoutError as exc:
-            raise ProviderError(f"the MCP server {self.name!r} gave no list within {seconds:g} s") from exc
-        except Exception as exc:
-            raise ProviderError(f"the MCP server {self.name!r} could not list: {reason(exc)}") from exc
-        finally:
-            if has_failed:
-                self._marks.fail()
 
     async def _read_definitions(self, client: Client) -> list[Any]:
         self._left_out.begin()
