@@ -173,7 +173,7 @@ def test_yaml_without_pyyaml_says_what_to_install(write, monkeypatch):
         ([{"name": ""}], "tool 1: a tool's definition needs a name, found ''"),
         ([[{"type": "web_search"}]], "tool 1: only definitions of type 'function' are tools"),
         ([{"name": "a", "parameters": [1]}], "tool 1: parameters of the tool 'a'"),
-        ([{"name": "a", "description": 7}], "tool 1: description of the tool 'a' is a text"),
+        ([{"name": "a", "description": 7}], "tool 1: description of the tool 'a' is a string"),
         ([{"name": "a", "server": {"url": "x"}}], "tool 1: namespace of the tool 'a'"),
         ([{"name": "a", "tags": 5}], "tool 1: tags of the tool 'a'"),
         (["9" * 5000], "is not JSON: "),

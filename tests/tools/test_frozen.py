@@ -116,7 +116,7 @@ class Word(enum.StrEnum):
 
 def test_what_json_cannot_carry_is_refused_where_json_is_asked_for():
     assert freeze({"a": Word.ONE}, json_only=True) == {"a": "one"}
-    with pytest.raises(TypeError, match=r"\{1\} is nothing that JSON can carry"):
+    with pytest.raises(TypeError, match=r"\{1\} is not a value that JSON can carry"):
         freeze({"a": [{1}]}, json_only=True)
 
 

@@ -162,7 +162,7 @@ def test_a_definition_without_a_name_is_refused(kind, name):
 
 @every_importer
 def test_a_schema_that_json_cannot_carry_is_refused(kind):
-    with pytest.raises(InvalidToolError, match="nothing that JSON can carry"):
+    with pytest.raises(InvalidToolError, match="not a value that JSON can carry"):
         imported(kind, "a", {"type": "object", "properties": {"a": {"default": object()}}})
 
 

@@ -149,7 +149,7 @@ async def test_async_functions_are_tools_too():
 
 @pytest.mark.parametrize(
     ("fields", "match"),
-    [({"name": "a b"}, "make_tool_name"), ({"tags": "x"}, "collection of texts")],
+    [({"name": "a b"}, "make_tool_name"), ({"tags": "x"}, "collection of strings")],
 )
 def test_fields_are_checked_as_ever(fields, match):
     with pytest.raises(InvalidToolError, match=match):

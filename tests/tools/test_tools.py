@@ -107,17 +107,17 @@ def test_a_function_in_the_place_of_the_name_is_told_how_it_becomes_a_tool():
 @pytest.mark.parametrize(
     ("fields", "match"),
     [
-        ({"description": 3}, "description of the tool 'a' is a text, found 3"),
-        ({"namespace": 3}, "namespace of the tool 'a' is a text or None, found 3"),
+        ({"description": 3}, "description of the tool 'a' is a string, found 3"),
+        ({"namespace": 3}, "namespace of the tool 'a' is a string or None, found 3"),
         ({"execute": "run"}, "execute of the tool 'a' is a function or None, found 'run'"),
-        ({"tags": "github"}, "tags of the tool 'a' is a collection of texts.*found 'github'"),
-        ({"tags": [1]}, r"tags of the tool 'a' is a collection of texts only, found \[1\]"),
-        ({"tags": 3}, "tags of the tool 'a' is a collection of texts.*found 3"),
-        ({"keywords": "word"}, "keywords of the tool 'a' is a collection of texts.*found 'word'"),
+        ({"tags": "github"}, "tags of the tool 'a' is a collection of strings.*found 'github'"),
+        ({"tags": [1]}, r"tags of the tool 'a' is a collection of strings only, found \[1\]"),
+        ({"tags": 3}, "tags of the tool 'a' is a collection of strings.*found 3"),
+        ({"keywords": "word"}, "keywords of the tool 'a' is a collection of strings.*found 'word'"),
         ({"parameters": ["city"]}, r"parameters of the tool 'a' is a mapping.*found \['city'\]"),
         (
             {"parameters": {"default": {1}}},
-            r"parameters of the tool 'a' is a JSON Schema, but \{1\} is nothing",
+            r"parameters of the tool 'a' is a JSON Schema, but \{1\} is not a value",
         ),
         (
             {"output_schema": {"default": object}},

@@ -123,7 +123,7 @@ async def test_templates_read_under_their_own_uri():
     assert named.uri_template == "repo://gh/{owner}/{name}"
     assert named.matches("repo://gh/octo/hello")
     assert named.read("repo://gh/octo/hello") == "read repo://octo/hello"
-    with pytest.raises(ConfigurationError, match="is no URI of the namespace 'gh'"):
+    with pytest.raises(ConfigurationError, match="is not a URI of the namespace 'gh'"):
         named.read("repo://octo/hello")
 
     async def call_next(uri):

@@ -75,10 +75,10 @@ class ArgumentsCheck(Protocol):
 
 
 def parse_arguments(arguments: Any) -> Any:
-    """Return arguments as a JSON value: text is decoded, and None and blank text are no arguments.
+    """Return arguments as a JSON value: a string is decoded; None and a blank string mean no arguments.
 
     Raises:
-        ToolArgumentsError: If a text is not JSON; says where it breaks.
+        ToolArgumentsError: If a string is not JSON; says where it breaks.
     """
     if arguments is None:
         return {}
@@ -102,7 +102,7 @@ def _decoded(text: str | bytes | bytearray) -> Any:
         raise ToolArgumentsError(f"The arguments are not valid JSON: {exc.msg} {position}.") from exc
     except RecursionError as exc:
         raise ToolArgumentsError("The arguments are nested too deeply.") from exc
-    except ValueError as exc:  # bytes that are no UTF-8, or a number of thousands of digits
+    except ValueError as exc:  # bytes that are not UTF-8, or a number of thousands of digits
         raise ToolArgumentsError("The arguments are not valid JSON: a number or text is unreadable.") from exc
 
 
@@ -117,7 +117,7 @@ def checked_arguments(
     Args:
         arguments: What the model wrote, decoded.
         check: Judges them.
-        shown: Makes a path in them the one that the model sees.
+        shown: Turns a path in them into the path that the model sees.
 
     Raises:
         ToolArgumentsError: If they do not fit; one sentence for each problem.
@@ -280,7 +280,7 @@ def _branch_problems(error: Failure, path: Path, root: Schema) -> Iterator[Probl
 
 
 def _is_other_kind(error: Failure) -> bool:
-    """Tell whether the branch of this error was not meant: another type or tag, or one that nothing fits."""
+    """Return True if the branch of this error was not meant: its type or tag differs, or nothing fits it."""
     if error.relative_path:
         return _is_other_tag(error)
     return error.validator in ("type", "const") or _is_never(error)

@@ -10,7 +10,7 @@ from tool_search_processor.tools.importers import ToolFields
 from tool_search_processor.tools.tool import Tool
 
 
-# A `Tool`, not one that is typed as its function: a list of two such would be one of objects to mypy.
+# Typed as `Tool`, not as its function: to mypy, a list of two such functions is a list of objects.
 @overload
 def tool(function: Callable[..., Any], /) -> Tool: ...
 @overload

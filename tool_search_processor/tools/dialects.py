@@ -1,6 +1,6 @@
-"""Other spellings of JSON Schema, older drafts' and OpenAPI's, in those of the draft 2020-12.
+"""Older drafts' and OpenAPI's spellings of JSON Schema, rewritten as draft 2020-12.
 
-It is the one that the Messages API and the Model Context Protocol ask for.
+The Messages API and the Model Context Protocol ask for that draft.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from tool_search_processor.wire.plain import items_of, mapping_of
 Converted = dict[str, Any]
 
 ANNOTATIONS = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly")
-"""Keywords that say something of a value, and check nothing."""
+"""Keywords that describe a value and check nothing."""
 
 NOTHING_FITS: Mapping[str, Any] = {"not": {}}
 """The schema `false` as an object."""
 
 _UNNAMED_KEYWORDS = frozenset({"additionalProperties", "unevaluatedItems", "unevaluatedProperties"})
-"""Keywords of what no other keyword names: their `false` closes an object or array, and is read as that."""
+"""Keywords for what no other keyword names: readers know that their `false` closes an object or array."""
 
 _SCHEMA_MAPS = MAP_KEYWORDS - {"dependencies"}
 _LIMITS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 
 
 def modern(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema with what is often written otherwise as it should be; the same where nothing is.
+    """Return a schema with common misspellings corrected; the same object where there are none.
 
-    Lists of schemas in `items` become `prefixItems`. A field or a branch that is no schema takes nothing
+    Lists of schemas in `items` become `prefixItems`. A malformed field or branch takes nothing else
     with it, and `required` has names only, each once.
     """
     if INNER_KEYWORDS.isdisjoint(schema) and "required" not in schema:
@@ -50,9 +50,9 @@ def modern(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def without_booleans(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema whose inner schemas are objects, but for `additionalProperties` and its like.
+    """Return a schema whose inner schemas are objects, except for `additionalProperties` and the like.
 
-    Many who read schemas, validators' error messages among them, don't reckon with `true` and `false`.
+    Many readers of schemas don't expect `true` and `false` there.
     """
     return with_inner(schema, lambda key, one: one if key in _UNNAMED_KEYWORDS else _as_object(one))
 

@@ -23,7 +23,7 @@ def read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
 
     try:
         parsed = docstring_parser.parse(_KEYWORDS.sub("Params:", text))
-    except Exception:  # noqa: BLE001  # it fails in several ways on texts such as ": : x"
+    except Exception:  # noqa: BLE001  # it fails in several ways on docstrings such as ": : x"
         return text.strip(), {}
     texts = {
         name.strip(" *"): " ".join((p.description or "").split())

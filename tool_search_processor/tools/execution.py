@@ -51,7 +51,7 @@ class ToolContext:
 
 
 def is_context_annotation(annotation: Any) -> bool:
-    """Tell whether an annotation means `ToolContext`: itself, `Optional`, `Annotated`, or as a string."""
+    """Return True if an annotation means `ToolContext`: itself, `Optional`, `Annotated`, or as a string."""
     if isinstance(annotation, str):
         return _CONTEXT_WORD.search(annotation) is not None
     if annotation is ToolContext:

@@ -37,16 +37,16 @@ def wrong_field(tool: str, field: str, value: object, *, wanted: str) -> Invalid
 
 
 def words_of(tool: str, field: str, words: object) -> Iterable[str]:
-    """Return the texts of a field, cleaned.
+    """Return the strings of a field, cleaned.
 
     Raises:
-        InvalidToolError: If it is no collection of texts.
+        InvalidToolError: If it is not a collection of strings.
     """
     if isinstance(words, str) or not isinstance(words, Iterable):
-        raise wrong_field(tool, field, words, wanted="a collection of texts, such as {'github'}")
+        raise wrong_field(tool, field, words, wanted="a collection of strings, such as {'github'}")
     texts = tuple(words)
     if not all(isinstance(text, str) for text in texts):
-        raise wrong_field(tool, field, words, wanted="a collection of texts only")
+        raise wrong_field(tool, field, words, wanted="a collection of strings only")
     return map(clean_text, texts)
 
 
@@ -54,7 +54,7 @@ def frozen_field(tool: str, field: str, value: object) -> FrozenDict | None:
     """Return a mapping frozen; the field's default for None, and for a schema that is only true or false.
 
     Raises:
-        InvalidToolError: If it is no mapping, or holds what JSON can't carry, or itself.
+        InvalidToolError: If it is not a mapping, contains itself, or holds something that JSON can't carry.
     """
     if value is None or (isinstance(value, bool) and field == "parameters"):
         return _DEFAULTS[field]

@@ -1,4 +1,4 @@
-"""Foreign definitions made safe to show: what a server writes is data, and may be meant to deceive."""
+"""Foreign definitions made safe to show: what a server writes is data and may try to deceive."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_SCHEMA = 500_000
 """Characters of one schema as JSON; a larger one is refused: it costs a model over 100,000 tokens."""
 
 HIDDEN = "hidden_characters"
-"""The key of a tool's metadata that tells how many invisible characters its definition held, if any."""
+"""The key of a tool's metadata for the number of invisible characters in its definition, if any."""
 
 _counter: ContextVar[Counter[str] | None] = ContextVar("hidden_characters", default=None)
 _MAX_NAME = 1_000
@@ -35,25 +35,25 @@ _TEXTS = frozenset({"description", "title"})
 
 
 def foreign_text(text: str, *, limit: int = MAX_DESCRIPTION) -> str:
-    """Return what is seen of a foreign text, cut to `limit` characters."""
-    # More is not looked at: a text may be megabytes of what nobody sees.
+    """Return the visible part of a foreign string, cut to `limit` characters."""
+    # More is not looked at: a string may hold megabytes that nobody sees.
     seen = _seen(text[: 4 * limit])
     return seen if len(seen) <= limit else f"{seen[: limit - 1].rstrip()}…"
 
 
 def foreign_line(text: str, *, limit: int = _MAX_TITLE) -> str:
-    """Return what is seen of a foreign text as one line."""
+    """Return the visible part of a foreign string as one line."""
     return foreign_text(" ".join(foreign_text(text, limit=4 * limit).split()), limit=limit)
 
 
 def foreign_tags(tags: Iterable[object]) -> frozenset[str]:
-    """Return the tags that are texts of a tag's length, one line each, at most a hundred."""
+    """Return the tags that are strings of a tag's length, one line each, at most a hundred."""
     lines = (foreign_line(tag) for tag in tags if isinstance(tag, str) and len(tag) <= _MAX_TAG)
     return frozenset([line for line in lines if line][:_MAX_TAGS])
 
 
 def foreign_json(value: Any) -> Any:
-    """Return a foreign JSON value with what is seen of each text in it; keys stay as they are."""
+    """Return a foreign JSON value with only the visible part of each string; keys stay as they are."""
     if isinstance(value, str):
         return _seen(value)
     if isinstance(value, Mapping):
@@ -64,8 +64,8 @@ def foreign_json(value: Any) -> Any:
 def foreign_schema(schema: Any, *, tool: str, keep_names: bool = False) -> Any:
     """Return a foreign schema that means the same and hides nothing.
 
-    Invisible characters are taken out of its texts and values; in patterns, where they mean something, they
-    are written as escapes. Texts that are too long are cut.
+    Invisible characters are taken out of its strings; in patterns, where they mean something, they
+    are written as escapes. Strings that are too long are cut.
 
     Args:
         schema: A JSON Schema; other values come back as they are.
@@ -89,7 +89,7 @@ def foreign_schema(schema: Any, *, tool: str, keep_names: bool = False) -> Any:
 
 
 def check_foreign_name(name: str) -> None:
-    """Refuse a name that is no name.
+    """Refuse a name that is too long to be one.
 
     Raises:
         InvalidToolError: When it is longer than a thousand characters.
@@ -102,7 +102,7 @@ def check_foreign_name(name: str) -> None:
 
 @contextmanager
 def hidden_counted() -> Iterator[Counter[str]]:
-    """Count the characters that are taken out of foreign texts inside, under the key `HIDDEN`."""
+    """Count the characters that are taken out of foreign strings inside, under the key `HIDDEN`."""
     counter: Counter[str] = Counter()
     token = _counter.set(counter)
     try:
@@ -160,7 +160,7 @@ def _clean_key(name: Any, tool: str | None, parent: str) -> Any:
 
 
 def _escaped(pattern: str) -> str:
-    """Return a regular expression with what can't be seen in it as escapes, which mean the same."""
+    """Return a regular expression with its invisible characters as escapes, which mean the same."""
     pattern = clean_text(pattern)
     if visible_text(pattern) == pattern:
         return pattern

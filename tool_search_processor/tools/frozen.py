@@ -1,4 +1,4 @@
-"""JSON values that cannot be changed, and yet are plain dicts and lists to everybody who reads them."""
+"""JSON values that cannot be changed, and that readers can treat as plain dicts and lists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tool_search_processor.wire.plain import clean_text
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 MAX_DEPTH = 200
-"""Containers inside each other: a schema that is deeper could be made, and fail in the midst of a run."""
+"""Nested containers; a deeper schema could be made, but would fail in the middle of a run."""
 
 
 def _raise_frozen(self: object, *_args: object, **_kwargs: object) -> NoReturn:
@@ -83,14 +83,14 @@ class FrozenList(list[Any]):
 def freeze(value: Any, *, json_only: bool = False, depth: int = MAX_DEPTH) -> Any:
     """Return `value` with every mapping and sequence in it frozen.
 
-    What is frozen already comes back as it is. Mappings become `FrozenDict`, lists and tuples
+    What is frozen already is returned unchanged. Mappings become `FrozenDict`, lists and tuples
     `FrozenList`, sets frozensets; other values are kept. Nothing of the caller's containers is shared.
 
     Args:
         value: What to freeze.
-        json_only: Refuse what JSON cannot carry, mend half characters (lone surrogates) in texts, and
+        json_only: Refuse what JSON cannot carry, mend half characters (lone surrogates) in strings, and
             write null for NaN and infinities.
-        depth: The most containers inside each other.
+        depth: The most containers nested in each other.
 
     Raises:
         RecursionError: If a container holds itself, or they are nested more deeply than that.
@@ -126,15 +126,15 @@ def freeze(value: Any, *, json_only: bool = False, depth: int = MAX_DEPTH) -> An
     if json_only and isinstance(value, float) and not math.isfinite(value):
         return None
     if json_only and not isinstance(value, str | int | float | None):
-        raise TypeError(f"{value!r:.100} is nothing that JSON can carry")
+        raise TypeError(f"{value!r:.100} is not a value that JSON can carry")
     return frozenset(value) if isinstance(value, set) else value
 
 
 def refuse_deep(value: Any) -> None:
-    """Refuse a JSON value that is so deep that walking through it would fail later.
+    """Refuse a JSON value that is nested too deeply to walk through it later.
 
     Raises:
-        RecursionError: If there are more than `MAX_DEPTH` containers inside each other.
+        RecursionError: If more than `MAX_DEPTH` containers are nested in each other.
     """
     level = [value]
     for _ in range(MAX_DEPTH + 1):
@@ -145,7 +145,7 @@ def refuse_deep(value: Any) -> None:
 
 
 def parts_of(value: Any) -> Iterable[Any]:
-    """Return what a JSON value holds directly; nothing where it is a text or a number."""
+    """Return what a JSON value holds directly; nothing for a string or a number."""
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()

@@ -91,7 +91,7 @@ def read_openai(definition: Mapping[str, Any]) -> Fields:
     if definition.get("type", "function") != "function" or not isinstance(function, Mapping):
         raise InvalidToolError(
             f"only definitions of type 'function' are tools, found type {definition.get('type')!r}: "
-            "what the provider runs itself is passed to it beside the tools"
+            "pass what the provider runs itself to it next to the tools"
         )
     strict = function.get("strict", definition.get("strict"))
     return {
@@ -109,7 +109,7 @@ def read_anthropic(definition: Mapping[str, Any]) -> Fields:
     if definition.get("type", "custom") != "custom":
         raise InvalidToolError(
             f"only definitions of type 'custom' are tools, found type {definition['type']!r}: "
-            "what the provider runs itself is passed to it beside the tools"
+            "pass what the provider runs itself to it next to the tools"
         )
     return {
         **named(definition.get("name")),
@@ -159,7 +159,7 @@ def _check_schema_key(definition: object, *keys: str) -> None:
 
 
 def _schema(schema: Any, definition: object) -> Any:
-    """Return a foreign schema, safe, with its type words mapped; what is no schema is left to `Tool`."""
+    """Return a foreign schema, safe, with its type words mapped; `Tool` judges what is not a schema."""
     try:
         safe = foreign_schema(_plain(schema), tool=str(_get(definition, "name")))
         return map_types(freeze(safe, json_only=True))
@@ -168,7 +168,7 @@ def _schema(schema: Any, definition: object) -> Any:
 
 
 def _text(description: Any) -> Any:
-    """Return a foreign description, safe; what is no text is left to `Tool`."""
+    """Return a foreign description, safe; `Tool` judges what is not a string."""
     return foreign_text(description) if isinstance(description, str) else description or ""
 
 

@@ -1,6 +1,6 @@
-"""What LiteLLM's conversions for Gemini, Anthropic and Bedrock fail at, and a whole request with them.
+"""Schemas at which LiteLLM's conversions for Gemini, Anthropic and Bedrock fail, and with them the request.
 
-They take a key `$ref` for a reference wherever it stands, in data and among the names of properties too.
+The conversions take any key `$ref` for a reference, even in data and among the names of properties.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SCHEMA_KEYWORDS = _NAMED | INNER_KEYWORDS
 
 
 def without_misread(part: Schema) -> Schema:
-    """Return a schema in which `$ref` is the keyword alone.
+    """Return a schema in which `$ref` is only ever the keyword.
 
     A property of that name is described by a pattern, which means the same. Data (`default`, `enum` …) is
     left out where such a key, or one of definitions, holds something else.

@@ -28,7 +28,7 @@ _OF_A_KIND = frozenset(
         "none_required", "unexpected_keyword_argument", "union_tag_invalid", "union_tag_not_found",
     }
 )  # fmt: skip
-"""Errors, beside those named `…_type` and `…_parsing`, that JSON's words tell better than pydantic's."""
+"""Errors, besides those named `…_type` and `…_parsing`, that need JSON's words instead of pydantic's."""
 
 
 def model_problems(

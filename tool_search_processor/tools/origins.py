@@ -23,7 +23,7 @@ def mark_origin(tool: object, origin: Origin) -> Origin:
 
 
 def origin_of(tool: object) -> Origin | None:
-    """Return the origin of a tool, or of what it is a copy of; None for one that no catalog has listed."""
+    """Return the origin of a tool, or of the tool it is a copy of; None if no catalog has listed it."""
     found: Origin | None = tool.__dict__.get(_KEY)
     return found
 

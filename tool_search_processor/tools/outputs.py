@@ -19,13 +19,13 @@ _WRAPPED = "x-fastmcp-wrap-result"
 
 _READ_TO_LISTS = (Iterator, AsyncIterator, AsyncGenerator)
 _CONTENT_MODULES = ("mcp", "mcp_types", "fastmcp")
-"""Of what is sent as it is, beside the data or in place of it."""
+"""Packages whose types are sent as they are, next to the data or instead of it."""
 
 
 def output_schema_of(annotation: Any) -> FrozenDict | None:
     """Return the JSON Schema of a return annotation; None where it says nothing of the data.
 
-    That is a missing annotation, one that has no schema, and one that content of the protocol would fit:
+    That is a missing annotation, an annotation without a schema, and one that the protocol's content fits:
     a list of anything, say.
     """
     from pydantic import TypeAdapter

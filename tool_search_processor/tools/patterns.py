@@ -11,7 +11,7 @@ _PATTERNS_KEPT = 512
 
 
 def is_readable(pattern: object) -> bool:
-    """Tell whether a pattern is one that engines of linear time read: none with a look-around, for one."""
+    """Return True if engines of linear time read the pattern; they refuse look-arounds, for example."""
     return isinstance(pattern, str) and _compiled_pattern(pattern) is not None
 
 
@@ -29,7 +29,7 @@ def _compiled_pattern(pattern: str) -> Any:
 
 
 def matches(pattern: object, text: str) -> bool | None:
-    """Tell whether a pattern is found in a text; None where that can't be said in linear time."""
+    """Return whether a pattern is found in a string; None if that takes more than linear time to say."""
     compiled = _compiled_pattern(pattern) if isinstance(pattern, str) else None
     if compiled is None:
         return None

@@ -56,7 +56,7 @@ _TYPE_WORDS = {word: word for word in _JSON_TYPES} | {
 
 _ANY_WORDS = frozenset({"any", "anything", "mixed", "unknown", "type_unspecified", "*"})
 
-# What OpenAI and Anthropic refuse at the root of a tool's parameters.
+# OpenAI and Anthropic refuse these at the root of a tool's parameters.
 _ROOT_COMBINATORS = frozenset(
     {"$dynamicRef", "$recursiveRef", "$ref", "allOf", "anyOf", "const", "enum", "not", "oneOf"}
 )
@@ -80,10 +80,10 @@ class WireSchema:
     """The real names of parameters that providers would refuse, by those that are sent."""
 
     def unwrap(self, arguments: Any) -> tuple[Any, Callable[[Path], Path]]:
-        """Return the real arguments, and what makes a path of them the one that the model sees.
+        """Return the real arguments, and a function that turns a path in them into the path the model sees.
 
-        Arguments that come without the wrapper, or under their real names, are taken as they are: no schema
-        that is wrapped has a property of the wrapper's name.
+        Arguments without the wrapper, or under their real names, are taken as they are: no wrapped schema has
+        a property of the wrapper's name.
         """
         if not isinstance(arguments, Mapping):
             return arguments, _same
@@ -103,8 +103,8 @@ def _same(path: Path) -> Path:
 def map_types(schema: Any) -> Any:
     """Return the schema with foreign type words (`dict`, `float`, `STRING`, `list[str]` …) in JSON Schema's.
 
-    `any`, and a word that names no JSON type, drop the `type` keyword: whatever comes is accepted. Of a list
-    of types those that are known are kept.
+    `any`, and a word that names no JSON type, drop the `type` keyword: any value is accepted. Of a list
+    of types, the known ones are kept.
     """
     return edit_schemas(schema, with_json_types)
 
@@ -123,7 +123,7 @@ def with_json_types(schema: Schema) -> Schema:
 
 
 def _json_types(words: list[Any]) -> list[str]:
-    """Return the types that words name, each once; none where one of the words takes any value."""
+    """Return the types that words name, each once; none if one of the words stands for any value."""
     if any(isinstance(word, str) and _base_word(word) in _ANY_WORDS for word in words):
         return []
     # YAML reads `[string, null]` as a word and a null.
@@ -141,14 +141,13 @@ def _base_word(word: str) -> str:
 
 
 def wire_schema(parameters: Schema) -> WireSchema:
-    """Return the form of a schema that model providers accept, whatever it is.
+    """Return the form of a schema that model providers accept, whatever the schema is.
 
-    The root is always `{"type": "object", "properties": {...}}`: a `$ref` root to an object is inlined,
-    and a root that is no object, or a combinator, becomes the one property of a wrapper, with its `$defs`
-    at the new root. Parameters have names that providers take, arrays have `items`, schemas are objects, and
-    left out is what would fail on the way: patterns that engines of linear time can't read, names in
-    `required` that no property has, definitions that nothing refers to, and what `misread` tells of. The
-    rest is as it was, but for `mend_schema`.
+    The root is always `{"type": "object", "properties": {...}}`: a `$ref` root to an object is inlined, and
+    any other root becomes the one property of a wrapper, with its `$defs` at the new root. Parameters get
+    names that providers take, arrays have `items`, and inner schemas are objects. What would fail on the way
+    is left out: patterns that linear-time engines can't read, names in `required` that no property has,
+    definitions that nothing refers to, and what `misread` describes. The rest is as `mend_schema` returns it.
     """
     mended = _mender(parameters)
     schema = edit_schemas(parameters, lambda part: _sendable(mended(part)))
@@ -233,19 +232,19 @@ def _without_unevaluated_booleans(schema: Schema) -> Schema:
 
 
 def _without_patterns(schema: Schema) -> Schema:
-    """Return a schema without regular expressions of which providers refuse some, look-arounds among them."""
+    """Return a schema without the regular expressions that some providers refuse, such as look-arounds."""
     if "pattern" in schema and not is_readable(schema["pattern"]):
         schema = {key: value for key, value in schema.items() if key != "pattern"}
     patterns = schema.get("patternProperties", {})
     if all(map(is_readable, patterns)):
         return schema
-    # Fields that matched what is dropped now must not be told to be unknown.
+    # Fields that matched a dropped pattern must not be called unknown.
     rest = {k: v for k, v in schema.items() if k not in ("patternProperties", "additionalProperties")}
     return {**rest, "patternProperties": {k: v for k, v in patterns.items() if is_readable(k)}}
 
 
 def _names_sent(properties: Mapping[str, Any]) -> dict[str, str]:
-    """Return other names, by the real ones, for those that providers would refuse."""
+    """Return a replacement for each name that providers would refuse, by the real name."""
     taken, names = set(properties), {}
     for real in properties:
         if not is_property_name(real):
@@ -277,7 +276,7 @@ def _is_object_root(schema: Schema) -> bool:
 
 
 def _inline_root(schema: Schema) -> Schema:
-    """Replace a `$ref` root by what it points to; one that leads nowhere is dropped."""
+    """Return the schema with a `$ref` root replaced by its target, or dropped if it leads nowhere."""
     root, seen = schema, set()
     while "$ref" in schema and _BESIDE_REF.issuperset(schema):
         pointer = schema["$ref"]

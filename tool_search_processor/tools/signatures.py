@@ -43,7 +43,7 @@ class ToolFunction:
     output_schema: FrozenDict | None
     plan: CallPlan
     model: type[BaseModel]
-    """What checks the arguments; its fields bear the parameters' names as aliases."""
+    """What checks the arguments; its fields have the parameters' names as aliases."""
     names: Mapping[str, str]
     """Parameter name by field name."""
     always_passed: frozenset[str]
@@ -85,7 +85,7 @@ class ToolFunction:
     def _validated(self, arguments: Any) -> BaseModel:
         """Return the arguments as the model reads them: as Python's, and else as JSON's.
 
-        A strict type takes the text of a date, or a list for a tuple, of JSON only.
+        A strict type takes a string as a date, or a list as a tuple, from JSON only.
         """
         from pydantic import ValidationError
 
@@ -141,7 +141,7 @@ def inspect_function(function: Callable[..., Any]) -> ToolFunction:
 
 
 def _refuse_bare_context(parameters: _Parameters, label: str) -> None:
-    """Refuse a parameter that is called as a context is and does not say what it is.
+    """Refuse a parameter that is named like a context and has no annotation.
 
     Raises:
         InvalidToolError: Says how to say it.
@@ -225,7 +225,7 @@ def _arguments_model(parameters: _Parameters, names: Mapping[str, str], label: s
 
 
 def _field(parameter: inspect.Parameter) -> tuple[Any, Any]:
-    """Return annotation and default of the model's field, which bears the parameter's name as its alias."""
+    """Return annotation and default of the model's field; its alias is the parameter's name."""
     from pydantic import Field
 
     annotation: Any = Any if parameter.annotation is _EMPTY else parameter.annotation
@@ -273,7 +273,7 @@ def _model_schema(model: type[BaseModel], label: str) -> dict[str, Any]:
 def _described(
     schema: dict[str, Any], texts: Mapping[str, str], names: Mapping[str, str], model: type[BaseModel]
 ) -> dict[str, Any]:
-    """Put the docstring's texts to the parameters that have no description of their own."""
+    """Return the schema with the docstring's words at parameters that have no description of their own."""
     properties = dict(schema["properties"])
     for field, info in model.model_fields.items():
         text, alias = texts.get(names[field]), info.validation_alias or info.alias

@@ -119,9 +119,9 @@ class Tool:
         if self.description is None:
             put(self, "description", "")  # type: ignore[unreachable]  # foreign definitions have it
         if not isinstance(self.description, str):
-            raise wrong_field(name, "description", self.description, wanted="a text")
+            raise wrong_field(name, "description", self.description, wanted="a string")
         if self.namespace is not None and not isinstance(self.namespace, str):
-            raise wrong_field(name, "namespace", self.namespace, wanted="a text or None")
+            raise wrong_field(name, "namespace", self.namespace, wanted="a string or None")
         for key in ("description", "namespace"):
             text = getattr(self, key)
             if text and not text.isascii():
@@ -149,13 +149,13 @@ class Tool:
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], /, **fields: Unpack[ToolFields]) -> Self:
-        """Make a tool of a function: schema from its annotations, texts from its docstring.
+        """Make a tool of a function: schema from its annotations, descriptions from its docstring.
 
         A parameter annotated `ToolContext` gets the context of the call and is not in the schema. The
         return annotation becomes the output schema, where it says what the data is.
 
         Args:
-            function: Sync or async; a method of an object and a `functools.partial` do as well.
+            function: Sync or async; a bound method and a `functools.partial` work too.
             fields: Fields of `Tool`, over what the function says.
 
         Raises:
@@ -192,7 +192,7 @@ class Tool:
             fields: Fields of `Tool`, over what the definition says.
 
         Raises:
-            InvalidToolError: If it is no function or has no name.
+            InvalidToolError: If it is not a function or has no name.
         """
         return cls(**importers.merged(importers.read_openai(definition), fields), execute=execute)
 
@@ -254,7 +254,7 @@ class Tool:
     def shown_description(self) -> str:
         """The description as models and searches get it.
 
-        It begins with the original name where the name that was made of it lacks letters: nothing else says
+        It begins with the original name where the name made from it lacks letters: nothing else says
         what `tool_3f2a9c1b` is called.
         """
         original = self.metadata.get("original_name")
@@ -334,13 +334,13 @@ class Tool:
 
         Raises:
             ToolNotCallableError: If there is nothing to run.
-            ToolArgumentsError: If the arguments do not fit; its text is fit for the model.
+            ToolArgumentsError: If the arguments do not fit; its message is meant for the model.
             Exception: Whatever the tool raises.
         """
         if self.execute is None:
             raise ToolNotCallableError(
                 f"the tool {self.name!r} is a definition only: give it execute=..., "
-                "or let the one that defined it run it"
+                "or let the program that defined it run it"
             )
         values = self.check_arguments(arguments)
         args, kwargs = self._plan.bind(values, context or ToolContext())

@@ -20,7 +20,7 @@ _OUTSIDE_PROPERTY_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def is_tool_name(name: str) -> bool:
-    """Tell whether every model provider accepts the name: `[A-Za-z0-9_-]{1,64}`."""
+    """Return True if every model provider accepts the name: `[A-Za-z0-9_-]{1,64}`."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -42,7 +42,7 @@ def make_tool_name(original: str) -> str:
 
 
 def loses_letters(original: str) -> bool:
-    """Return True if a name made from a text lacks some of its letters: those of no Latin alphabet."""
+    """Return True if a name made from a string lacks some of its letters, such as Chinese ones."""
     return not original.isascii() and any(
         character.isalnum() and not character.isascii()
         for character in unicodedata.normalize("NFKD", original)
@@ -56,7 +56,7 @@ def title_of(name: str) -> str:
 
 
 def is_property_name(name: str) -> bool:
-    """Tell whether every model provider accepts the name for a parameter: `[A-Za-z0-9_.-]{1,64}`."""
+    """Return True if every model provider accepts the parameter's name: `[A-Za-z0-9_.-]{1,64}`."""
     return _PROPERTY_NAME.fullmatch(name) is not None
 
 

@@ -1,6 +1,6 @@
-"""What of a schema tells a model nothing: names of properties that aren't there, definitions not used.
+"""Parts of a schema that tell a model nothing: names without a property, and unused definitions.
 
-Providers refuse some of it (Gemini a name in `required` without a property), and tokens are paid for all.
+Providers refuse some of them (Gemini: a name in `required` without a property), and all cost tokens.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _Names = list[frozenset[str]]
 _Known = dict[int, _Names]
 _MAX_VISITS = 50_000
-"""Of schemas, to see which properties there are; a few references in each other make millions of them."""
+"""Schemas looked at to find the properties; a few nested references make millions of them."""
 _APPLYING = INNER_KEYWORDS - DEFINITION_KEYWORDS
 
 
@@ -83,9 +83,9 @@ def _definitions_on(way: list[Any]) -> Iterator[Any]:
 def without_ghosts(schema: Schema) -> Schema:
     """Return the schema without names in `required` and its like that no property has.
 
-    A name counts as a property's wherever the same value is described: beside, in the schema around a branch,
-    in another branch, behind a reference. Where to leave a name out would accept less (in `not`, `if` and
-    `oneOf`), the keyword itself is loosened. A schema whose references multiply stays as it is.
+    A name counts as a property's wherever the same value is described: next to it, in the schema around a
+    branch, in another branch, behind a reference. Where leaving a name out would accept less (in `not`, `if`
+    and `oneOf`), the keyword itself is loosened. A schema whose references multiply stays as it is.
     """
     references = References(schema)
     known = _known_names(schema, references)
@@ -98,7 +98,7 @@ def without_ghosts(schema: Schema) -> Schema:
         loosened = _loosened(part, haunted)
         return loosened if _all_known(part, known) else _with_known(loosened, known.get(id(part), []))
 
-    # once more: with a `not` that went, a property may have gone that only it had
+    # again: a `not` that was removed may have taken the only declaration of a property with it
     return without_ghosts(edit_schemas(schema, _same, first=cleared))
 
 
@@ -107,7 +107,7 @@ def _same(part: Schema) -> Schema:
 
 
 def _known_names(root: Schema, references: References) -> _Known:
-    """Return by the id of each schema the properties of the values that it applies to; none for too many."""
+    """Return the properties of the values that each schema applies to, by its id; nothing for too many."""
     known: _Known = {}
     waiting: list[Schema] = [root]
     done: set[int] = set()
@@ -129,7 +129,7 @@ def _known_names(root: Schema, references: References) -> _Known:
 
 
 def _ids_around(parts: Iterable[Schema], root: Schema, references: References) -> set[int]:
-    """Return the ids of schemas that are among these, or that one of these stands in or is referred to by."""
+    """Return the ids of these schemas, and of all schemas that contain or refer to one of them."""
     outer: dict[int, list[int]] = {}
     for part in schemas_in(root):
         targets = [references.target(part[keyword]) for keyword in _REFERENCES & part.keys()]
@@ -149,7 +149,7 @@ def _ids_around(parts: Iterable[Schema], root: Schema, references: References) -
 def _reachable(
     start: Schema, *, by: frozenset[str], led_to: Callable[[object], Iterable[Any]]
 ) -> Iterator[Schema]:
-    """Yield a schema and those that it leads to, each once: by these keywords, and by references."""
+    """Yield a schema and all that it leads to through these keywords and through references, each once."""
     waiting: list[Any] = [start]
     seen: set[int] = set()
     while waiting:
@@ -183,7 +183,7 @@ def _is_known(name: str, known: _Names) -> bool:
 
 
 def _with_known(part: Schema, known: _Names) -> Schema:
-    """Return a schema that demands known properties alone, without keywords that this empties."""
+    """Return a schema that demands known properties only, without keywords that this empties."""
     result = dict(part)
     if "required" in part:
         result["required"] = [name for name in part["required"] if _is_known(name, known)]
@@ -203,7 +203,7 @@ def _dependencies(given: Mapping[str, Any], known: _Names) -> Iterator[tuple[str
 
 
 def _loosened(part: Schema, haunted: set[int]) -> Schema:
-    """Return a schema without `not` and `if`, and with `anyOf` for `oneOf`, where names in them will go."""
+    """Return a schema without `not` and `if`, and with `anyOf` for `oneOf`, where they will lose names."""
     gone: set[str] = set()
     if id(part.get("not")) in haunted:
         gone.add("not")

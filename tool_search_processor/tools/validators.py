@@ -1,6 +1,6 @@
-"""JSON Schema validators for foreign schemas: no pattern and no reference of theirs can stall the caller.
+"""Validators for foreign JSON Schemas whose patterns and references can't stall the caller.
 
-Patterns run in linear time (RE2) and stay unchecked where RE2 can't read them, as look-arounds and
+Patterns run in linear time (RE2) and stay unchecked where RE2 can't read them, such as look-arounds and
 backreferences. References are followed a bounded number of times a check.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 Failure = Any
-"""A jsonschema `ValidationError`; its stubs take every attribute for one that may be unset."""
+"""A jsonschema `ValidationError`; its stubs type every attribute as possibly unset."""
 
 _MAX_REFERENCES = 10_000
 """References that one check follows: 30 definitions, each with two to the next, stand for 2^30 steps."""
@@ -187,7 +187,7 @@ def _unique_items(validator: Any, value: Any, instance: Any, _: Any) -> Iterator
 def _one_of(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Failure]:
     from jsonschema import Draft202012Validator
 
-    # Formats are not enforced, so a text fits each branch of texts: which one is meant, a format tells.
+    # Formats are not enforced, so a string fits each string branch; only a format could tell them apart.
     by_format = isinstance(instance, str) and any("format" in one for one in value if isinstance(one, dict))
     keyword = "anyOf" if by_format else "oneOf"
     yield from Draft202012Validator.VALIDATORS[keyword](validator, value, instance, schema) or ()

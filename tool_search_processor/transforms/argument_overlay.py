@@ -74,7 +74,7 @@ class ArgTransform:
         """Refuse what cannot work.
 
         Raises:
-            ConfigurationError: The name is invalid, the default is no JSON value, or options contradict.
+            ConfigurationError: The name is invalid, the default is not a JSON value, or options contradict.
         """
         require_types("an ArgTransform", {key: getattr(self, key) for key in _TYPES}, _TYPES)
         if self.name is not None and not _ARGUMENT_NAME.fullmatch(self.name):
@@ -160,7 +160,7 @@ class ArgumentMap:
         return mapped
 
     def _renamed(self, error: ToolArgumentsError) -> ToolArgumentsError:
-        """Return the error in the model's words, or one that says the fault is not the model's."""
+        """Return the error in terms the model knows, or an error that says the fault is not the model's."""
         text = str(error)
         mentioned = {_root(match) for match in _PATH.finditer(text)} & self.hidden
         if mentioned:
@@ -181,7 +181,7 @@ class ArgumentMap:
 
 
 _PATH = re.compile(r'`(?:(?P<plain>[\w$-]+)|\["(?P<odd>[^"`]*)"\])(?P<rest>[^`]*)`')
-"""A path as the texts of arguments write it: the argument it begins with, and the way inside."""
+"""A path as argument errors write it: the argument it begins with, and the rest of the way."""
 
 
 def _root(match: re.Match[str]) -> str:

@@ -32,7 +32,7 @@ class ArgumentPlan:
     """The schema that the model sees; None where it could not be met by any call."""
     arguments: ArgumentMap
     rewires: bool
-    """Whether a call must be mapped, or the new schema differs by its texts only."""
+    """Whether a call must be mapped; otherwise the new schema differs only in its descriptions."""
     loosens: bool
     """Whether the schema has got defaults, examples or optional arguments."""
     complaints: tuple[str, ...]

@@ -158,7 +158,7 @@ class Namespace(Transform):
         def read_inner(uri: str) -> object:
             inner = self._inner_uri(uri)
             if read is None or inner is None:
-                raise ConfigurationError(f"{uri!r} is no URI of the namespace {self.prefix!r}")
+                raise ConfigurationError(f"{uri!r} is not a URI of the namespace {self.prefix!r}")
             return read(inner)
 
         return template.replace(

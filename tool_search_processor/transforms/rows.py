@@ -1,4 +1,4 @@
-"""A row of transforms: how it is applied to a list, and looked through for one name."""
+"""A row of transforms: applied to a list, and asked for one name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def merge_transforms(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
-    """Return the row with neighbours merged that belong together (`Transform.merged_with`)."""
+    """Return the row with neighbours merged where they belong together (`Transform.merged_with`)."""
     row: list[Transform] = []
     for transform in transforms:
         merged = row[-1].merged_with(transform) if row else None
@@ -37,7 +37,7 @@ def merge_transforms(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
 def overrides_get(transform: Transform, *, kind: Kind = "tool") -> bool:
     """Return whether the transform has a get method of its own that a lookup must ask.
 
-    The shipped ones are not counted: their list and get methods are one function, so the list is enough.
+    Those of this package are not counted: list and get share one function there, so the list is enough.
     """
     method = KINDS[kind].get_method(type(transform))
     is_own = method is not KINDS[kind].get_method(Transform)
@@ -65,7 +65,7 @@ async def apply_transforms(
     ```
 
     Raises:
-        ConfigurationError: A transform returned something else than a sequence of its kind.
+        ConfigurationError: A transform returned something other than a sequence of its kind.
     """
     return (await transform_stages(transforms, components, kind=kind))[-1]
 
@@ -76,7 +76,7 @@ async def transform_stages(
     """Return the list as it came, and after each transform of the merged row.
 
     Raises:
-        ConfigurationError: A transform returned something else than a sequence of its kind.
+        ConfigurationError: A transform returned something other than a sequence of its kind.
     """
     stages: list[tuple[ComponentT, ...]] = [tuple(components)]
     for transform in merge_transforms(transforms):
@@ -165,9 +165,9 @@ async def get_agreed(
     *,
     kind: Kind = "tool",
 ) -> ComponentT | None:
-    """Return what has this name or URI, where the list and the get methods give the same definition.
+    """Return the component of this name or URI if the list and the get methods give the same definition.
 
-    Where they disagree, nobody can say which was meant: it is not given, and a warning says so. Costs one
+    Where they disagree, nothing is returned and a warning says so: nobody can say which was meant. Costs one
     lookup in the list where no transform overrides the get method.
     """
     row = tuple(transforms)
@@ -217,7 +217,7 @@ async def look_through(
     """Look up a resource that is in no list, through the get methods, outermost first.
 
     A transform that has only a list method is given the resource as a list of one: it may hide it, and
-    change what is told of it, but not its URI.
+    change its description, but not its URI.
 
     Args:
         transforms: Innermost first.
@@ -254,13 +254,13 @@ async def hides_resource(
     listed: Callable[[], Awaitable[Iterable[Resource]]],
     is_hidden: Callable[[str], Awaitable[bool]],
 ) -> bool:
-    """Tell whether a resource of this URI is listed below the transforms, but not above.
+    """Return True if a resource of this URI is listed below the transforms, but not above.
 
     Args:
         transforms: Innermost first.
         uri: As it is known outside.
         listed: Returns the resources below; not asked where no transform hides any.
-        is_hidden: Tells whether a resource is hidden already, by the URI that is known below.
+        is_hidden: Returns whether a resource is hidden already, by the URI that is known below.
     """
     row = merge_transforms(transforms)
     is_there = False
@@ -270,7 +270,7 @@ async def hides_resource(
         is_there = await is_hidden(inner)
         if is_there or not any(map(_hides_resources, row)):
             return None
-        # Some servers, such as those of files on Windows, take capitals for small letters.
+        # Some servers, such as file servers on Windows, ignore case.
         found = [resource for resource in await listed() if resource.uri.casefold() == inner.casefold()]
         is_there = bool(found)
         return index_components(found).get(inner, found[0]) if found else None
@@ -285,7 +285,7 @@ def _hides_resources(transform: Transform) -> bool:
 
 
 def index_components(components: Iterable[ComponentT]) -> dict[str, ComponentT]:
-    """Return the components by name, or by URI; the first of a name stays."""
+    """Return the components by name or URI; the first of each name is kept."""
     index: dict[str, ComponentT] = {}
     for component in components:
         index.setdefault(component_key(component), component)
@@ -293,7 +293,7 @@ def index_components(components: Iterable[ComponentT]) -> dict[str, ComponentT]:
 
 
 def find_component(index: Mapping[str, ComponentT], key: str) -> ComponentT | None:
-    """Return what has this name or URI; of templates, else the first that matches the URI."""
+    """Return the component of this name or URI, or the first template that matches the URI."""
     found = index.get(key)
     if found is not None:
         return found

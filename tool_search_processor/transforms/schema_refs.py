@@ -1,4 +1,4 @@
-"""Local references of a JSON Schema, brought along when their targets move."""
+"""Local references of a JSON Schema, kept correct when their targets move."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def relocate_refs(
 ) -> dict[str, Any]:
     """Return the rewritten schema with references that lead where they led in the original.
 
-    A reference to a renamed argument follows the name. One to the root itself, to a branch of it or to a
+    A reference to a renamed argument follows the name. A reference to the root, to a branch of it or to a
     hidden argument gets a copy of the original target in `$defs`: it is used for a nested object, whose
-    names do not change. Definitions that were used and no longer are go.
+    names do not change. Definitions that are no longer used are dropped.
 
     Args:
         rewritten: The changed schema; its references are still those of the original.
@@ -42,7 +42,7 @@ def relocate_refs(
 
 
 class _Relocation:
-    """Changes references, and gathers the targets that need a new place."""
+    """Changes references, and collects the targets that need a new place."""
 
     def __init__(self, original: Schema, names: Mapping[str, str], hidden: frozenset[str]) -> None:
         self._original = original
@@ -57,7 +57,7 @@ class _Relocation:
         return schema if moved == reference else {**schema, "$ref": moved}
 
     def targets(self) -> Iterator[tuple[str, Any]]:
-        """Yield name and schema of each definition to add, also of those found meanwhile."""
+        """Yield name and schema of each definition to add, including those found along the way."""
         done = 0
         while done < len(self._places):
             pointer, name = list(self._places.items())[done]

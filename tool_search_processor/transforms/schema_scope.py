@@ -1,4 +1,4 @@
-"""Rewrites what a JSON Schema says of the arguments object itself.
+"""Rewrites what a JSON Schema says about the arguments object itself.
 
 That is its *scope*: the root, the branches of its `anyOf`, `oneOf`, `allOf`, `not`, `if`, `then`, `else` and
 `dependentSchemas`, and what a `$ref` in one of these places points to. Objects nested in arguments are out
@@ -23,9 +23,9 @@ REMOVED = object()
 DEPENDENCIES = ("dependentRequired", "dependentSchemas", "dependencies")
 _CONDITION = ("if", "then", "else")
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"})
-"""What is said of arguments that `properties` does not name."""
+"""Keywords about arguments that `properties` does not name."""
 _BESIDE_REFERENCE = frozenset({"title", "description", "$defs", "definitions", "$schema"})
-"""What may stand on both sides of a reference that is resolved: the outer one counts."""
+"""Keywords that may stand on both sides of a resolved reference; the outer one counts."""
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "deprecated", "$comment"})
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
@@ -37,7 +37,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "object": Mapping,
 }
 _MAX_SCOPES = 10_000
-"""Schemas that one overlay looks at; a few references in each other make millions of a small document."""
+"""Schemas that one overlay looks at; a few nested references make millions from a small document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +47,11 @@ class Overlay:
     names: Mapping[str, str] = field(default_factory=dict)
     """New names."""
     hidden: frozenset[str] = frozenset()
-    """Arguments that the schema shall not mention."""
+    """Arguments that the schema must not mention."""
     filled: frozenset[str] = frozenset()
     """Arguments that always have a value when the call arrives, hidden or not."""
     fixed: Mapping[str, object] = field(default_factory=dict)
-    """Values of hidden arguments that are known now: branches which forbid them fall away."""
+    """Values of hidden arguments that are known in advance: branches that forbid them are dropped."""
     edits: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """Keywords to set on an argument's own schema."""
     required: frozenset[str] = frozenset()
@@ -64,12 +64,12 @@ class Overlay:
 
     @property
     def optional(self) -> frozenset[str]:
-        """Arguments that the model may leave out, and that have a value all the same."""
+        """Arguments that have a value even if the model leaves them out."""
         return self.filled - self.hidden
 
     @property
     def supplied(self) -> frozenset[str]:
-        """Arguments that the model never gives, and that have a value."""
+        """Arguments that the model never gives but that have a value."""
         return self.filled & self.hidden
 
     def name(self, old: str) -> str:
@@ -82,10 +82,10 @@ class Overlay:
 
 
 def rewrite_scope(root: Schema, overlay: Overlay) -> Rewritten:
-    """Return the root with its scope changed; False where no call could fit it.
+    """Return the root with its scope changed; False if no call could fit it.
 
-    What is said about an argument that the model does not see cannot always be kept: its value may be
-    unknown. Then it is left out, and more is accepted; the tool checks the whole call again. Where to
+    Rules about an argument that the model does not see cannot always be kept: its value may be
+    unknown. Such a rule is left out, so more is accepted; the tool checks the whole call again. Where to
     leave something out would accept less (in `not`, `if` and `oneOf`), the keyword itself is loosened.
 
     Raises:
@@ -95,7 +95,7 @@ def rewrite_scope(root: Schema, overlay: Overlay) -> Rewritten:
 
 
 class _Rewriter:
-    """What the scopes of one schema share."""
+    """The state that the scopes of one schema share."""
 
     def __init__(self, root: Schema, overlay: Overlay) -> None:
         self.root = root
@@ -114,7 +114,7 @@ class _Rewriter:
         return False if self._forbids(schema) else _Scope(self, schema, edits, refs).rewritten()
 
     def condition(self, schema: object, *, refs: tuple[str, ...]) -> tuple[Rewritten, bool]:
-        """Return a schema that asks, and whether something of it had to be left out."""
+        """Return a rewritten condition, and whether something in it had to be left out."""
         before = self.losses
         return self.rewrite(schema, {}, refs=refs), self.losses > before
 
@@ -276,7 +276,7 @@ class _Scope:
         return {self._overlay.name(k): v for k, v in value.items() if k not in self._overlay.hidden}
 
     def _join(self) -> None:
-        """Add to the result what must hold beside the keywords that were there."""
+        """Add to the result what must hold in addition to the keywords that were there."""
         if self._also_required:
             required = [*self._result.get("required", ()), *self._also_required]
             self._result["required"] = list(dict.fromkeys(required))
@@ -287,7 +287,7 @@ class _Scope:
             self._result["allOf"] = [*self._result.get("allOf", ()), *also]
 
     def _dereferenced(self) -> Rewritten:
-        """Put the changed target in the place of a reference, where the target needs changing."""
+        """Return the result with a reference replaced by its target, if the target needs changing."""
         reference = self._result.get("$ref")
         if not is_pointer(reference) or reference in self._refs:
             return self._result
@@ -331,7 +331,7 @@ def _is_of_type(value: object, wanted: str) -> bool | None:
 
 
 def _edited(declared: Any, edit: Mapping[str, object] | None) -> Any:
-    """Return an argument's own schema with keywords set or taken away."""
+    """Return an argument's own schema with keywords set or removed."""
     if edit is None or declared is False:
         return declared
     removed = {key for key, value in edit.items() if value is REMOVED}

@@ -1,4 +1,4 @@
-"""Keeps the tools that bear certain tags."""
+"""Keeps the tools that have certain tags."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TagFilter(Transform):
     TagFilter(exclude={"admin"})                   # all but these
     ```
 
-    Applies to tools only: resources and prompts of MCP servers bear no tags.
+    Applies to tools only: resources and prompts of MCP servers have no tags.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class TagFilter(Transform):
             tags: What a tool needs; None asks for nothing. An empty set is met by no tool, in both modes:
                 a selection that came out empty must not open everything.
             mode: Whether one of the tags is enough, or all are needed.
-            exclude: A tool with any of these is left out, whatever else it bears.
+            exclude: A tool with any of these is left out, whatever other tags it has.
 
         Raises:
             ConfigurationError: Neither tags nor exclude is given, or one is a single text.

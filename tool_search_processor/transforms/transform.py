@@ -1,4 +1,4 @@
-"""What every transform is, and the kinds of components that it may change."""
+"""The base class of transforms, and the kinds of components that they change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kind = Literal["tool", "resource", "resource_template", "prompt"]
 """Which of the four lists a component belongs to."""
 
 GetToolNext: TypeAlias = Callable[[str], Awaitable[Tool | None]]
-"""Looks a tool up below the transform: takes the name as it is known there."""
+"""Looks a tool up below the transform, by the name that is known there."""
 GetResourceNext: TypeAlias = Callable[[str], Awaitable[Resource | None]]
 GetResourceTemplateNext: TypeAlias = Callable[[str], Awaitable[ResourceTemplate | None]]
 GetPromptNext: TypeAlias = Callable[[str], Awaitable[Prompt | None]]
@@ -76,7 +76,7 @@ class Transform:
         return await call_next(name)
 
     def check(self, tools: Sequence[Tool]) -> None:
-        """Raise where the transform cannot do what it was built for on exactly these tools.
+        """Raise if the transform cannot do its work on exactly these tools.
 
         For lists that are known at construction. `list_tools` itself never raises for it: a list that
         changes later is served as well as it can be, with a warning.
@@ -88,7 +88,7 @@ class Transform:
     def for_part(self) -> Transform:
         """Return the transform for lists that hold a part of the tools, one list after the other.
 
-        For transforms that complain of what they don't find, or that remember their last list.
+        For transforms that complain about what they don't find, or that remember their last list.
         """
         return self
 
@@ -104,7 +104,7 @@ def as_transforms(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
     """Return the transforms as a tuple, innermost first.
 
     Raises:
-        ConfigurationError: One of them is no `Transform` (a class that was not called, for one).
+        ConfigurationError: One of them is not a `Transform`, such as a class that was not called.
     """
     if isinstance(transforms, Transform) or not isinstance(transforms, Iterable):
         raise ConfigurationError(f"transforms are a list, found the single {transforms!r}: put it in a list")

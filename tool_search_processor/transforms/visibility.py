@@ -1,4 +1,4 @@
-"""Shows and hides by rules, of which the last that applies wins."""
+"""Shows and hides by rules; the last matching rule wins."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class VisibilityRule:
 
 
 class Visibility(Transform):
-    """Hides or shows what the criteria match; of several rules, the last one that matches wins.
+    """Hides or shows what the criteria match; of several rules, the last matching one wins.
 
     ```python
     Visibility(False, tags={"admin"})                        # hide

@@ -156,7 +156,7 @@ def test_an_operation_that_cannot_be_a_tool_is_left_out_and_named(caplog):
 
 
 def test_a_document_of_which_nothing_can_be_read_is_refused():
-    with pytest.raises(ConfigurationError, match=r"api, GET /odd: .*nothing that JSON can carry"):
+    with pytest.raises(ConfigurationError, match=r"api, GET /odd: .*not a value that JSON can carry"):
         tools({"/odd": {"get": {"parameters": [query("a", {"default": object()})]}}})
 
 

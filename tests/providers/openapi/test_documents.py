@@ -134,8 +134,8 @@ def test_a_document_without_a_path_has_no_files_beside_it():
 @pytest.mark.parametrize(
     ("root", "message"),
     [
-        ([], "main is no OpenAPI document: it is no object"),
-        ({"paths": {"/": {}}}, "main is no OpenAPI document: it has neither 'openapi' nor 'swagger'"),
+        ([], "main is not an OpenAPI document: it is not an object"),
+        ({"paths": {"/": {}}}, "main is not an OpenAPI document: it has neither 'openapi' nor 'swagger'"),
         ({"openapi": "4.0.0", "paths": {"/": {}}}, r"of version '4\.0\.0': 2\.0 and 3\.x are read"),
         ({"swagger": "1.2", "paths": {"/": {}}}, r"of version '1\.2'"),
         ({"swagger": "3.0", "paths": {"/": {}}}, r"of version '3\.0'"),

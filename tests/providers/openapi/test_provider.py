@@ -126,7 +126,7 @@ def test_options_that_cannot_work(options, message):
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (3, "a document is a path, a URL, a text or a mapping, found 3"),
+        (3, "a document is a path, a URL, a string or a mapping, found 3"),
         ("nowhere.json", "can't read nowhere.json: No such file"),
         ({"openapi": "3.1.0"}, "without paths"),
         (

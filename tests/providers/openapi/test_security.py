@@ -102,7 +102,7 @@ async def test_a_secret_is_one_line_and_never_shown():
     ("name", "message"),
     [
         ("heder", r"api has no security scheme 'heder'; it has \['basic', 'bearer'"),
-        ("mutual", "the security scheme 'mutual' is of type 'mutualTLS', which takes more than a text"),
+        ("mutual", "the security scheme 'mutual' is of type 'mutualTLS', which takes more than a string"),
         ("body", "the security scheme 'body' is of type 'apiKey'"),
     ],
 )

@@ -47,12 +47,12 @@ _MAX_WITH_KINDS = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """What a definition is made of."""
+    """What a definition is made from."""
 
     target: Target
     is_part: bool
-    """Whether it is the part of another object, which has further properties: then it refuses none, and is
-    none of its own kinds."""
+    """Whether it is part of another object, which has further properties: then it refuses none, and is not
+    one of its own kinds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class SchemaReader:
         return self._one_way[direction].removed(edited) if has_one_way else edited
 
     def target(self, schema: Schema, *, direction: Direction = "request") -> Schema:
-        """Return what a converted schema stands for: the definition where it is a mere reference."""
+        """Return the definition that a converted schema refers to, or the schema itself if it says more."""
         seen = set()
         while isinstance(schema.get("$ref"), str) and schema["$ref"] not in seen:
             seen.add(schema["$ref"])
@@ -122,7 +122,7 @@ class SchemaReader:
         return schema
 
     def fields(self, schema: Schema) -> Fields | None:
-        """Return the fields of an object of a request, its `allOf` merged; None where it says more."""
+        """Return the fields of a request's object with its `allOf` merged; None if it says more than that."""
 
         def resolve(part: Schema) -> Resolved:
             whole = self._definition(part["$ref"], "request") if part.keys() == {"$ref"} else None
@@ -143,7 +143,7 @@ class SchemaReader:
     def with_definitions(
         self, schema: Converted, *, direction: Direction = "request", max_size: int | None = None
     ) -> Converted | None:
-        """Return a converted schema with the definitions that it uses, or None where that is too large.
+        """Return a converted schema with the definitions that it uses, or None if that is too large.
 
         Args:
             schema: Its references lead to `#/$defs/`.
@@ -159,7 +159,7 @@ class SchemaReader:
     def _used(
         self, schema: Schema, direction: Direction, *, max_size: int | None, with_kinds: bool = True
     ) -> dict[str, _Definition] | None:
-        """Return the definitions that a schema uses, or None where all is too large."""
+        """Return the definitions that a schema uses, or None if they are too large."""
         found: dict[str, _Definition] = {}
         has_kinds = False
         size = 0 if max_size is None else len(json.dumps(schema))
@@ -211,7 +211,7 @@ class SchemaReader:
         return _described(name, self._below_parents(schema, source.target, direction))
 
     def _below_parents(self, schema: Schema, child: Target, direction: Direction) -> Schema:
-        """Return a kind of another object: of that it has the properties, and is none of its other kinds."""
+        """Return a kind of another object that refers to that object's properties, not to its other kinds."""
 
         def below(part: Any) -> Any:
             source = self._sources.get(_name_in(part))
@@ -241,7 +241,7 @@ class SchemaReader:
         return {"$ref": _DEFINITIONS + self._name(target, is_part=is_part)}
 
     def _as_part(self, schema: Schema, direction: Direction) -> Schema:
-        """Return a reference to what the same schema is as a part of another object."""
+        """Return a reference to the form that a schema has as a part of another object."""
         target = self._sources[_name_in(schema)].target
         if not self._closed.holds(target) and not has_discriminator(target.value):
             return schema
@@ -249,7 +249,7 @@ class SchemaReader:
 
     def _converted(self, part: Schema, base: str, direction: Direction) -> Schema:
         """Return one schema converted, whose inner schemas are converted already."""
-        # Neither models nor validators know what else OpenAPI has: `xml`, `discriminator`, `x-…`.
+        # Neither models nor validators know OpenAPI's other keywords: `xml`, `discriminator`, `x-…`.
         kept = {key: value for key, value in part.items() if key in WELL_FORMED and WELL_FORMED[key](value)}
         if "$ref" in part:
             kept = self._with_reference(part["$ref"], kept, base)
@@ -257,11 +257,11 @@ class SchemaReader:
             kept["examples"] = [part["example"]]
         kept = with_exclusive_limits(part, kept)
         if "oneOf" in kept and "anyOf" not in kept:
-            # Which one is meant, a discriminator tells, or the API: most branches fit more than their own.
+            # A discriminator or the API decides which one is meant: most branches fit too much.
             kept["anyOf"] = kept.pop("oneOf")
         if "allOf" in kept:
             kept = self._with_parts(kept, direction)
-        # Swagger 2.0 has no word for it: `x-nullable` is what its tools write.
+        # Swagger 2.0 has no keyword for it; its tools write `x-nullable`.
         is_nullable = part.get("nullable") is True or part.get("x-nullable") is True
         return nullable(kept) if is_nullable else kept
 
@@ -274,9 +274,9 @@ class SchemaReader:
         return {**kept, **self._reference(target)}
 
     def _with_parts(self, schema: Converted, direction: Direction) -> Converted:
-        """Return an object of several parts of which none refuses the properties of the others.
+        """Return an object of several parts, none of them refusing the properties of the others.
 
-        `additionalProperties: false` in one of them is meant of the whole: read to the letter, nothing fits.
+        `additionalProperties: false` in a part is meant for the whole: read literally, nothing would fit.
         """
         parts = schema["allOf"]
         rest = {key: value for key, value in schema.items() if key != "allOf"}
@@ -327,7 +327,7 @@ def _described(name: str, schema: Schema, *, kinds: Sequence[Schema] = ()) -> _D
 
 
 def _name_in(schema: object) -> str:
-    """Return the name of the definition that a converted schema refers to; none where it doesn't."""
+    """Return the name of the definition that a converted schema refers to, or an empty string."""
     return str(mapping_of(schema).get("$ref", "")).removeprefix(_DEFINITIONS)
 
 

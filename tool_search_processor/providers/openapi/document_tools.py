@@ -61,7 +61,7 @@ def read_definitions(
 ) -> list[Definition]:
     """Return the definitions of operations, in order.
 
-    One that can't be a tool is left out with a warning: it shall not take a thousand others with it.
+    An operation that can't be a tool is left out with a warning, so that the others still work.
 
     Args:
         document: What they stand in.

@@ -47,7 +47,7 @@ class Document:
             url: Where it came from: servers are relative to it.
 
         Raises:
-            ConfigurationError: If it is no OpenAPI document of version 2.0 or 3.x.
+            ConfigurationError: If it is not an OpenAPI document of version 2.0 or 3.x.
         """
         self.root = _checked(root, label)
         self.label = label
@@ -61,7 +61,7 @@ class Document:
 
     @property
     def ignores_beside_references(self) -> bool:
-        """Whether keywords beside a schema's `$ref` mean nothing, as before OpenAPI 3.1."""
+        """Whether keywords next to a schema's `$ref` are ignored, as before OpenAPI 3.1."""
         return self.is_swagger or str(self.root["openapi"]).startswith("3.0")
 
     def find(self, reference: object, *, base: str) -> Target | None:
@@ -79,7 +79,7 @@ class Document:
         return self._targets[base, reference]
 
     def follow(self, node: object, *, base: str) -> tuple[Mapping[str, Any], str]:
-        """Return a node, or what it refers to, with its base; an empty one where there is no object."""
+        """Return a node, or what it refers to, with its base; an empty mapping if that is not an object."""
         for _ in range(_MAX_HOPS):
             if not isinstance(node, dict) or "$ref" not in node:
                 break
@@ -90,7 +90,7 @@ class Document:
         return (node, base) if isinstance(node, dict) and "$ref" not in node else ({}, base)
 
     def follow_with(self, node: object, *, base: str) -> tuple[Mapping[str, Any], str]:
-        """Return what `follow` does, with what stands beside the reference over it."""
+        """Return what `follow` does, overridden by the keywords next to the reference."""
         found, found_base = self.follow(node, base=base)
         if not isinstance(node, dict) or "$ref" not in node:
             return found, found_base
@@ -146,10 +146,12 @@ def read_file(path: Path) -> str:
 
 def _checked(root: object, label: str) -> dict[str, Any]:
     if not isinstance(root, Mapping):
-        raise ConfigurationError(f"{label} is no OpenAPI document: it is no object")
+        raise ConfigurationError(f"{label} is not an OpenAPI document: it is not an object")
     version = root.get("swagger", root.get("openapi"))
     if version is None:
-        raise ConfigurationError(f"{label} is no OpenAPI document: it has neither 'openapi' nor 'swagger'")
+        raise ConfigurationError(
+            f"{label} is not an OpenAPI document: it has neither 'openapi' nor 'swagger'"
+        )
     if not (str(version).startswith("3.") and "openapi" in root) and str(version) not in ("2.0", "2"):
         raise ConfigurationError(
             f"{label} is an OpenAPI document of version {version!r}: 2.0 and 3.x are read"

@@ -1,4 +1,4 @@
-"""Files among the fields of a form, be they in lists, behind references or optional."""
+"""Files among the fields of a form, including those in lists, behind references and optional ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FileKind(Enum):
     NONE = auto()
     FILE = auto()
     FILE_OR_TEXT = auto()
-    """A file by some of its alternatives, a text by others."""
+    """A file in some of its alternatives, a string in others."""
 
 
 def file_fields(
@@ -70,7 +70,7 @@ def file_kind(reader: SchemaReader, value: object, *, depth: int = 0) -> FileKin
 
 
 def file_schema(schema: Any) -> Converted:
-    """Return the schema of a file with a description that tells how its content is written."""
+    """Return the schema of a file with a description that says how to write its content."""
     text = str(mapping_of(schema).get("description", "")).strip().rstrip(".")
     return {**mapping_of(schema), "description": f"{text}. {_FILE_TEXT}" if text else _FILE_TEXT}
 

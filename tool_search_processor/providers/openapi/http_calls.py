@@ -38,7 +38,7 @@ class Clients:
         """Check what was given; nothing is opened yet.
 
         Raises:
-            ConfigurationError: If it is no client and no function.
+            ConfigurationError: If it is neither a client nor a function.
             ImportError: If httpx is not installed.
         """
         try:

@@ -39,7 +39,7 @@ class Limits:
 
 
 async def read_answer(response: httpx.Response, *, limits: Limits, label: str) -> Any:
-    """Return the answer: data of JSON, else a text.
+    """Return the answer: data from JSON, otherwise a string.
 
     Args:
         response: Not read yet; reading stops at the limit.

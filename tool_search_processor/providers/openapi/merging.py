@@ -1,4 +1,4 @@
-"""Objects that consist of parts: the properties of `allOf`, and of an object's kinds, as those of one."""
+"""Merges the properties of an object's parts (`allOf`) and kinds into those of one object."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ Fields = tuple[dict[str, Any], list[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """What a schema stands for."""
+    """A schema with its reference followed."""
 
     schema: Schema
     """The schema itself, or a reference to it where it has kinds."""
     kinds: Sequence[Schema] = ()
     """References to its kinds."""
     values: Mapping[str, Schema] = field(default_factory=dict)
-    """The property that tells the kinds apart, with the values that it has."""
+    """The property that tells the kinds apart, with its values."""
 
 
 _SAID = frozenset(
     {"type", "properties", "required", "additionalProperties", "unevaluatedProperties", "allOf", "format"}
 ) | set(ANNOTATIONS)
-"""What may be said of an object that is merged: nothing that holds between its properties."""
+"""Keywords that an object to be merged may have: none of them relates properties to each other."""
 
 _TOLD = frozenset({"$ref", "anyOf", "const", "enum", "examples"})
-"""What tells the values of a property already."""
+"""Keywords that already say which values a property has."""
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _MAX_KINDS = 20
-"""Kinds whose fields are shown as those of one object: more would hide what belongs together."""
+"""The most kinds whose fields are shown as those of one object: more would hide what belongs together."""
 
 
 class Merger:
-    """Merges an object's parts, each once however often it is referred to."""
+    """Merges an object's parts, each once no matter how often it is referred to."""
 
     def __init__(self, resolve: Callable[[Schema], Resolved | None], *, narrows: bool = False) -> None:
         """Take how references are followed.
 
         Args:
             resolve: Returns what a schema stands for; None where that can't be told yet.
-            narrows: Whether a property that two parts describe differently holds for both; otherwise the
+            narrows: Whether a property that two parts describe differently must satisfy both; otherwise the
                 parts can't be merged.
         """
         self._resolve = resolve
@@ -55,7 +55,7 @@ class Merger:
         self._seen: set[str] = set()
 
     def fields(self, schema: Schema) -> Fields | None:
-        """Return the fields of an object; None where it says more than its properties."""
+        """Return the fields of an object; None if it says more than its properties."""
         reference = schema.get("$ref")
         if isinstance(reference, str):
             if reference in self._seen:  # a part that is merged already adds nothing
@@ -83,7 +83,7 @@ class Merger:
         return properties, list(dict.fromkeys(required))
 
     def _with_kinds(self, whole: Resolved) -> Fields | None:
-        """Return the fields of an object and, none of them required, those that only its kinds have."""
+        """Return the fields of an object and those that only its kinds have, which are not required."""
         own = self.fields(whole.schema) if len(whole.kinds) <= _MAX_KINDS else None
         if own is None:
             return None
@@ -103,7 +103,7 @@ class Merger:
 
 
 class ClosedObjects:
-    """Knows which schemas of a document refuse properties, themselves or in a part of theirs."""
+    """Knows which schemas of a document refuse unknown properties, themselves or in one of their parts."""
 
     def __init__(self, document: Document) -> None:
         """Take the document that the schemas stand in."""
@@ -132,7 +132,7 @@ def is_closed(schema: object) -> bool:
 
 
 def opened(schema: Any) -> Any:
-    """Return a schema that takes properties which it doesn't name."""
+    """Return a schema that accepts properties that it doesn't name."""
     if not is_closed(schema):
         return schema
     return {key: value for key, value in schema.items() if key not in _CLOSING or value is not False}
@@ -144,7 +144,7 @@ def says_something(schema: object) -> bool:
 
 
 def closed_object(schema: Schema, fields: Fields) -> Converted:
-    """Return an object of these fields and of no others, which is said of as the schema is."""
+    """Return an object with exactly these fields and the schema's title, description and the like."""
     properties, required = fields
     annotations = {key: schema[key] for key in ANNOTATIONS if key in schema}
     needed = [name for name in required if name in properties]

@@ -1,4 +1,4 @@
-"""Properties that only requests or only answers have: `writeOnly` and `readOnly`."""
+"""Properties that only requests or only responses have: `writeOnly` and `readOnly`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tool_search_processor.tools.schema_walk import BRANCH_KEYWORDS, Schema, bra
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 Direction = Literal["request", "response"]
-"""What a schema describes: properties that the other direction has alone are left out."""
+"""What a schema describes: properties that only the other direction has are left out."""
 
 Followed = tuple[Any, str | None]
 Follow = Callable[[Schema, str | None], Followed]
@@ -44,7 +44,7 @@ class OneWay:
             yield from self.names(part, base, depth=depth + 1)
 
     def concerns(self, schema: Schema) -> bool:
-        """Return whether a converted schema itself has, or may require, what its direction doesn't have."""
+        """Return whether a converted schema has, or may require, properties of the other direction only."""
         # Each schema of a document is asked: most have nothing to look at.
         for value in schema.get("properties", {}).values():
             if value and self._is_marked(value, None):
@@ -99,7 +99,7 @@ class OneWay:
 
 
 def _requires_not(schema: Schema, gone: set[str]) -> Schema:
-    """Return a schema that requires none of some names, nor do its branches."""
+    """Return a schema that requires none of these names, not even in its branches."""
     changed = {key: value for key, value in schema.items() if key != "required"}
     required = [name for name in items_of(schema.get("required")) if name not in gone]
     if required:

@@ -79,7 +79,7 @@ def list_operations(document: Document) -> list[OperationNode]:
         item, item_base = document.follow_with(listed, base=document.base)
         for method in _METHODS:
             if isinstance(item.get(method), dict):
-                # what stands beside a path's reference is relative to the document itself
+                # what stands next to a path's reference is relative to the document itself
                 is_beside = method in mapping_of(listed)
                 base = document.base if is_beside else item_base
                 is_nothing = "$ref" in item[method] and not document.follow(item[method], base=base)[0]
@@ -136,7 +136,7 @@ def as_selection(given: object, *, option: str) -> Selection:
         raise ConfigurationError(f"{option} is a function or a list of globs, found {given!r:.80}")
     globs = tuple(given)
     if not all(isinstance(glob, str) for glob in globs):
-        raise ConfigurationError(f"{option} is a list of globs, which are texts, found {globs!r:.80}")
+        raise ConfigurationError(f"{option} is a list of globs, which are strings, found {globs!r:.80}")
     return globs
 
 

@@ -62,7 +62,7 @@ class OpenAPIProvider(Provider):
     comes along in `$defs`. `GET` and `HEAD` have the annotation `readOnlyHint`, `DELETE` has
     `destructiveHint`, `PUT` has `idempotentHint`.
 
-    A call returns the data of a JSON answer, and a text of everything else. An answer other than 2xx, a
+    A call returns the data of a JSON answer, and a string for everything else. An answer other than 2xx, a
     time-out and a server that can't be reached raise `ToolCallError`, whose text is fit for the model.
 
     A document at a URL is read at the first listing; every other one at construction. An operation that can't
@@ -166,7 +166,7 @@ class OpenAPIProvider(Provider):
             self.name = name or shown_url(self._url)
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
-        """Return the tools, the same for every request; fetches the document at the first time.
+        """Return the tools, the same for every request; fetches the document the first time.
 
         Raises:
             ConfigurationError: If the document can't be read.
@@ -310,13 +310,15 @@ def _check_base_url(base_url: str | None) -> None:
 
 
 def _read(document: str | Path | Mapping[str, Any]) -> Document:
-    """Return a document that is at hand: parsed, as a text, or at a path."""
+    """Return a document that needs no fetching: parsed, as a string, or at a path."""
     if isinstance(document, Mapping):
         return Document(document, label="the OpenAPI document")
     if isinstance(document, str) and ("\n" in document or document.lstrip().startswith("{")):
         return _parsed(document, None)
     if not isinstance(document, str | Path):
-        raise ConfigurationError(f"a document is a path, a URL, a text or a mapping, found {document!r:.80}")
+        raise ConfigurationError(
+            f"a document is a path, a URL, a string or a mapping, found {document!r:.80}"
+        )
     path = Path(document)
     return Document(parse_text(read_file(path), label=str(path)), label=str(path), path=path)
 

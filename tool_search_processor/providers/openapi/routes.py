@@ -68,7 +68,7 @@ class Body:
     files: frozenset[str] = frozenset()
     """The API's names of fields that are files."""
     file_or_text: frozenset[str] = frozenset()
-    """Those of fields that are a file where a data: URL is given, and a text otherwise."""
+    """Fields that are a file if a data: URL is given, and a string otherwise."""
     needed: tuple[str, ...] = ()
     """The arguments without which a body that may be left out can't be sent."""
 

@@ -98,6 +98,6 @@ def _put(scheme: Mapping[str, Any], secret: str, proof: Proof, name: str) -> Non
         proof.cookies.append(f"{key}={secret}")
     else:
         raise ConfigurationError(
-            f"credentials: the security scheme {name!r} is of type {kind!r}, which takes more than a text: "
+            f"credentials: the security scheme {name!r} is of type {kind!r}, which takes more than a string: "
             "give client= with what it needs"
         )

@@ -26,7 +26,7 @@ class Server:
     path: str = ""
     """The path of the first relative server; it is put behind a host that is given alone."""
     fault: str = "names no absolute server"
-    """What errors say where there is no URL."""
+    """What errors say if there is no URL."""
     remedy: str = "give base_url='https://…'"
 
     def behind(self, base_url: str) -> str:

@@ -1,4 +1,4 @@
-"""Kinds of an object that a discriminator tells apart, and that say by `allOf` what they are a kind of."""
+"""Kinds of an object that a discriminator tells apart and that name their parent in `allOf`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Subtypes:
         return self._found[parent.key]
 
     def is_below(self, child: Target, parent: Target) -> bool:
-        """Return whether a schema says by `allOf`, itself or through others, that it is a kind of another."""
+        """Return whether a schema is a kind of another by its `allOf`, directly or through others."""
         return any(found.key == child.key for _, found in self._below(parent.key, set()))
 
     def _subtypes(self, parent: Target) -> Iterator[tuple[str, Target]]:
@@ -56,14 +56,14 @@ class Subtypes:
                 yield from self._below(child.key, seen)
 
     def _target(self, reference: object, base: str) -> Target | None:
-        """Return what a reference leads to; None where it can't be followed: nothing may need it."""
+        """Return what a reference leads to; None if it can't be followed, which harms only what needs it."""
         try:
             return self._document.find(reference, base=base)
         except ConfigurationError:
             return None
 
     def _pointer(self, reference: str) -> str:
-        """Return the reference of a mapping; a mere name is that of a schema of the document."""
+        """Return a mapping's value as a reference; a bare name stands for a schema of the document."""
         return self._place + _escaped(reference) if reference in self._schemas() else reference
 
     @property
@@ -99,7 +99,7 @@ def lists_kinds(schema: object) -> bool:
 
 
 def kind_values(parent: object, values: Sequence[str]) -> Mapping[str, Any]:
-    """Return the property that tells kinds apart, with its values; nothing where it has no name."""
+    """Return the property that tells kinds apart, with its values; nothing if it has no name."""
     given = mapping_of(parent).get("discriminator")
     name = given if isinstance(given, str) else mapping_of(given).get("propertyName")
     return {name: {"examples": list(values[:_MAX_VALUES])}} if isinstance(name, str) else {}

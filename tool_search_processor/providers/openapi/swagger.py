@@ -85,7 +85,7 @@ def _field_schema(parameter: Node) -> Node:
 
 
 def _style(parameter: Node) -> Node:
-    """Return style and explode of a parameter's collection format; none where there is no list."""
+    """Return style and explode for a parameter's collection format; nothing if it is not a list."""
     if parameter.get("type") != "array":
         return {}
     given = parameter.get("collectionFormat", "csv")

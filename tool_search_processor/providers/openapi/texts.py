@@ -25,7 +25,7 @@ _SCALARS = (
 
 
 def parse_text(text: str, *, label: str) -> Any:
-    """Return the value of a text: JSON where it begins as such, else YAML.
+    """Return the value of a string: JSON if it begins like JSON, otherwise YAML.
 
     Args:
         text: A byte order mark before it is passed over.
@@ -48,7 +48,7 @@ def parse_text(text: str, *, label: str) -> Any:
 
 
 def parse_yaml(text: str, *, label: str) -> Any:
-    """Return the value of a YAML text as JSON would have it: keys are texts, and dates, too.
+    """Return the value of a YAML string as JSON would have it: keys and dates are strings.
 
     Raises:
         ConfigurationError: If it is not YAML, is nested too deeply, or its aliases multiply.
