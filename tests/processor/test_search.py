@@ -80,5 +80,5 @@ async def test_a_mode_finds_what_a_request_brings():
 async def test_a_mode_without_an_index_is_refused_and_says_what_there_is(strategy, mode, offered):
     search = ToolSearchProcessor(TOOLS, search=strategy)
     assert await names(search, "send_email", mode="fts") == await names(search, "send_email")
-    with pytest.raises(ConfigurationError, match=f"mode is '{mode}', and this search has {offered}"):
+    with pytest.raises(ConfigurationError, match=f"mode is '{mode}', but this search has only {offered}"):
         await search.search("email", mode=mode)

@@ -24,10 +24,10 @@ _DEEPER = 8
 _SPARE = 4
 _MAX_SUGGESTIONS = 3
 _MAX_SEARCHED = 10
-"""The most wrong names of one call that are searched for."""
+"""For how many wrong names of one call suggestions are searched."""
 _NAME_CHARACTERS = 200
 _SLIP = 0.75
-"""From this OSA similarity on, a name is the other one with a slip."""
+"""From this OSA similarity on, a name counts as a misspelling of the other."""
 _SUGGESTED_SCORE = 0.1
 
 logger = logging.getLogger(__name__)
@@ -44,11 +44,11 @@ class ToolHit(Hit):
     """
 
     tool: Tool = field(compare=False, repr=False)
-    """As the request that searched sees it."""
+    """The tool as the request sees it."""
 
     @classmethod
     def of(cls, hit: Hit, tool: Tool) -> ToolHit:
-        """Return what an index found, with its tool."""
+        """Return a hit of an index, with its tool."""
         return cls(
             name=hit.name,
             score=hit.score,
@@ -307,7 +307,7 @@ async def _found_by_words(
 
 
 async def fetch_all(view: CatalogView, names: Iterable[str]) -> list[Tool]:
-    """Return the tools of these names that are in the catalog, in the names' order."""
+    """Return the catalog's tools with these names, in the order of the names."""
     return [tool for name in names if (tool := await view.fetch(name)) is not None]
 
 

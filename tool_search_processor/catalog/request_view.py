@@ -1,4 +1,4 @@
-"""What one request sees of a catalog: the shared tools, and its own after them."""
+"""What one request sees of a catalog: the shared tools, followed by its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Fetch = Callable[[str], Awaitable[Tool | None]]
 class CatalogView:
     """The tools of one request, found by name, by likeness and by search.
 
-    Costs what the request's own tools cost, however many are shared.
+    Making one costs what the request's own tools cost, however many are shared.
     """
 
     def __init__(
@@ -33,15 +33,15 @@ class CatalogView:
         held: Sequence[Tool] = (),
         has_outage: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Put a view together.
+        """Combine shared tools and a request's own.
 
         Args:
             shared: The tools that all requests see.
             own: This request's tools; one hides a shared tool of the same name.
             indexes: Where to search.
-            fetch: Looks a tool up where transforms have their own `get_tool`; None looks in the list.
-            held: Changed tools that are no part of the view until they are accepted.
-            has_outage: Tells whether a provider can't be reached now.
+            fetch: Looks a tool up if transforms have their own `get_tool`; None looks in the list.
+            held: Changed tools that are not part of the view until they are accepted.
+            has_outage: Returns True if a provider can't be reached now.
         """
         self.shared = shared
         self.own = own
@@ -75,11 +75,11 @@ class CatalogView:
         return self._counts(self.shared.labels, labels_of, without)
 
     def labels_like(self, label: str) -> frozenset[str]:
-        """Return the tags and namespaces that are the same as this but for case and separators."""
+        """Return the tags and namespaces that differ from this in nothing but case and separators."""
         return self.shared.labels_like(label) | self.own.labels_like(label)
 
     def get(self, name: str) -> Tool | None:
-        """Return the listed tool of this exact name, or else the one that has it as an alias."""
+        """Return the tool with this exact name, otherwise the tool that has it as an alias."""
         found = self.own.by_name.get(name) or self.shared.by_name.get(name)
         if found is not None:
             return found
@@ -87,27 +87,27 @@ class CatalogView:
         return None if meant is None else self.get(meant)
 
     def mark(self, name: str) -> str | None:
-        """Return what tells the listed tool of this name from others, as `ToolSet.mark`; None for no tool."""
+        """Return the mark of the tool with this name, as `ToolSet.mark`; None if there is no such tool."""
         if name in self._added:
             return mark_of(self.own.by_name[name], GIVEN_DIRECTLY)
         tools = self.own if name in self.own.by_name else self.shared
         return tools.mark(name) if name in tools.by_name else None
 
     async def fetch(self, name: str) -> Tool | None:
-        """Return what `get` does, if every transform with its own `get_tool` agrees."""
+        """Return the same as `get`, if every transform with its own `get_tool` agrees."""
         listed = self.get(name)
         if listed is None or self._fetch is None or listed.name in self._added:
             return listed
         return await self._fetch(listed.name)
 
     def pinned(self, names: Iterable[str] = ()) -> list[Tool]:
-        """Return the tools that are always listed: those that say so, then those of `names`."""
+        """Return the tools that are always listed: those with `pinned=True`, then those named here."""
         found = {tool.name: tool for tool in (*self._shared_only(self.shared.pinned), *self.own.pinned)}
         found |= {name: tool for name in names if (tool := self.get(name)) is not None}
         return list(found.values())
 
     def near(self, name: str) -> list[Tool]:
-        """Return the tools whose name is the same but for case, separators and namespace."""
+        """Return the tools whose name differs in nothing but case, separators and namespace."""
         return [*self._shared_only(self.shared.near(name)), *self.own.near(name)]
 
     def alike(self, name: str, *, at_least: float = SUGGESTION_CUTOFF) -> Iterator[Tool]:
@@ -116,7 +116,7 @@ class CatalogView:
         yield from self._shared_only(self.shared.alike(name, at_least=at_least))
 
     def with_own(self, tools: Iterable[Tool]) -> CatalogView:
-        """Return a view with more tools of this request, which hide those of the same name."""
+        """Return a view with more tools of this request, which hide tools of the same name."""
         more = {tool.name: tool for tool in tools}
         if not more:
             return self
@@ -134,12 +134,12 @@ class CatalogView:
         return self._indexes.takes_pattern
 
     def by_words(self) -> CatalogView:
-        """Return this view with an index that takes any text for a query."""
+        """Return this view with an index whose queries are words, not patterns."""
         indexes = self._indexes.by_words
         return self if indexes is self._indexes else self.searched_by(indexes)
 
     def searched_by(self, indexes: IndexPool) -> CatalogView:
-        """Return this view with other indexes to search it by."""
+        """Return this view, searched with other indexes."""
         view = CatalogView(
             self.shared, self.own, indexes=indexes, fetch=self._fetch, has_outage=self.has_outage
         )
@@ -147,10 +147,10 @@ class CatalogView:
         return view
 
     async def searched_in(self, mode: SearchMode | None) -> CatalogView:
-        """Return this view, searched by the lists of a mode alone; None leaves it as it is.
+        """Return this view, searched only with the lists of a mode; None leaves it as it is.
 
         Raises:
-            ConfigurationError: When the indexes don't have the mode.
+            ConfigurationError: If the indexes don't have the mode.
         """
         indexes = self._indexes
         if mode is None:
@@ -158,10 +158,10 @@ class CatalogView:
         if mode not in indexes.modes:
             offered = ", ".join(map(repr, indexes.modes))
             raise ConfigurationError(
-                f"mode is {mode!r:.80}, and this search has {offered}: choose from these; "
-                'search="hybrid" has all three'
+                f"mode is {mode!r:.80}, but this search has only {offered}: choose one of these, or use "
+                'search="hybrid", which has all three'
             )
-        # The whole embeds in a thread; a list alone would do it on the event loop.
+        # The whole index embeds in a thread; a list alone would do it on the event loop.
         await indexes.prepare(self.shared)
         return self if mode == "hybrid" else self.searched_by(indexes.lists[mode])
 
@@ -194,7 +194,7 @@ class CatalogView:
     def _counts(
         self, shared: Mapping[str, int], words: Callable[[Tool], Iterable[str]], without: Iterable[Tool]
     ) -> Mapping[str, int]:
-        # Worked out by difference: what is shared is not looked through for each request.
+        # Computed by difference, so that a request does not go through all shared tools.
         counts = Counter(shared)
         for tool in self.own:
             if hidden := self.shared.by_name.get(tool.name):
