@@ -43,7 +43,7 @@ def test_a_sequence_stays_what_it_is(items):
 @pytest.mark.parametrize("name", ["messages", "tools", "instructions"])
 @pytest.mark.parametrize("single", ["a text", USER, Tool("add"), None, 5])
 def test_a_single_value_is_no_sequence(name, single):
-    with pytest.raises(ConfigurationError, match=f"InputStep.{name} is a sequence, found the single value"):
+    with pytest.raises(ConfigurationError, match=f"InputStep.{name} must be a sequence, found"):
         InputStep(**{"messages": [], name: single})
 
 

@@ -97,7 +97,7 @@ def test_a_script_is_a_list(script):
 
 @pytest.mark.parametrize("reply", [3, [], ["a", "b"]])
 async def test_what_is_no_reply(reply):
-    with pytest.raises(ConfigurationError, match="a reply is a text"):
+    with pytest.raises(ConfigurationError, match="a reply is a string"):
         await ask(ScriptedModel([reply]))
 
 

@@ -35,14 +35,14 @@ class InputStep:
     tools: Sequence[Tool] = ()
     """What the model will be offered, in the order it is sent."""
     instructions: Sequence[str] = ()
-    """Texts added to the system prompt for this step only."""
+    """Strings added to the system prompt for this step only."""
     model: str | None = None
     tool_choice: str | Mapping[str, Any] | None = None
     model_settings: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     context: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     """The request's own data (plan, user, tenant …): read-only, never sent to the model."""
     thread_id: str | None = None
-    """The conversation; None (also for an empty or blank text) is an anonymous run."""
+    """The conversation; None (also for an empty or blank string) is an anonymous run."""
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     step_number: int = 0
     """Counts the model calls of this run from 0."""
@@ -50,16 +50,17 @@ class InputStep:
     """Scratch of this run, keyed by processor id; the same mapping at every step of the run."""
 
     def __post_init__(self) -> None:
-        """Freeze the mappings, read iterators into tuples, and take a blank thread id for none."""
+        """Freeze the mappings, read iterators into tuples, and turn a blank thread id into None."""
         for name in ("messages", "tools", "instructions"):
             value = getattr(self, name)
             if isinstance(value, str | Tool | Mapping) or not isinstance(value, Iterable):
                 raise ConfigurationError(
-                    f"InputStep.{name} is a sequence, found the single value {value!r:.60}: put it in a list"
+                    f"InputStep.{name} must be a sequence, found the single value {value!r:.60}: "
+                    "put it in a list"
                 )
-            if not isinstance(value, Sequence):  # such as filter(...), which could be read once
+            if not isinstance(value, Sequence):  # such as filter(...), which can be read only once
                 object.__setattr__(self, name, tuple(value))
-        # most steps are copies of one another: what has the shape already is left as it is
+        # most steps are copies: messages that have the shape already are left as they are
         if not all(map(is_openai_message, self.messages)):
             object.__setattr__(self, "messages", to_openai_messages(self.messages))
         for item in self.tools if isinstance(self.tools, list | tuple) else ():
@@ -71,13 +72,14 @@ class InputStep:
             value = getattr(self, name)
             if not isinstance(value, Mapping):
                 raise ConfigurationError(
-                    f'{name} is a mapping, found {value!r:.60}: pass a dict such as {{"plan": "pro"}}'
+                    f'{name} must be a mapping, found {value!r:.60}: pass a dict such as {{"plan": "pro"}}'
                 )
             if type(value) is not FrozenDict:
                 object.__setattr__(self, name, FrozenDict(value))
         if self.thread_id is not None and not isinstance(self.thread_id, str):
             raise ConfigurationError(
-                f"thread_id is a text or None, found {type(self.thread_id).__name__}: pass str(thread_id)"
+                f"thread_id must be a string or None, found {type(self.thread_id).__name__}: "
+                "pass str(thread_id)"
             )
         if self.thread_id is not None and not self.thread_id.strip():
             object.__setattr__(self, "thread_id", None)
@@ -118,7 +120,7 @@ class InputProcessor(Protocol):
 
 @runtime_checkable
 class ToolResolver(Protocol):
-    """A processor that also knows tools which a step does not list.
+    """A processor that also knows tools that a step does not list.
 
     ```python
     isinstance(search, ToolResolver)  # -> True
@@ -127,12 +129,12 @@ class ToolResolver(Protocol):
     ```
 
     An agent asks each such processor in the order of its list; the first answer wins. A resolver may
-    also have `async missing_tool_text(step, name) -> str`, the sentence for a tool that nobody knows.
+    also have `async missing_tool_text(step, name) -> str`, the sentence for an unknown tool.
     """
 
     @property
     def reserved_names(self) -> frozenset[str]:
-        """Names that no other tool of the agent may bear."""
+        """Names that no other tool of the agent may have."""
         ...
 
     async def resolve_call(self, step: InputStep, name: str) -> Tool | None:
@@ -159,7 +161,7 @@ async def run_processors(processors: Iterable[InputProcessor], step: InputStep) 
 
     Raises:
         AbortRun: As a processor raised it.
-        Exception: Whatever else a processor raised, with its id in `processor_id` and in a note.
+        Exception: Anything else that a processor raised, with its id in `processor_id` and in a note.
     """
     for processor in processors:
         try:

@@ -28,7 +28,7 @@ class ScriptedCall:
 
     name: str
     arguments: str
-    """JSON text, or whatever else a model might write."""
+    """JSON text, or anything else that a model might write."""
     id: str | None = None
 
 
@@ -61,7 +61,7 @@ class ModelRequest:
     model: str
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
-    """The definitions as sent; empty where none were."""
+    """The definitions as sent; empty if there were none."""
     stream: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     """Everything else that was sent."""
@@ -78,7 +78,7 @@ class ModelRequest:
 
     @property
     def system(self) -> str:
-        """The text of the leading system message; empty where there is none."""
+        """The text of the leading system message; empty if there is none."""
         head = self.messages[0] if self.messages else {}
         return str(head.get("content") or "") if head.get("role") == "system" else ""
 
@@ -86,7 +86,7 @@ class ModelRequest:
 Reply: TypeAlias = (
     "str | ScriptedReply | Sequence[ScriptedReply] | BaseException | Callable[[ModelRequest], Any]"
 )
-"""A text, `say(...)`, `call(...)`, a list of calls made together, an exception to raise, or a function of
+"""A string, `say(...)`, `call(...)`, a list of calls made together, an exception to raise, or a function of
 the request (plain or async) that returns one of these."""
 
 
@@ -119,7 +119,7 @@ def call(
         name: The tool's name, or one that doesn't exist.
         arguments: A mapping, or raw text to try what models get wrong.
         id: The call's id; by default `call_1`, `call_2` … over the whole script.
-        text: What the model says beside the call.
+        text: What the model says with the call.
         finish_reason: Other than `"tool_calls"`.
     """
     raw = arguments if isinstance(arguments, str) else json.dumps(dict(arguments or {}), ensure_ascii=False)
@@ -128,15 +128,15 @@ def call(
 
 
 class ScriptedModel:
-    """A completion of LiteLLM's shape that answers from a script.
+    """A completion function of LiteLLM's shape that answers from a script.
 
     ```python
     script = [call("search_tools", {"query": "issue"}), "Nothing fits."]
     agent = Agent(name="test", model="scripted", completion=ScriptedModel(script))
     ```
 
-    No model is behind it: it says what the script says. Answers are dicts whose keys are attributes too,
-    so both ways of reading a response work. With `stream=True` each text and each call comes in pieces.
+    There is no model behind it. Answers are dicts whose keys are attributes too,
+    so both ways of reading a response work. With `stream=True` texts and calls come in pieces.
     Usage figures are estimates.
     """
 
@@ -144,7 +144,7 @@ class ScriptedModel:
         """Answer with the script's replies, one a request, in order; an endless iterable is fine.
 
         Args:
-            script: Each reply is a text, `say(...)`, `call(...)`, a list of calls made together, an
+            script: Each reply is a string, `say(...)`, `call(...)`, a list of calls made together, an
                 exception to raise, or a function of the `ModelRequest` that returns one of these.
         """
         if isinstance(script, str | ScriptedReply) or callable(script):
@@ -163,7 +163,7 @@ class ScriptedModel:
         stream: bool = False,
         **settings: Any,
     ) -> Any:
-        """Record the request and give the script's next reply.
+        """Record the request and return the script's next reply.
 
         Raises:
             ToolSearchError: The script has no more replies.
@@ -271,7 +271,7 @@ def _as_reply(reply: Any) -> ScriptedReply:
         )
     if not isinstance(reply, ScriptedReply):
         raise ConfigurationError(
-            f"a reply is a text, say(...), call(...), a list of calls, an exception or a function; "
+            f"a reply is a string, say(...), call(...), a list of calls, an exception or a function; "
             f"found {reply!r:.80}"
         )
     return reply

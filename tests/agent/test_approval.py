@@ -435,7 +435,7 @@ async def test_answers_that_fit_nothing(approvals, match):
 
 async def test_the_text_of_a_kept_run_is_not_a_run():
     agent, _, result = await paused()
-    with pytest.raises(ResumeError, match=r"read with RunResult\.from_json\(text\), found the text '{"):
+    with pytest.raises(ResumeError, match=r"read with RunResult\.from_json\(text\), found the string '{"):
         await agent.resume(result.to_json(), {"call_1": True})
 
 

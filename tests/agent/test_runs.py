@@ -47,7 +47,7 @@ def test_missing_data_is_refused():
         RunResult.from_dict({})
     with pytest.raises(ResumeError, match="to_json"):
         RunResult.from_json("{")
-    with pytest.raises(ResumeError, match=r"reads a text, found {.*: from_dict reads a dict"):
+    with pytest.raises(ResumeError, match=r"reads a string, found {.*: from_dict reads a dict"):
         RunResult.from_json(RESULT.to_dict())
 
 

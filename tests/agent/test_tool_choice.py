@@ -122,7 +122,7 @@ async def test_one_that_policy_denies_is_as_an_unknown_one(phase):
 
 async def test_an_unknown_one_is_refused_without_a_searcher_and_in_a_stream():
     agent = agent_of(["never"], make("a"), model_settings={"tool_choice": CHAT})
-    with pytest.raises(ConfigurationError, match=r"one that is listed \(a\)"):
+    with pytest.raises(ConfigurationError, match=r"a tool that is listed \(a\)"):
         [event async for event in agent.stream("how many?")]
 
 

@@ -42,7 +42,7 @@ def test_functions_become_tools():
 
 @pytest.mark.parametrize("given", [Tool(name="a"), double, "abc"])
 def test_tools_must_be_a_list(given):
-    with pytest.raises(ConfigurationError, match="tools of x is a list"):
+    with pytest.raises(ConfigurationError, match="tools of x must be a list of tools and functions, found"):
         checked_tools(given, owner="x")
 
 

@@ -163,7 +163,7 @@ async def test_a_tool_knows_its_run():
         ("add", "[1]", "one JSON object; found a list"),
         ("add", "3", "found a number"),
         ("add", "true", "found true or false"),
-        ("add", '"\\"x\\""', "found a text"),
+        ("add", '"\\"x\\""', "found a string"),
         ("add", '{"a": "x"}', "a"),
         ("add", None, "a"),
         ("boom", "", "Error: OSError: no disk"),

@@ -204,10 +204,10 @@ READABLE = openai_call("erase", {"path": "/a"})
         ({"role": "assistant", "content": "", "tool_calls": [LANGCHAIN]}, "LangChain's form"),
         (SimpleNamespace(type="ai", content="", tool_calls=[LANGCHAIN]), "LangChain's form"),
         ([READABLE, LANGCHAIN], "LangChain's form"),
-        ("I'll erase it.", 'found the text "I\'ll erase it."'),
-        ('[{"id": "c1"}]', "found the text"),
-        ({"role": "assistant", "tool_calls": "[]"}, r"tool_calls is a list, found '\[\]'"),
-        ({"role": "assistant", "tool_calls": READABLE}, "tool_calls is a list"),
+        ("I'll erase it.", 'found the string "I\'ll erase it."'),
+        ('[{"id": "c1"}]', "found the string"),
+        ({"role": "assistant", "tool_calls": "[]"}, r"tool_calls must be a list, found '\[\]'"),
+        ({"role": "assistant", "tool_calls": READABLE}, "tool_calls must be a list"),
         (
             {"role": "assistant", "tool_calls": [READABLE, 3]},
             r"tool_calls\[1\] is not a tool call .* found 3",
@@ -220,7 +220,7 @@ READABLE = openai_call("erase", {"path": "/a"})
         ([{"id": "c1", "function": "erase"}], r"calls\[0\] is not a tool call"),
         ([{"toolUse": {"name": "erase"}}], r"calls\[0\] is not a tool call"),
         ([{"type": "custom", "id": "c1", "custom": {"name": "erase", "input": "/a"}}], r"calls\[0\]"),
-        ({"role": "user", "content": "erase it"}, "found one of the role 'user'"),
+        ({"role": "user", "content": "erase it"}, "found a message with the role 'user'"),
         ([{"role": "assistant", "content": None, "tool_calls": [READABLE]}], "found list"),
     ],
 )
@@ -269,7 +269,7 @@ async def test_a_processor_that_fails_at_the_end_hides_nothing(caplog):
 
 
 async def test_context_is_a_mapping():
-    with pytest.raises(ConfigurationError, match="context is a mapping, found 'free': pass a dict"):
+    with pytest.raises(ConfigurationError, match="context must be a mapping, found 'free': pass a dict"):
         ToolSession(Unlocking(), context="free")
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tool_search_processor.agent.completions import Completion, litellm_completion
-from tool_search_processor.agent.engine import Engine, last_result
+from tool_search_processor.agent.engine import RunEngine, last_result
 from tool_search_processor.agent.resumption import ClaimLedger, PausedRun, read_approvals
 from tool_search_processor.agent.runs import Event, RunResult
 from tool_search_processor.agent.runstate import RunState, input_messages
@@ -47,10 +47,10 @@ class Agent:
         return agent.run_sync(question, thread_id="t-42").output
     ```
 
-    It holds nothing of a run, so one agent serves many runs, threads and event loops at a time.
+    It holds nothing of a run, so one agent can serve many runs, threads and event loops at once.
 
-    What a tool raises is logged and answered to the model, its type and its text, unless `mask_error_details`
-    leaves it to the log. What a processor or the model call raises ends the run.
+    If a tool raises, the model reads the type and text of the exception, unless `mask_error_details` keeps
+    them in the log. If a processor or the model call raises, the run ends.
     """
 
     def __init__(
@@ -74,8 +74,7 @@ class Agent:
         Args:
             name: Names the agent in errors and logs.
             model: Any model name of LiteLLM, or what `completion` takes.
-            instructions: The system prompt. It is sent in front of every step and is not part of a
-                run's history.
+            instructions: The system prompt. It is sent with every step and is not part of a run's history.
             tools: Tools, or plain functions, that are always offered.
             input_processors: Called before each model call, in this order.
             max_steps: The most model calls of one run, at least 1.
@@ -84,11 +83,11 @@ class Agent:
             completion: An async function of `litellm.acompletion`'s shape; None is that function itself.
             parallel_tool_calls: False asks the model for one call at a time (the provider's
                 `parallel_tool_calls`), and runs one at a time if it sends more.
-            tool_timeout_seconds: Longest time one tool may take; None waits for ever.
+            tool_timeout_seconds: Longest time one tool may take; None waits forever.
             max_result_characters: The most characters of one tool's result that the model gets, at least
                 1; the rest is cut off and the model told so. None cuts nothing.
-            mask_error_details: Leave what tools raise to the log: the model is told that one failed, and not
-                why. What was written for it to read is told all the same.
+            mask_error_details: Keep what tools raise in the log: the model reads that a tool failed, but not
+                why. Errors that were written for the model still reach it.
 
         Raises:
             ConfigurationError: An option cannot work, or names of tools or processors clash.
@@ -119,7 +118,7 @@ class Agent:
         self.input_processors = checked_processors(input_processors, tools=self.tools)
         self.max_steps = max_steps
         self.model_settings = MappingProxyType(dict(model_settings))
-        self._engine = Engine(
+        self._engine = RunEngine(
             name=name,
             instructions=instructions,
             tools=self.tools,
@@ -141,17 +140,17 @@ class Agent:
         """Run until the model answers, or until something else ends the run.
 
         Args:
-            input: The user's text, or messages; None or an empty text where `messages` say it all.
+            input: The user's text, or messages; None or an empty string if `messages` hold everything.
             context: The request's own data, for filters, processors and tools; never sent to the model.
             thread_id: The conversation whose loaded tools are kept; None is an anonymous run.
-            messages: The history so far, such as `result.messages` of the turn before; OpenAI or
+            messages: The history so far, such as `result.messages` of the last turn; OpenAI or
                 Anthropic style.
 
         Raises:
             ConfigurationError: There is nothing to send.
-            Exception: What the model call or a processor raised. Its `run_messages` are the history until
-                then, with the results of the tools that have run: pass it as `messages` to go on. A
-                `CancelledError` has them too, which is the `__cause__` of a `TimeoutError` of asyncio's.
+            Exception: What the model call or a processor raised. Its `run_messages` are the history so
+                far, with the results of the tools that have run: pass them as `messages` to continue. A
+                `CancelledError` has them too; it is the `__cause__` of a `TimeoutError` from asyncio.
         """
         run = self._open(input, context=context, thread_id=thread_id, messages=messages)
         return await last_result(self._engine.drive(run, stream=False))
@@ -183,10 +182,10 @@ class Agent:
         thread_id: str | None = None,
         messages: Iterable[Any] = (),
     ) -> AsyncGenerator[Event]:
-        """Run, and give what happens as it happens; the last event is `Done` with the result.
+        """Run, and yield each event as it happens; the last event is `Done` with the result.
 
-        Where the loop over it may be left early, wrap it in `contextlib.aclosing`, so that running tools
-        are cancelled at once. What had run by then is known from the events alone.
+        If you may leave the loop over it early, wrap it in `contextlib.aclosing`, so that running tools are
+        cancelled at once. Only the events say what had run by then.
         """
         run = self._open(input, context=context, thread_id=thread_id, messages=messages)
         return self._engine.drive(run, stream=True)
@@ -199,12 +198,12 @@ class Agent:
         context: Mapping[str, Any] = _EMPTY,
         thread_id: str | None = None,
     ) -> RunResult:
-        """Go on with a run that waits for approval.
+        """Continue a run that waits for approval.
 
         Processors and filters are asked again before anything runs. A call that is not in `approvals`
-        stays pending, and so does one that a filter gave no verdict on: its `PendingCall.problem` says why.
-        One that changed since it was shown, or that a filter denies, is not run. An approval is used up by
-        running alone: until then it can be given again.
+        stays pending. So does a call on which a filter gave no verdict: its `PendingCall.problem` says why. A
+        call that changed since it was shown, or that a filter denies, does not run. Only running uses an
+        approval up: until then it can be given again.
 
         Args:
             paused: The `RunResult`, what its `to_dict` gave (also in another process), or bare messages
@@ -214,9 +213,9 @@ class Agent:
             thread_id: The conversation; by default that of the result.
 
         Raises:
-            ResumeError: Nothing is pending, an id is unknown, or a call has run or was refused before: each
-                runs once in a process, and once over all processes where a processor can claim calls.
-            Exception: As of `run`. Where approved calls have run meanwhile, go on with its `run_messages`.
+            ResumeError: Nothing is pending, an id is unknown, or a call has run or was refused before:
+                each runs once in a process, and once across all processes if a processor can claim calls.
+            Exception: As from `run`. If approved calls have run meanwhile, continue with its `run_messages`.
         """
         resumed = self._reopen(paused, approvals, context=context, thread_id=thread_id)
         return await last_result(self._go_on(resumed, stream=False))
@@ -229,11 +228,11 @@ class Agent:
         context: Mapping[str, Any] = _EMPTY,
         thread_id: str | None = None,
     ) -> AsyncGenerator[Event]:
-        """Do what `resume` does, and give what happens as it happens, as `stream` does.
+        """Do what `resume` does, and yield each event as it happens, as `stream` does.
 
         Raises:
-            ResumeError: As of `resume`: at once, but for a call that was decided before, which shows when
-                the first event is asked for.
+            ResumeError: As from `resume`, at once; for a call that was decided before, when the first event
+                is asked for.
         """
         resumed = self._reopen(paused, approvals, context=context, thread_id=thread_id)
         return self._go_on(resumed, stream=True)

@@ -23,7 +23,7 @@ class ChunkAssembler:
     # `litellm.stream_chunk_builder` does the same for texts, for thinking with its signature and for calls as
     # OpenAI's own server sends them. It can't be used here: calls that come with one index become one call,
     # of the last name and all arguments; calls without an id and thinking without a signature are dropped; of
-    # a name in pieces the last piece stays; dicts without a `model`, which a `completion=` of one's own may
+    # a name in pieces the last piece stays; dicts without a `model`, which a user's `completion=` may
     # give, are refused; and it counts tokens where a server reports none: 2.2 s for 20,000 chunks.
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class ChunkAssembler:
         self._has_begun = False
 
     def add(self, chunk: Any) -> str:
-        """Take a chunk in; returns the text it adds."""
+        """Take a chunk in; return the text that it adds."""
         usage = field_of(chunk, "usage")
         if usage:
             self._usage = usage_of(usage)
@@ -125,7 +125,7 @@ class ChunkAssembler:
         elif index is None and call_id:
             same = [call for call in same if call.id in (None, call_id)] or same
         if name and (index is None or str(arguments or "").strip()):
-            # what is whole and not named by its id is another call, and so is what begins anew
+            # after a whole call, a piece without its id begins another, and so does a piece that starts over
             same = [call for call in same[-1:] if not call.complete or _goes_on(call, call_id, arguments)]
         if same:
             return same[-1]
@@ -135,7 +135,7 @@ class ChunkAssembler:
 
 
 class _PartialCall:
-    """A tool call of which some chunks have come."""
+    """A tool call that arrives in chunks."""
 
     def __init__(self, index: int | None) -> None:
         self.index = index
@@ -176,9 +176,9 @@ class _PartialCall:
         return self._end == "}" and _object_in(self.arguments) is not None
 
     def repeats(self, other: _PartialCall) -> bool:
-        """Return True if this is an earlier call once more, which some servers send with no id of its own.
+        """Return True if this repeats an earlier call, which some servers send without an id.
 
-        Of two without ids and arguments nobody knows: a server may send those of two calls so.
+        Two calls without ids and arguments are kept: they may be meant as two.
         """
         if (self.index, self._name) != (other.index, other._name):
             return False
@@ -209,7 +209,7 @@ def _goes_on(call: _PartialCall, call_id: Any, arguments: Any) -> bool:
 
 
 def _object_in(arguments: Any) -> dict[str, Any] | None:
-    """Return the arguments of a call as an object; None where they are not a whole one."""
+    """Return the arguments of a call as an object; None if they are not a whole object."""
     if isinstance(arguments, str):
         text = arguments.strip()
         try:

@@ -14,7 +14,7 @@ from tool_search_processor.agent.replies import Reply, parse_reply
 from tool_search_processor.errors import ToolSearchError
 
 Completion: TypeAlias = Callable[..., Awaitable[Any]]
-"""Takes `model`, `messages`, and where there are any `tools`, `tool_choice`, `stream` …; answers as
+"""Takes `model`, `messages`, and if there are any `tools`, `tool_choice`, `stream` …; answers as
 `litellm.acompletion` does, in objects or in dicts."""
 
 
@@ -42,7 +42,7 @@ async def litellm_completion(**request: Any) -> Any:
 async def complete(
     completion: Completion, request: Mapping[str, Any], *, stream: bool
 ) -> AsyncGenerator[str | Reply]:
-    """Call the model; give its text piece by piece where it streams, and last of all the reply.
+    """Call the model; yield its text piece by piece if it streams, and the reply last.
 
     Raises:
         ToolSearchError: The answer has no choices, or its stream ended before it began.
@@ -76,7 +76,7 @@ async def _awaited(value: Any) -> Any:
 
 
 async def _close(stream: Any) -> None:
-    """Let go of the connection of a stream, also of one that was left early."""
+    """Close the connection of a stream, even if the stream was left early."""
     close = getattr(stream, "aclose", None) or getattr(stream, "close", None)
     if callable(close):
         await _awaited(close())

@@ -39,12 +39,12 @@ logger = logging.getLogger(__name__)
 
 _NO_DECISIONS: Mapping[str, bool | str] = MappingProxyType({})
 _MOST_CUTS = 2
-"""Cut answers in a row that end a run: the model has been told once what to do about it."""
+"""So many cut answers in a row end a run: after the first, the model reads what to do about it."""
 _CHANGED = "Error: the call of {name} has changed since approval was asked for; it was not run."
 
 
-class Engine:
-    """Drives runs for one agent; holds nothing of a run."""
+class RunEngine:
+    """Drives the runs of one agent; holds nothing of a run."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Engine:
         pause: PausedRun | None = None,
         decisions: Mapping[str, bool | str] = _NO_DECISIONS,
     ) -> AsyncGenerator[Event]:
-        """Give the events of a run; whatever ends it, the resolvers hear of its end exactly once.
+        """Yield the events of a run; however it ends, each resolver's `end_run` is called exactly once.
 
         A run that waits for approval has not ended.
         """
@@ -148,7 +148,7 @@ class Engine:
     async def _run_calls(
         self, run: RunState, model_call: ModelCall, calls: Sequence[PreparedCall]
     ) -> AsyncGenerator[Event]:
-        """Run those of the calls that need nobody's word; their results go into the history."""
+        """Run the calls that need no approval; their results go into the history."""
         for call in calls:
             yield ToolCallEvent(
                 call_id=call.request.id,
@@ -170,7 +170,7 @@ class Engine:
         *,
         unsettled: list[PendingCall] | None = None,
     ) -> AsyncGenerator[ToolResultEvent]:
-        """Run calls; approved ones that policy gave no verdict on join `unsettled`, where it is given."""
+        """Run calls; approved calls on which policy gave no verdict join `unsettled`, if it is given."""
         running = model_call.start(calls)
         try:
             for call in calls:
@@ -185,13 +185,13 @@ class Engine:
                 )
         finally:
             await stop_tasks([call.task for call in running])
-            for stopped in running:  # the run ends here: what was paid for meanwhile is not lost
+            for stopped in running:  # the run ends here: results that were paid for are not lost
                 run.add_result(stopped.outcome())
 
     async def _settle(
         self, run: RunState, pause: PausedRun, decisions: Mapping[str, bool | str]
     ) -> AsyncGenerator[Event]:
-        """Run or refuse the open calls of a paused run, after asking every policy again."""
+        """Run or refuse the open calls of a paused run, after asking policy again."""
         model_call = await self._begin(run, max(run.steps - 1, 0))
         prepared = await model_call.prepare(pause.requests)
         ready, waiting = _settled(run, pause, prepared, decisions)
@@ -246,20 +246,20 @@ async def last_result(events: AsyncGenerator[Event]) -> RunResult:
 
 
 def _still_paused(run: RunState, pause: PausedRun | None) -> bool:
-    """Whether a resumed run failed before any answer took effect, so that it can be resumed again."""
+    """Return True if a resumed run failed before any answer took effect, so that it can be resumed again."""
     return pause is not None and not run.decided and run.finish_reason is None
 
 
 def _settled(
     run: RunState, pause: PausedRun, calls: Sequence[PreparedCall], decisions: Mapping[str, bool | str]
 ) -> tuple[list[PreparedCall], list[PendingCall]]:
-    """Return which of a paused run's calls to run and which go on waiting; the others are answered."""
+    """Answer the refused calls of a paused run; return the calls to run and those that still wait."""
     ready: list[PreparedCall] = []
     waiting: list[PendingCall] = []
     for call in calls:
         answer, shown = decisions.get(call.request.id), pause.shown(call)
         if answer is None and (call.needs_approval or shown is not None):
-            # what can't be looked up right now goes on waiting as it was shown
+            # a call that can't be looked up right now still waits, as it was shown
             waiting.append((not call.needs_approval and shown) or call.pending())
         elif answer is not None and answer is not True:
             run.used.add(call.request.id)

@@ -11,7 +11,7 @@ from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.wire.calls import CallRequest, read_calls
 from tool_search_processor.wire.plain import clean_text, field_of, items_of, sendable, text_of
 
-# what a provider wants back with the assistant message that it came in
+# a provider wants these back with the assistant message
 _RETURNED = ("reasoning_content", "thinking_blocks", "reasoning_items", "provider_specific_fields")
 
 

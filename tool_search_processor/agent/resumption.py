@@ -1,4 +1,4 @@
-"""Reading back a run that waits for approval, and seeing to it that each answer counts once."""
+"""Reads back a run that waits for approval, and makes each answer count once."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ ClaimKey: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class PausedRun:
-    """A run that waits for approval, whatever form it was kept in."""
+    """A run that waits for approval, read from any form in which it was kept."""
 
     messages: list[dict[str, Any]]
     index: int
-    """Of the assistant message whose calls are open."""
+    """The place of the assistant message whose calls are open."""
     open_ids: tuple[str, ...]
     requests: tuple[CallRequest, ...]
     """The open calls as the model wrote them."""
     pending: Mapping[str, PendingCall] | None
-    """What was shown to a person; None where only messages were kept."""
+    """What a person was shown; None if only messages were kept."""
     run_id: str | None
     thread_id: str | None
     steps: int
@@ -53,7 +53,7 @@ class PausedRun:
         result = paused if isinstance(paused, RunResult) else None
         if isinstance(paused, str | bytes):
             raise ResumeError(
-                f"a kept run is read with RunResult.from_json(text), found the text {paused!r:.60}"
+                f"a kept run is read with RunResult.from_json(text), found the string {paused!r:.60}"
             )
         if isinstance(paused, Mapping):
             result = RunResult.from_dict(paused)
@@ -107,23 +107,23 @@ class PausedRun:
 
     @property
     def claim_ids(self) -> tuple[str, ...]:
-        """The names of this run under which its calls are claimed over all processes.
+        """The names of this run under which its calls are claimed across all processes.
 
-        A run is told apart by its id. Bare messages have none, so they are told apart by their content;
-        for a run without a thread that is not asked for, since two anonymous runs may be alike.
+        A run is known by its id. Bare messages have no id, so their content stands for it. The content of a
+        run without a thread is not asked for, since two anonymous runs may be alike.
         """
         if self.run_id is None:
             return (self.content_hash,)
         return (self.run_id, self.content_hash) if self.thread_id else (self.run_id,)
 
     def shown(self, call: PreparedCall) -> PendingCall | None:
-        """Return what a person was shown of this call; None where it was not kept."""
+        """Return what a person was shown of this call; None if that was not kept."""
         return (self.pending or {}).get(call.request.id)
 
     def unchanged(self, call: PreparedCall) -> bool:
-        """Whether the call is what a person was shown, as far as that was kept.
+        """Return True if the call is what a person was shown, or if that was not kept.
 
-        Of a call through a proxy whose target policy could not tell, the proxy's call itself was shown.
+        If policy gave no verdict on the target of a proxy, the person was shown the proxy's own call.
         """
         shown = self.shown(call)
         asked = (call.pending(), call.as_asked().pending())
@@ -134,7 +134,7 @@ def read_approvals(approvals: Mapping[str, bool | str], *, open_ids: Sequence[st
     """Return the answers after checking them against the open calls.
 
     Raises:
-        ResumeError: An id is not open, or an answer is neither True, False nor a text.
+        ResumeError: An id is not open, or an answer is not True, False or a string.
     """
     for call_id, answer in approvals.items():
         if call_id not in open_ids:
@@ -148,7 +148,7 @@ def read_approvals(approvals: Mapping[str, bool | str], *, open_ids: Sequence[st
 
 
 class ClaimLedger:
-    """Remembers which answers have been given in this process, the newest ten thousand."""
+    """Remembers the newest ten thousand answers that were given in this process."""
 
     def __init__(self, *, max_entries: int = _REMEMBERED_CLAIMS) -> None:
         """Remember at most `max_entries` keys, up to two a call."""
@@ -157,10 +157,10 @@ class ClaimLedger:
         self._claimed: OrderedDict[ClaimKey, None] = OrderedDict()
 
     def claim(self, pause: PausedRun, call_ids: Iterable[str]) -> list[ClaimKey]:
-        """Claim the calls, all or none; returns the keys, for `release`.
+        """Claim the calls, all or none; return the keys, for `release`.
 
         Raises:
-            ResumeError: One was decided before.
+            ResumeError: A call was decided before.
         """
         wanted = {call_id: _keys(pause, call_id) for call_id in call_ids}
         with self._lock:
@@ -183,8 +183,8 @@ class ClaimLedger:
 def _keys(pause: PausedRun, call_id: str) -> tuple[list[ClaimKey], list[ClaimKey]]:
     """Return the keys that must be free, and the keys to hold.
 
-    A run is told apart by its id. Bare messages have none, so they are told apart by their content; for a
-    run without a thread that content is held but not asked for, since two anonymous runs may be alike.
+    A run is known by its id. Bare messages have no id, so their content stands for it. The content of a run
+    without a thread is held but not asked for, since two anonymous runs may be alike.
     """
     content = ("content", pause.thread_id or "", pause.content_hash, call_id)
     if pause.run_id is None:
@@ -205,7 +205,7 @@ def _steps_of_turn(messages: Sequence[Mapping[str, Any]]) -> int:
 
 def _thread(thread_id: str | None) -> str | None:
     blank = isinstance(thread_id, str) and not thread_id.strip()
-    return None if blank else thread_id  # what is no text is refused by InputStep
+    return None if blank else thread_id  # InputStep refuses anything but a string
 
 
 def _same_thread(kept: str | None, given: str | None) -> str | None:

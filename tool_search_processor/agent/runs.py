@@ -1,4 +1,4 @@
-"""What a run gives: its result, its usage, and the events on the way."""
+"""The result of a run, its usage, and its events."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Usage:
         """Read the figures back; unknown ones are left out.
 
         Raises:
-            TypeError: A figure is no whole number.
+            TypeError: A figure is not a whole number.
         """
         names = {item.name for item in dataclasses.fields(cls)}
         figures = {name: value for name, value in data.items() if name in names}
@@ -67,7 +67,7 @@ class RunResult:
     """
 
     output: str
-    """The final text; of a run that stopped earlier, the last text there was."""
+    """The final text; if the run stopped earlier, the last text that there was."""
     messages: list[dict[str, Any]]
     """The whole history, without instructions: pass it as `messages` for the next turn."""
     steps: int
@@ -97,7 +97,7 @@ class RunResult:
         """Read a result back from what `to_dict` gave.
 
         Raises:
-            ResumeError: The data is not that of a result.
+            ResumeError: The data is not a result's.
         """
         try:
             _check_kept(data)
@@ -122,7 +122,9 @@ class RunResult:
     def from_json(cls, text: str | bytes) -> RunResult:
         """Read a result back from what `to_json` gave."""
         if not isinstance(text, str | bytes | bytearray):
-            raise ResumeError(f"RunResult.from_json reads a text, found {text!r:.80}: from_dict reads a dict")
+            raise ResumeError(
+                f"RunResult.from_json reads a string, found {text!r:.80}: from_dict reads a dict"
+            )
         try:
             data = json.loads(text)
         except ValueError as exc:
@@ -131,7 +133,7 @@ class RunResult:
 
 
 def _check_kept(data: Mapping[str, Any]) -> None:
-    """Refuse data of a result whose fields are not what they have to be.
+    """Refuse data of a result if a field is missing or has the wrong type.
 
     Raises:
         KeyError: A field is missing.
@@ -177,7 +179,7 @@ class ToolCallEvent:
     name: str
     """As the model called it."""
     target: str
-    """What runs: another tool where the model went through a proxy such as `call_tool`."""
+    """The tool that runs: another tool if the model went through a proxy such as `call_tool`."""
     arguments: Mapping[str, Any]
     """Those of the target."""
     needs_approval: bool = False

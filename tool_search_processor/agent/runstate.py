@@ -1,4 +1,4 @@
-"""What an agent keeps while one run goes on."""
+"""The state of one run of an agent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CALL_LOST: Final = (
 
 
 class RunState:
-    """The history, figures and end of one run; changed as the run goes on."""
+    """The history, figures and end of one run; it changes as the run goes on."""
 
     def __init__(
         self,
@@ -53,11 +53,11 @@ class RunState:
         self.usage = usage or Usage()
         self.finish_reason: FinishReason | None = None
         self.decided = False
-        """Whether answers to pending calls have taken effect."""
+        """Whether answers to pending calls took effect."""
         self.used: set[str] = set()
         """Ids of calls that have run, or that a person refused."""
         self.cuts = 0
-        """How many answers in a row were cut in the midst of calls."""
+        """How many answers in a row were cut off while making calls."""
         self._has_called = has_called
         self._output = ""
         self._has_lost_call = False
@@ -68,7 +68,7 @@ class RunState:
         messages = merge_system([plain(message) for message in self.history], before=[instructions])
         told = [_CALL_LOST] if self._has_lost_call else []
         step = self.base.replace(messages=messages, step_number=number, instructions=told)
-        # what forces a call would force one more, and so on to the end
+        # a choice that forces a call would force another at every step
         is_met = self._has_called and read_tool_choice(step.tool_choice).is_forced
         return step.replace(tool_choice=None) if is_met else step
 
@@ -87,9 +87,9 @@ class RunState:
         return usage
 
     def record(self, reply: Reply) -> list[CallRequest]:
-        """Put a reply into the history; returns its calls, none where the run ends with it.
+        """Put a reply into the history; return its calls, or none if the run ends with it.
 
-        Those of a reply that was cut are to be answered, and not run: `cuts` is above 0 then.
+        If the reply was cut off, `cuts` is above 0, and its calls must be answered without running.
         """
         calls = self._calls(reply)
         self.cuts = self.cuts + 1 if calls and is_cut(reply.finish_reason) else 0
@@ -134,7 +134,7 @@ class RunState:
         output: str | None = None,
         pending: Sequence[PendingCall] = (),
     ) -> None:
-        """Say how the run ended; without an output the last text stands."""
+        """Record how the run ended; without an output, the last text stands."""
         self.finish_reason = reason
         self._pending = list(pending)
         if output is not None:
@@ -154,7 +154,7 @@ class RunState:
         )
 
     def _lose_call(self, reply: Reply) -> None:
-        """Ask the model once more where its server lost the calls; the second time in a row ends the run."""
+        """Ask the model again after its server lost the calls; the second time in a row ends the run."""
         logger.warning(
             "the model's answer of step %s ended with finish_reason %r and held no call that can be read",
             self.steps - 1,
@@ -176,7 +176,7 @@ class RunState:
 
 
 def input_messages(given: str | Iterable[Any] | None) -> list[Any]:
-    """Return the messages of an input as they are: a string is the user's; None and an empty one are none."""
+    """Return the messages of an input as they are: a string is the user's; None and "" mean no messages."""
     if given is None or given == "":
         return []
     if isinstance(given, str):

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for what has no loop or must outlive the caller's."""
+"""An event loop in its own thread, for callers without a loop and for work that outlives the caller's."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable
 
 
 class BackgroundLoop:
-    """Starts its thread at the first use, and anew after `close` and in a forked child.
+    """An event loop that starts its thread at first use, and again after `close` and in a forked child.
 
-    The thread is a daemon, and the loop is closed when the interpreter exits: what still runs is
-    cancelled and has a few seconds to end.
+    The thread is a daemon, and the loop is closed when the interpreter exits: tasks that still run are
+    cancelled and have a few seconds to end.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class BackgroundLoop:
         Args:
             name: The thread's name.
             close_seconds: The longest time that closing may take.
-            before_close: Awaited in the loop before what still runs is cancelled.
+            before_close: Awaited in the loop before the tasks that still run are cancelled.
         """
         self._name = name
         self._close_seconds = close_seconds
@@ -43,7 +43,7 @@ class BackgroundLoop:
         self._abandoned: list[asyncio.AbstractEventLoop] = []
 
     def get(self) -> asyncio.AbstractEventLoop:
-        """Return the running loop, started if need be."""
+        """Return the running loop; start it first if needed."""
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -55,7 +55,7 @@ class BackgroundLoop:
             return self._loop
 
     def close(self) -> None:
-        """Cancel what runs, stop the thread and close the loop; the next use starts another."""
+        """Cancel the tasks, stop the thread and close the loop; the next use starts another."""
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None

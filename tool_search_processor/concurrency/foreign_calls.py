@@ -9,12 +9,12 @@ from typing import Any
 
 
 def takes_one(hook: Callable[..., Any]) -> bool:
-    """Tell whether a function can be called with one argument; of one that doesn't say, it is supposed."""
+    """Return True if a function can be called with one argument, or has no readable signature."""
     return _takes(hook, None)
 
 
 def takes_none(hook: Callable[..., Any]) -> bool:
-    """Tell whether a function can be called without arguments; of one that doesn't say, it is supposed."""
+    """Return True if a function can be called without arguments, or has no readable signature."""
     return _takes(hook)
 
 
@@ -31,7 +31,7 @@ def _takes(hook: Callable[..., Any], *arguments: object) -> bool:
 
 
 def is_cancelled() -> bool:
-    """Tell whether the running task is being cancelled, rather than something inside what it awaits."""
+    """Return True if the running task is being cancelled, not just something that it awaits."""
     try:
         task = asyncio.current_task()
     except RuntimeError:  # no event loop runs, as at a construction
@@ -40,9 +40,10 @@ def is_cancelled() -> bool:
 
 
 def is_no_failure(exc: BaseException) -> bool:
-    """Tell whether what came out of foreign code is none of its failures: an interrupt, or our cancellation.
+    """Return True if an exception from foreign code is not its failure: an interrupt, or our cancellation.
 
-    Whoever answers for foreign code, its `SystemExit` and a panic of native code too, lets these pass.
+    Code that turns foreign failures into answers, even `SystemExit` and a panic of native code, lets these
+    pass.
     """
     if isinstance(exc, asyncio.CancelledError):
         return is_cancelled()

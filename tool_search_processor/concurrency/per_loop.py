@@ -1,4 +1,4 @@
-"""Something that can't leave the event loop that opened it, as a client's connections: one for each loop."""
+"""One instance for each event loop, of something bound to its loop, such as a client with connections."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class PerLoop(Generic[T]):
-    """Opens one for each event loop that asks, and closes it before that loop ends."""
+    """Opens one instance in each event loop that asks, and closes it before that loop ends."""
 
     def __init__(self, opener: Callable[[], T], *, closer: Callable[[T], Awaitable[None]]) -> None:
-        """Take what opens and what closes; nothing is opened yet.
+        """Store what opens and what closes an instance; nothing is opened yet.
 
         Args:
             opener: Called inside the loop, once for each.
@@ -26,7 +26,7 @@ class PerLoop(Generic[T]):
         self._opened: dict[asyncio.AbstractEventLoop, tuple[T, AsyncGenerator[T]]] = {}
 
     async def get(self) -> T:
-        """Return the one of the running loop."""
+        """Return the instance of the running loop."""
         loop = asyncio.get_running_loop()
         opened = self._opened.get(loop)
         if opened is not None:
@@ -40,7 +40,7 @@ class PerLoop(Generic[T]):
             return self._opened.setdefault(loop, (fresh, lifetime))[0]
 
     async def aclose(self) -> None:
-        """Close all that are open, those of other running loops too; a later `get` opens anew."""
+        """Close all instances, those of other running loops too; a later `get` opens another."""
         here = asyncio.get_running_loop()
         with self._lock:
             opened = dict(self._opened)
@@ -52,10 +52,10 @@ class PerLoop(Generic[T]):
                 await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(lifetime.aclose(), loop))
 
     async def _lifetime(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[T]:
-        """Yield one, and close it when the loop ends.
+        """Yield an instance, and close it when the loop ends.
 
-        `asyncio.run` and its kin close a loop's asynchronous generators before the loop, which is the one
-        moment at which what nobody closed can still be closed.
+        `asyncio.run` closes a loop's asynchronous generators before the loop: the last moment at which an
+        instance that nobody closed can be closed.
         """
         fresh = self._opener()
         try:

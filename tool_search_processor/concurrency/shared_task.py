@@ -17,14 +17,14 @@ _GRACE_SECONDS = 5.0
 
 
 class Flight:
-    """Work that is under way in one event loop, and that callers in any loop may wait for."""
+    """Work that runs in one event loop, and that callers in any loop may wait for."""
 
     def __init__(self, work: Coroutine[Any, Any, object], *, seconds: float | None) -> None:
         """Begin the work as a task of the running loop.
 
         Args:
-            work: What ends by itself.
-            seconds: When it should have ended; later, a loop that no longer runs is thought to hold it.
+            work: A coroutine that ends by itself.
+            seconds: When it should have ended; after that, its loop is taken to have stopped.
         """
         self._landed: Future[None] = Future()
         # From here on, a caller who gives up waiting can't cancel it for the others.
@@ -47,7 +47,7 @@ class Flight:
         return self._task.cancelled() if self._landed.done() else self._is_lost()
 
     async def wait(self, seconds: float | None) -> bool:
-        """Wait until the work has ended, at most this long; tell whether it has, and not by `cancel`."""
+        """Wait until the work has ended, at most this long; return True if it ended, and not by `cancel`."""
         left = None if self._latest is None else max(self._latest - time.monotonic(), 0)
         limits = [limit for limit in (seconds, left) if limit is not None]
         waiter = asyncio.wrap_future(self._landed)
@@ -65,7 +65,7 @@ class Flight:
 
     def _land(self, task: asyncio.Task[object]) -> None:
         if not task.cancelled():
-            task.exception()  # it was reported; asyncio need not tell it once more
+            task.exception()  # it was reported: asyncio need not report it again
         self._landed.set_result(None)
 
     def _is_lost(self) -> bool:
@@ -73,12 +73,12 @@ class Flight:
 
 
 async def within(work: Coroutine[Any, Any, ValueT], seconds: float | None) -> ValueT:
-    """Return the result of foreign work, which is left alone when it takes longer.
+    """Return the result of foreign work, or leave it behind if it takes longer.
 
-    Unlike `asyncio.timeout`, this doesn't wait for what goes on in spite of its cancellation.
+    Unlike `asyncio.timeout`, this doesn't wait for work that ignores its cancellation.
 
     Raises:
-        TimeoutError: When it takes longer; then it is cancelled.
+        TimeoutError: The work took longer and was cancelled.
         BaseException: What the work raises.
     """
     if seconds is None:
@@ -105,7 +105,7 @@ async def within(work: Coroutine[Any, Any, ValueT], seconds: float | None) -> Va
 
 
 def run_without_waiting(coroutine: Coroutine[Any, Any, object]) -> None:
-    """Run a coroutine that never suspends; one that does is left for the first request."""
+    """Run a coroutine to its end, or close it as soon as it suspends."""
     try:
         coroutine.send(None)
     except StopIteration:
@@ -119,7 +119,7 @@ class _Raised:
 
 
 async def _caught(work: Coroutine[Any, Any, ValueT]) -> ValueT | _Raised:
-    """Return what foreign work gives or raises: raised in a task, SystemExit would end the event loop."""
+    """Return the result or the exception of foreign work: raised in a task, SystemExit would end the loop."""
     try:
         return await work
     except BaseException as exc:

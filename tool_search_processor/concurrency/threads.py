@@ -14,14 +14,15 @@ _ValueT = TypeVar("_ValueT")
 
 
 class Threads:
-    """A pool of threads, made at first use and anew in a forked process.
+    """A pool of threads, made at first use, and again in a forked process.
 
-    What runs in one of them may run and wait for something else here, as a tool does that asks another agent:
-    that has threads of its own, or else as many of the former as there are threads would wait for ever.
+    A function in one of the threads may wait for another function here, as a tool does that asks another
+    agent. Each level of such nesting has its own threads: in one pool, the outer functions could take all
+    threads and wait forever for the inner ones.
     """
 
     def __init__(self, most: int, *, name: str) -> None:
-        """Say how many there are at most for each level of such nesting, and what they are called."""
+        """Set the most threads of each level of nesting, and their name."""
         self._most = most
         self._name = name
         self._lock = threading.Lock()
@@ -29,13 +30,13 @@ class Threads:
         self._level = contextvars.ContextVar(f"{name}-level", default=0)
 
     async def run(self, call: Callable[[], _ValueT]) -> _ValueT:
-        """Return what a function returns in one of the threads, with the caller's context variables.
+        """Run a function in one of the threads, with the caller's context variables, and return its result.
 
-        Cancelling frees the caller at once; a thread that already runs goes on to its end.
+        Cancelling frees the caller at once; a function that already runs goes on to its end.
 
         Raises:
-            RuntimeError: It raised what no future can carry.
-            BaseException: What else it raised.
+            RuntimeError: The function raised what no future can carry.
+            BaseException: What else the function raised.
         """
         level = self._level.get()
         context = contextvars.copy_context()
@@ -58,5 +59,5 @@ class Threads:
 def _called(call: Callable[[], _ValueT]) -> _ValueT:
     try:
         return call()
-    except (StopIteration, GeneratorExit) as exc:  # whoever waits for the future would wait for ever
+    except (StopIteration, GeneratorExit) as exc:  # no future carries these: its caller would wait forever
         raise RuntimeError(f"{type(exc).__name__} was raised") from exc

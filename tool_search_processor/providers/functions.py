@@ -87,6 +87,23 @@ def refuse_awaitable(item: object, *, origin: str) -> None:
         raise ConfigurationError(f"{origin}: {item!r:.80} was not awaited: write `await` before it")
 
 
+def as_list(given: object, *, origin: str, items: str) -> list[object]:
+    """Return what was given as a list of tools; its items are checked by `to_tool`.
+
+    Args:
+        given: Any iterable.
+        origin: What errors call it.
+        items: What errors say that it may hold.
+
+    Raises:
+        ConfigurationError: It is a single thing, or an `await` was forgotten.
+    """
+    refuse_awaitable(given, origin=origin)
+    if isinstance(given, str | bytes | Tool) or callable(given) or not isinstance(given, Iterable):
+        raise ConfigurationError(f"{origin} must be a list of {items}, found {given!r:.80}: put it in a list")
+    return list(given)
+
+
 def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
     """Return one tool; a plain function becomes one.
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias, TypeGuard
 
-from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.callable import CallableProvider, ToolsFunction
-from tool_search_processor.providers.functions import refuse_awaitable, refuse_class
+from tool_search_processor.providers.functions import as_list, refuse_class
 from tool_search_processor.providers.protocol import ToolProvider
 from tool_search_processor.providers.provider import Provider, adapt
 from tool_search_processor.providers.static import StaticProvider
@@ -35,14 +34,9 @@ def as_providers(source: object) -> list[Provider]:
     if is_provider(source):
         return [adapt(source)]
     refuse_class(source, origin="tools")
-    refuse_awaitable(source, origin="tools")
     if callable(source) and not isinstance(source, Tool):
         return [CallableProvider(source)]
-    if isinstance(source, str | bytes | Tool) or not hasattr(source, "__iter__"):
-        raise ConfigurationError(
-            f"tools must be a list of tools, functions and providers, found {source!r:.80}: put it in a list"
-        )
-    return _group(list(source))
+    return _group(as_list(source, origin="tools", items="tools, functions and providers"))
 
 
 def is_provider(value: object) -> TypeGuard[ToolProvider]:

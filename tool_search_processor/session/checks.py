@@ -1,4 +1,4 @@
-"""What can be said of an agent's tools and processors before anything runs."""
+"""Checks of an agent's tools and processors, before anything runs."""
 
 from __future__ import annotations
 
@@ -7,23 +7,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
-from tool_search_processor.providers.functions import refuse_awaitable, to_tool
+from tool_search_processor.providers.functions import as_list, to_tool
 from tool_search_processor.steps import InputProcessor, ToolResolver
 from tool_search_processor.tools import Tool
-from tool_search_processor.wire.checks import check_count, check_positive
 
 
 def checked_tools(tools: Iterable[Tool | Callable[..., Any]], *, owner: str) -> tuple[Tool, ...]:
-    """Return the tools, each plain function made one, after looking at their names.
+    """Return the tools, with each plain function made a tool, after checking their names.
 
     Raises:
         ConfigurationError: Something is neither a tool nor a function.
-        DuplicateToolError: Two tools bear one name.
+        DuplicateToolError: Two tools have one name.
     """
-    refuse_awaitable(tools, origin=f"tools of {owner}")
-    if isinstance(tools, str | Tool) or callable(tools) or not isinstance(tools, Iterable):
-        raise ConfigurationError(f"tools of {owner} is a list, found {tools!r:.80}: put it in a list")
-    result = [to_tool(item, origin=f"tools[{number}] of {owner}") for number, item in enumerate(tools)]
+    given = as_list(tools, origin=f"tools of {owner}", items="tools and functions")
+    result = [to_tool(item, origin=f"tools[{number}] of {owner}") for number, item in enumerate(given)]
     first: dict[str, int] = {}
     for number, tool in enumerate(result):
         if tool.name in first:
@@ -36,17 +33,17 @@ def checked_tools(tools: Iterable[Tool | Callable[..., Any]], *, owner: str) -> 
 def checked_processors(
     processors: Iterable[InputProcessor], *, tools: Sequence[Tool] = ()
 ) -> tuple[InputProcessor, ...]:
-    """Return the processors after looking at their ids and at the names they reserve.
+    """Return the processors after checking their ids and the names they reserve.
 
     Raises:
-        ConfigurationError: Something is not a processor, two have one id or reserve one name, or one
-            that counts what is sent stands before one that adds to it.
-        ReservedToolNameError: A tool bears a name that a processor reserves.
+        ConfigurationError: Something is not a processor, two have one id or reserve one name, or a
+            processor that counts what is sent stands before a processor that adds to it.
+        ReservedToolNameError: A tool has a name that a processor reserves.
     """
     if isinstance(processors, InputProcessor):
-        raise ConfigurationError("input_processors is a list, found one processor: put it in a list")
+        raise ConfigurationError("input_processors must be a list, found one processor: put it in a list")
     if not isinstance(processors, Iterable):
-        raise ConfigurationError(f"input_processors is a list, found {processors!r:.80}")
+        raise ConfigurationError(f"input_processors must be a list, found {processors!r:.80}")
     result = tuple(processors)
     for item in result:
         if isinstance(item, type):
@@ -64,36 +61,26 @@ def checked_processors(
         clash = sorted(reserved_names(item) & {tool.name for tool in tools})
         if clash:
             raise ReservedToolNameError(
-                f"the tool {clash[0]!r} bears a name that the processor {item.id!r} offers itself: rename "
+                f"the tool {clash[0]!r} has a name that the processor {item.id!r} offers itself: rename "
                 "the tool, or give the processor other names (search_tool_name=, load_tool_name=, …)"
             )
     return result
 
 
-def check_limits(*, tool_timeout_seconds: float | None, max_result_characters: int | None) -> None:
-    """Raise where what one call may take is no number above 0 and not None.
-
-    Raises:
-        ConfigurationError: Says what was found.
-    """
-    check_positive("tool_timeout_seconds", tool_timeout_seconds, optional=True)
-    check_count("max_result_characters", max_result_characters, optional=True)
-
-
 def check_approvals(approvals: object) -> None:
-    """Raise where answers to calls that wait for approval are no mapping.
+    """Refuse answers to calls that wait for approval if they are not a mapping.
 
     Raises:
         ConfigurationError: Says what was found.
     """
     if not isinstance(approvals, Mapping):
         raise ConfigurationError(
-            f"approvals is a mapping of call ids to True, False or a reason; found {approvals!r:.80}"
+            f"approvals must be a mapping of call ids to True, False or a reason, found {approvals!r:.80}"
         )
 
 
 def reserved_names(processor: InputProcessor) -> frozenset[str]:
-    """Return the tool names a processor keeps for itself; none where it has no such names."""
+    """Return the tool names that a processor keeps for itself; empty if there are none."""
     return frozenset(getattr(processor, "reserved_names", ()))
 
 

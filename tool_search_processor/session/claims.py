@@ -1,4 +1,4 @@
-"""Seeing to it that an approved call runs once, over all processes."""
+"""Claims: an approved call runs once, across all processes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ logger = logging.getLogger(__name__)
 
 @runtime_checkable
 class CallClaimer(Protocol):
-    """A processor that can say, over all processes, who may run an approved call.
+    """A processor that decides, across all processes, who may run an approved call.
 
-    It may also have `async release_call(step, call_id)`, which takes a claim back whose call was not run.
+    It may also have `async release_call(step, call_id)`, which gives back the claim of a call that did not
+    run.
     """
 
     async def claim_call(self, step: InputStep, call_id: str) -> bool:
-        """Return True to the first who asks for a call of `step`'s run, False to all others.
+        """Return True to the first caller that asks for this call of `step`'s run, False to all others.
 
-        A run that has no id in every process is named after its content.
+        A run whose id other processes don't know is named after its content.
         """
         ...
 
@@ -50,16 +51,16 @@ class Claim:
 async def claim_calls(
     claimers: Sequence[CallClaimer], step: InputStep, *, calls: Mapping[str, Sequence[str]]
 ) -> list[Claim]:
-    """Claim calls over all processes, all or none; returns what is held, for `release_claims`.
+    """Claim calls across all processes, all or none; return the claims, for `release_claims`.
 
     Args:
         claimers: Whom to ask.
         step: The step whose calls they are.
-        calls: The ids of what is to be run, each with the names under which its run is known; it must
-            be free under every one.
+        calls: The ids of the calls to run, each with the names of its run; it must be free under all
+            of them.
 
     Raises:
-        ResumeError: One was decided before.
+        ResumeError: A call was decided before.
     """
     held: list[Claim] = []
     try:
@@ -76,16 +77,16 @@ async def claim_calls(
 
 
 async def release_claims(held: Iterable[Claim], *, used: Container[str] = ()) -> None:
-    """Give claims back, but for those of calls that have run; what goes wrong is logged."""
+    """Give claims back, except those of calls that have run; failures are logged."""
     for claim in held:
         if claim.call_id not in used:
             await _release(claim.claimer, claim.step, claim.call_id)
 
 
 def content_name(messages: Iterable[Mapping[str, Any]], call: PendingCall) -> str:
-    """Return a name for a call's run that another process finds too: a hash of the conversation before it.
+    """Return a name for a call's run that is the same in every process: a hash of the conversation before it.
 
-    The call's own name and arguments are part of it, for a process that does not know the conversation.
+    The hash covers the call's own name and arguments, for a process that does not know the conversation.
     """
     before = itertools.takewhile(lambda message: call.call_id not in call_ids([message]), messages)
     told = json.dumps([*before, call.arguments_hash], sort_keys=True, default=str)
@@ -97,5 +98,5 @@ async def _release(claimer: CallClaimer, step: InputStep, call_id: str) -> None:
     try:
         if hook is not None:
             await hook(step, call_id)
-    except Exception:  # what went wrong first is what the caller has to hear
-        logger.warning("a claim of the call %r could not be given back", call_id, exc_info=True)
+    except Exception:  # the caller has to hear of the first failure, not of this one
+        logger.warning("the claim of the call %r could not be given back", call_id, exc_info=True)

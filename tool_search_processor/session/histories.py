@@ -1,4 +1,4 @@
-"""Histories as they may be sent: what models, programs and interruptions left broken in them is repaired."""
+"""Repairs histories that models, programs or interruptions left broken, so that providers accept them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tool_search_processor.wire.calls import CallRequest, openai_call, read_call
 from tool_search_processor.wire.plain import clean_text, items_of, sendable
 
 LEFT_OPEN = "Error: the run stopped before this call had a result. Whether it took effect is not known."
-"""What stands for a missing result; only whoever started the call could say more."""
+"""Stands for a missing result; only the program that started the call could say more."""
 
 
 def repaired_history(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a conversation, in OpenAI chat shape, that every provider accepts, whoever wrote it.
+    """Return a conversation, in OpenAI chat shape, that every provider accepts.
 
     Each call has a name and arguments that can be sent, and exactly one result, right behind it; results
     without a call are left out.

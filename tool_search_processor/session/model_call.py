@@ -17,7 +17,7 @@ from tool_search_processor.errors import (
 )
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.call_lookup import CallLookup
-from tool_search_processor.session.checks import check_limits, resolvers
+from tool_search_processor.session.checks import resolvers
 from tool_search_processor.session.foreign_tools import HANDOVER, ForeignRun, Handover, is_foreign
 from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome, read_arguments, wire_name
 from tool_search_processor.session.running_calls import RunningCall, stop_tasks
@@ -32,10 +32,11 @@ from tool_search_processor.session.tool_results import (
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.wire.calls import CallRequest
+from tool_search_processor.wire.checks import check_count, check_positive
 
 logger = logging.getLogger(__name__)
 
-# What ends the program or the task is nobody's answer.
+# These end the program or the task: they are never turned into an answer.
 _ENDS = (KeyboardInterrupt, asyncio.CancelledError)
 MAX_CALLS = 128
 """The most calls of one reply that are looked at; each of the others is answered with a sentence."""
@@ -60,9 +61,8 @@ class CallOptions:
 
     def __post_init__(self) -> None:
         """Check the limits."""
-        check_limits(
-            tool_timeout_seconds=self.tool_timeout_seconds, max_result_characters=self.max_result_characters
-        )
+        check_positive("tool_timeout_seconds", self.tool_timeout_seconds, optional=True)
+        check_count("max_result_characters", self.max_result_characters, optional=True)
 
 
 class ModelCall:
@@ -269,10 +269,10 @@ class ModelCall:
         return call.answer(text, ran=True)
 
     def _told(self, name: str, error: BaseException) -> str:
-        """Log what foreign code raised, and return what the model is told of it."""
+        """Log what foreign code raised, and return what the model reads about it."""
         masked = f"Error: {name} failed; the log says why." if self._options.mask_error_details else None
         told = told_text(error, masked=masked)
-        # what the model got wrong is not worth an operator's attention; what a program did is
+        # a model's mistake is not worth an operator's attention; a program's failure is
         mistake = isinstance(error, ToolSearchError) and not isinstance(error, ConfigurationError)
         level = logging.DEBUG if mistake and told == error_text(error) else logging.WARNING
         logger.log(level, "the tool %r failed: %s", name, type(error).__name__, exc_info=error)

@@ -1,4 +1,4 @@
-"""The calls of a model as values: as they were prepared, as they wait, and what came of them."""
+"""A model's calls as values: prepared, waiting for approval, and answered."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingCall:
-    """A call that waits for a person's word; plain JSON through `to_dict`."""
+    """A call that waits for a person's approval; plain JSON through `to_dict`."""
 
     call_id: str
     name: str
@@ -40,7 +40,7 @@ class PendingCall:
     arguments_hash: str
     """SHA-256 of name and arguments; a call that has changed since is not run."""
     problem: str | None = None
-    """Why an approval that was given had no effect: the filter gave no verdict. None where none was given."""
+    """Why an approval had no effect, since the filter gave no verdict; None if no approval was given."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the call as plain JSON data."""
@@ -58,7 +58,7 @@ class PendingCall:
 
         Raises:
             KeyError: A field is missing.
-            TypeError: A field is not what it has to be.
+            TypeError: A field has the wrong type.
         """
         texts = {name: data[name] for name in ("call_id", "name", "arguments_hash")}
         arguments, problem = data["arguments"], data.get("problem")
@@ -70,16 +70,16 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutcome:
-    """What came of one call."""
+    """The outcome of one call."""
 
     call_id: str
     name: str
     text: str
     is_error: bool = False
     ran: bool = True
-    """Whether the tool began, as far as is known; what surely did not may be approved once more."""
+    """Whether the tool began, or may have; a call that surely did not can be approved again."""
     problem: str | None = None
-    """Why policy gave no verdict on it, for the operator; None where it did."""
+    """Why policy gave no verdict on the call, for the operator; None if it did."""
 
     def to_message(self) -> dict[str, Any]:
         """Return the outcome as an OpenAI tool message."""
@@ -119,11 +119,11 @@ class PreparedCall:
 
     @property
     def target_name(self) -> str:
-        """The name of what would run; the name in the history where nothing would."""
+        """The name of the tool that would run; the name in the history if none would."""
         return self.name if self.tool is None else self.tool.name
 
     def pending(self) -> PendingCall:
-        """Return what a person is shown."""
+        """Return the call as a person is shown it."""
         arguments = sendable(self.arguments)
         return PendingCall(
             call_id=self.request.id,
@@ -139,7 +139,7 @@ class PreparedCall:
     def answer(
         self, text: str, *, is_error: bool = True, ran: bool = False, problem: str | None = None
     ) -> ToolOutcome:
-        """Return an outcome for this call; unless it says otherwise, of one that was not run."""
+        """Return an outcome for this call; by default, that it was not run."""
         return ToolOutcome(
             call_id=self.request.id,
             name=self.name,
@@ -156,7 +156,7 @@ def is_cut(reason: object) -> bool:
 
 
 def cut_off(request: CallRequest) -> PreparedCall:
-    """Return a call of an answer that was cut: it is not run, complete or not."""
+    """Return a call of an answer that was cut off: it does not run, complete or not."""
     name = wire_name(request.name)
     return PreparedCall(request=request, name=name, arguments={}, error=_CUT.format(name=name))
 
@@ -175,7 +175,7 @@ def wire_name(name: str) -> str:
 def read_arguments(raw: Any, *, name: str) -> tuple[dict[str, Any], str | None]:
     """Read a call's arguments; returns them and no error, or an empty dict and a sentence.
 
-    Nothing, null, an empty text and an empty list are no arguments. An object that was encoded twice is
+    Nothing, null, an empty string and an empty list mean no arguments. An object that was encoded twice is
     decoded twice.
     """
     try:
@@ -186,17 +186,17 @@ def read_arguments(raw: Any, *, name: str) -> tuple[dict[str, Any], str | None]:
     if value is None or value == []:
         return {}, None
     if not isinstance(value, Mapping):
-        kind = {list: "a list", str: "a text", bool: "true or false"}.get(type(value), "a number")
+        kind = {list: "a list", str: "a string", bool: "true or false"}.get(type(value), "a number")
         return {}, f"Error: {name} takes its arguments as one JSON object; found {kind}."
     return dict(value), None
 
 
 def refusal_text(name: str, answer: object) -> str:
-    """Return what the model reads of a call that was not approved.
+    """Return what the model reads about a call that was not approved.
 
     Args:
         name: The tool's name.
-        answer: What was given for the call: None for nothing, False, or the reason as a text.
+        answer: What was given for the call: None for no answer, False, or the reason as a string.
     """
     if answer is None:
         return f"Error: {name} needs the approval of a person, which was not given; it was not run."

@@ -1,4 +1,4 @@
-"""What a loop of one's own passes as a model's calls: read, or refused in words that say what to pass."""
+"""Reads what a loop passes as a model's calls, or refuses it and says what to pass."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tool_search_processor.wire.content_blocks import kind_of
 from tool_search_processor.wire.plain import field_of, safe_repr
 
 _MESSAGE_FIELDS = ("role", "tool_calls", "content", "function_call")
-"""Any of these makes an assistant message, of whichever SDK."""
+"""A value with any of these fields is an assistant message, of any SDK."""
 _REPLY_FIELDS = ("choices", "message")
 _CALL_KINDS = frozenset({"function", "function_call", "tool_call", "custom", "tool_use"})
 _REMEDY = "pass reply.choices[0].message of OpenAI's chat shape, or a reply of Anthropic's"
@@ -28,11 +28,11 @@ _SHAPES = (
 
 
 def read_reply(value: Any) -> list[CallRequest]:
-    """Return the calls in an assistant message, or in its calls or content blocks; None has none.
+    """Return the calls in an assistant message, or in its calls or content blocks; None has no calls.
 
     Raises:
-        ConfigurationError: Something in it can't be read, so that calls might be passed over: an answer
-            without calls would end the loop of whoever asks. Says what was found and what to pass.
+        ConfigurationError: Something in it can't be read, so calls might be missed, and an answer without
+            calls would end the caller's loop. Says what was found and what to pass.
     """
     if isinstance(value, list | tuple):
         _check_items(value, "calls")
@@ -47,7 +47,7 @@ def _check_message(value: Any) -> None:
     _refuse_foreign(value)
     if isinstance(value, str | bytes):
         raise ConfigurationError(
-            f"tool calls stand in an assistant message, found the text {value!r:.60}: {_REMEDY}"
+            f"tool calls stand in an assistant message, found the string {value!r:.60}: {_REMEDY}"
         )
     is_wrapped = any(field_of(value, name) is not None for name in _REPLY_FIELDS)
     if is_wrapped or not any(_has(value, name) for name in _MESSAGE_FIELDS):
@@ -57,14 +57,14 @@ def _check_message(value: Any) -> None:
     role = field_of(value, "role")
     if role not in (None, "assistant"):
         raise ConfigurationError(
-            f"tool calls stand in an assistant message, found one of the role {role!r:.40}: {_REMEDY}"
+            f"tool calls stand in an assistant message, found a message with the role {role!r:.40}: {_REMEDY}"
         )
     calls, content, old = (field_of(value, name) for name in ("tool_calls", "content", "function_call"))
     if old is not None and not field_of(old, "name"):
         _refuse(old, "function_call")
     if not isinstance(calls, list | tuple | None):
         raise ConfigurationError(
-            f"tool_calls is a list, found {safe_repr(calls):.80}: pass the message as the client gave it"
+            f"tool_calls must be a list, found {safe_repr(calls):.80}: pass the message as the client gave it"
         )
     _check_items(calls or (), "tool_calls")
     if isinstance(content, list | tuple):
@@ -74,7 +74,7 @@ def _check_message(value: Any) -> None:
 
 
 def _check_items(items: Any, place: str) -> None:
-    """Refuse a list in which something is neither a call nor, outside `tool_calls`, a block of content."""
+    """Refuse a list that holds anything but calls and, outside `tool_calls`, blocks of content."""
     for number, item in enumerate(items):
         _refuse_foreign(item)
         if any(field_of(item, name) is not None for name in ("role", *_REPLY_FIELDS)):
@@ -89,10 +89,10 @@ def _check_items(items: Any, place: str) -> None:
 
 
 def _refuse_foreign(item: Any) -> None:
-    """Refuse a call in a form that other APIs and frameworks have, with the way to convert it."""
+    """Refuse a call in the form of another API or framework, and say how to convert it."""
     if kind_of(item) == "function_call":
         raise ConfigurationError(
-            "this is a call of OpenAI's Responses API, and calls are read in its chat shape: ask with "
+            "this is a call of OpenAI's Responses API, and only its chat shape can be read: ask with "
             "chat.completions.create(...) or litellm.acompletion(...), and pass reply.choices[0].message"
         )
     if is_langchain_call(item):

@@ -66,11 +66,11 @@ class ToolSession:
             tool_timeout_seconds: Longest time one tool may take; None waits forever.
             max_result_characters: The most characters of one tool's result that the model gets, at least
                 1; the rest is cut off and the model told so. None cuts nothing.
-            mask_error_details: Leave what tools raise to the log: the model is told that one failed, and not
-                why. What was written for it to read is told all the same.
+            mask_error_details: Keep what tools raise in the log: the model reads that a tool failed, but not
+                why. Errors that were written for the model still reach it.
 
         Raises:
-            ConfigurationError: Names or ids clash, or an argument is none of its kind.
+            ConfigurationError: Names or ids clash, or an argument can't work.
         """
         self._tools = checked_tools(tools, owner="the session")
         self._processors = checked_processors(processors, tools=self._tools)
@@ -108,12 +108,12 @@ class ToolSession:
 
     @property
     def instructions(self) -> tuple[str, ...]:
-        """Texts that the processors want in the system prompt of the step listed last."""
+        """What the processors want in the system prompt of the step listed last."""
         return tuple(self._call.step.instructions) if self._call is not None else ()
 
     @property
     def system(self) -> str:
-        """The `instructions` as one text; empty where there is none."""
+        """The `instructions` as one string; empty if there are none."""
         return "\n\n".join(self.instructions)
 
     @property
@@ -145,7 +145,7 @@ class ToolSession:
         return [tool.to_anthropic() for tool in await self.tools(messages)]
 
     async def approvals_needed(self, tool_calls: Any) -> list[PendingCall]:
-        """Return those of the calls that a person has to agree to, in order; nothing is run."""
+        """Return the calls that a person has to approve, in order; nothing is run."""
         prepared = await self._prepare(tool_calls)
         return [call.pending() for call in prepared if call.needs_approval]
 
@@ -156,10 +156,10 @@ class ToolSession:
 
         Args:
             tool_calls: An assistant message, its OpenAI `tool_calls`, or its Anthropic content blocks, as
-                dicts or as the SDKs' objects. A message of Anthropic's that says it was cut runs nothing; of
-                OpenAI's the loop has to look at `finish_reason` itself, or put it into the message.
+                dicts or as the SDKs' objects. If an Anthropic message says that it was cut, nothing runs; for
+                OpenAI the loop has to look at `finish_reason` itself, or put it into the message.
             approvals: For tools that need approval: call id → True, or False or a reason to refuse. Such
-                a call is not run without a True; the model is told so.
+                a call does not run without a True, and its result says so.
 
         Returns:
             For OpenAI calls: tool messages to append. For Anthropic calls: `tool_result` blocks, the
@@ -168,10 +168,10 @@ class ToolSession:
         Raises:
             ConfigurationError: Something in it can't be read, so that calls might be passed over, such as a
                 whole reply of a client or a call in another form.
-            CancelledError: Its `run_results` are what `execute` would have returned: results of the calls
-                that had run, and sentences for the others.
-            ResumeError: An approved call has been run before, as far as a processor's store can tell over
-                all processes; nothing was run. A call is known by its conversation, as listed last.
+            CancelledError: Its `run_results` are what `execute` would have returned: the results of calls
+                that had run, and a sentence for each of the others.
+            ResumeError: An approved call has run before, in any process that shares a processor's store;
+                nothing was run. A call is known by its conversation, as it was listed last.
         """
         check_approvals(approvals)
         prepared = await self._prepare(tool_calls)

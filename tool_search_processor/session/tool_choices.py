@@ -1,4 +1,4 @@
-"""What a `tool_choice` says, in the shape of whichever provider."""
+"""Reads a `tool_choice` in the shape of any provider."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ToolChoice:
 def read_tool_choice(value: Any) -> ToolChoice:
     """Read a `tool_choice` of OpenAI's chat or Responses API, Anthropic, Bedrock or Gemini.
 
-    What it does not know, such as the choice of a tool that a provider hosts, forces a call of none of ours.
+    A choice that it does not know, such as a tool that a provider hosts, forces none of our tools.
     """
     if value is None:
         return ToolChoice()
@@ -50,23 +50,23 @@ def read_tool_choice(value: Any) -> ToolChoice:
 
 
 def check_tool_choice(step: InputStep) -> None:
-    """Refuse a `tool_choice` that names a tool which the step does not list: providers would.
+    """Refuse a `tool_choice` that names a tool which the step does not list, as providers would.
 
     Raises:
-        ConfigurationError: It does.
+        ConfigurationError: Names the tool and what the step lists.
     """
     listed = [tool.name for tool in step.tools]
     for name in read_tool_choice(step.tool_choice).names:
         if name not in listed:
             shown = ", ".join(listed[:_SHOWN_NAMES]) or "nothing"
             raise ConfigurationError(
-                f"tool_choice names {name!r}, and there is no such tool for this request: name one of the "
-                f"catalog that the filter admits, or one that is listed ({shown})"
+                f"tool_choice names {name!r}, and there is no such tool for this request: name a tool of the "
+                f"catalog that the filter admits, or a tool that is listed ({shown})"
             )
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yield the name of one tool, where it is one that we could run."""
+    """Yield the name of a tool, if it is of a kind that we can run."""
     if field_of(value, "type") not in _OWN_KINDS:
         return
     for holder in (*(field_of(value, kind) for kind in _OWN_KINDS[1:]), value):

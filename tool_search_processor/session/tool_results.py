@@ -32,10 +32,10 @@ _FIT_FOR_THE_MODEL = (
 
 
 async def read_result(value: Any) -> Any:
-    """Return what a tool returned with its iterators read: what makes their items is the tool's own code.
+    """Return a tool's result with its iterators read, which runs the tool's own code.
 
-    Sync ones are read in a thread, as a sync tool runs: one that waits would hold up the event loop, and no
-    time limit could end it.
+    A sync iterator is read in a thread, as a sync tool runs: if it waits, it would hold up the event loop,
+    and no time limit could end it.
 
     Raises:
         Exception: What an iterator raises on the way.
@@ -48,8 +48,8 @@ async def read_result(value: Any) -> Any:
 def encode_result(value: Any) -> str:
     """Return what a tool returned as text: a string as it is, everything else as JSON.
 
-    Never raises for what JSON cannot say: a cycle, an object without fields is its `repr`. Of an iterator
-    the first ten thousand items are taken, since it may have no end.
+    Never raises for what JSON cannot say: a cycle or an object without fields becomes its `repr`. Only the
+    first ten thousand items of an iterator are taken, since it may have no end.
 
     Raises:
         Exception: What an iterator raises on the way.
@@ -131,12 +131,12 @@ def error_text(error: BaseException) -> str:
 
 
 def told_text(error: BaseException, *, masked: str | None) -> str:
-    """Return what a caller is told of what foreign code raised.
+    """Return what a caller may read about an exception of foreign code.
 
     Args:
         error: What was raised.
-        masked: What is told of an error that was not written for the caller, or that is about other arguments
-            than its own; None masks nothing.
+        masked: Stands for an error that was not written for the caller, or that is about arguments other
+            than the caller's; None masks nothing.
     """
     inner = innermost(error)
     is_of_another_call = isinstance(inner, ToolArgumentsError) and (inner.ran or inner is not error)
@@ -146,7 +146,7 @@ def told_text(error: BaseException, *, masked: str | None) -> str:
 
 
 def is_fit_for_the_model(error: BaseException) -> bool:
-    """Tell whether an exception's text was written for the model, or is whatever foreign code says."""
+    """Return True if an exception's text was written for the model."""
     return isinstance(innermost(error), _FIT_FOR_THE_MODEL)
 
 
@@ -167,7 +167,7 @@ def _message(error: BaseException) -> str:
 
 
 def innermost(error: BaseException) -> BaseException:
-    """Return the one exception inside a task group's wrapper, which says nothing itself."""
+    """Return the one exception inside a task group's wrapper, whose own text says nothing."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error

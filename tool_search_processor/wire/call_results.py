@@ -11,7 +11,7 @@ from tool_search_processor.wire.plain import field_of
 
 
 def with_own_ids(messages: Sequence[dict[str, Any]], *, across: bool) -> list[dict[str, Any]]:
-    """Give the calls of each message, or of all, ids of their own, and each result the id of its call."""
+    """Return the messages with call ids that are unique, in each message or across all; results follow."""
     taken: set[str] = set()
     waiting: list[_Waiting] = []
     result = list(messages)
@@ -36,7 +36,7 @@ def with_own_ids(messages: Sequence[dict[str, Any]], *, across: bool) -> list[di
 def open_calls(messages: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
     """Return the index of the last assistant message with tool calls, and its ids without a result.
 
-    The index is -1 and the list empty where no such message is the last but for its results.
+    The index is -1 and the list empty if anything but results follows that message.
     """
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
@@ -51,10 +51,10 @@ def open_calls(messages: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
 
 
 def answer_open_calls(messages: Sequence[dict[str, Any]], *, text: str) -> list[dict[str, Any]]:
-    """Return the conversation with one result of each tool call right behind it: `text` where there is none.
+    """Return the conversation with one result right behind each tool call; `text` stands for a missing one.
 
-    Providers refuse a conversation in which a call has no result, as where it was stopped in the middle, or
-    a result no call, as where it was cut from the front: such results are left out.
+    Providers refuse a call without a result, as in a conversation that was stopped in the middle, and a
+    result without a call, as in one that was cut from the front. Such results are left out.
     """
     results: dict[int, list[dict[str, Any]]] = {}
     waiting: list[_Waiting] = []

@@ -31,8 +31,8 @@ class CallRequest:
 def tool_calls_of(value: Any) -> list[CallRequest]:
     """Read the tool calls as `read_calls` does, each with an id of its own.
 
-    A missing id is made; a repeated one is replaced. Whoever reads the same calls again gets the same ids:
-    an approval is found by them.
+    A missing id is made, and a repeated id is replaced. Reading the same calls again gives the same ids, by
+    which an approval is found.
     """
     return unique_ids(read_calls(value))
 
@@ -40,8 +40,8 @@ def tool_calls_of(value: Any) -> list[CallRequest]:
 def read_calls(value: Any) -> list[CallRequest]:
     """Read the tool calls out of an assistant message, or out of a list of calls or content blocks.
 
-    Takes OpenAI tool calls and Anthropic `tool_use` blocks, as dicts or as SDK objects. Ids are those that
-    the model's server gave; some give none, or one twice.
+    Takes OpenAI tool calls and Anthropic `tool_use` blocks, as dicts or as SDK objects. The ids are those of
+    the model's server, which may be missing or repeated.
     """
     if value is None or isinstance(value, str):
         return []
@@ -68,7 +68,7 @@ def call_items(message: Any) -> Sequence[Any]:
 def unique_ids(
     calls: Iterable[CallRequest], *, taken: Iterable[str] = (), run_id: str = ""
 ) -> list[CallRequest]:
-    """Give every call an id of its own, and one that is not in `taken`; good ids stay.
+    """Return the calls, each with an id of its own that is not in `taken`; good ids stay.
 
     Equal calls get equal ids, unless they are of another run.
     """
@@ -94,7 +94,7 @@ def _made_id(content: str, number: int) -> str:
 def openai_call(
     call: CallRequest, *, name: str | None = None, arguments: str | None = None
 ) -> dict[str, Any]:
-    """Return a call in OpenAI chat shape; its name and its argument text may be given anew."""
+    """Return a call in OpenAI chat shape; `name` and `arguments` replace its own."""
     if arguments is None:
         arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments or {})
     function = {"name": call.name if name is None else name, "arguments": arguments}
@@ -128,7 +128,7 @@ def is_langchain_call(item: Any) -> bool:
 
 
 def langchain_text(call: Any) -> str:
-    """Return what to say of a call in LangChain's form: what was found, and how it is converted."""
+    """Return a sentence on a call in LangChain's form: what was found, and how to convert it."""
     return (
         f"a call in LangChain's form, found {safe_repr(call):.80}: pass "
         "langchain_core.messages.convert_to_openai_messages(message), or for each call "
@@ -137,7 +137,7 @@ def langchain_text(call: Any) -> str:
 
 
 def _label(item: Any, name: str) -> str:
-    """Return an id or a name; what is neither a text nor a number is none."""
+    """Return an id or a name; an empty string for anything but a string or a number."""
     found = field_of(item, name)
     return clean_text(str(found)) if isinstance(found, str | int) else ""
 
@@ -156,5 +156,5 @@ def _arguments(given: Any) -> Any:
     if given is None or isinstance(given, str):
         return given
     found = sendable(given)
-    # An empty text would be no arguments at all: this one is told to be unreadable.
+    # An empty string would mean no arguments; this text is reported as unreadable.
     return _TOO_DEEP if found is None else found

@@ -1,4 +1,4 @@
-"""The blocks that a message's content is made of, of any provider, as OpenAI's parts or as text."""
+"""Content blocks of any provider, as OpenAI's parts or as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 _OPENAI_PARTS = frozenset({"text", "refusal", "image_url", "input_audio", "file", "video_url"})
 _MEDIA_PARTS = _OPENAI_PARTS - {"text", "refusal"}
 _MEDIA_TYPES = {"image": "image/png", "document": "application/pdf"}
-# Of these a user's message has none in OpenAI's shape; what else it holds may be a part of some server.
+# A user's message in OpenAI's shape has none of these; other kinds may be parts that some server knows.
 _NOT_A_USERS = frozenset(
     {
         "tool_use",
@@ -47,13 +47,13 @@ def is_openai_content(content: Any, *, role: str) -> bool:
 
 
 def kind_of(block: Any) -> str:
-    """Return the type that a block names; an empty string where it names none."""
+    """Return the type that a block names; an empty string if it names none."""
     kind = field_of(block, "type")
     return kind if isinstance(kind, str) else ""
 
 
 def text_part(text: str) -> dict[str, Any]:
-    """Return a text as a part of a message's content."""
+    """Return a string as a part of a message's content."""
     return {"type": "text", "text": text}
 
 
@@ -64,13 +64,13 @@ def user_parts(blocks: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def assistant_text(blocks: Sequence[Any]) -> str | None:
-    """Return what an assistant said, results of tools that its provider ran included; None for nothing."""
+    """Return what an assistant said, with the results of tools that its provider ran; None for nothing."""
     said = [block_text(block) for block in blocks if block and kind_of(block) not in (*THINKING, *_CALLS)]
     return "\n".join(text for text in said if text) or None
 
 
 def result_content(content: Any) -> str | list[dict[str, Any]]:
-    """Return the content of a tool's result: text, or parts where there are pictures or files among it."""
+    """Return the content of a tool's result: text, or parts if it has pictures or files."""
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):
@@ -82,7 +82,7 @@ def result_content(content: Any) -> str | list[dict[str, Any]]:
 
 
 def block_text(block: Any) -> str:
-    """Return what a block of any kind tells, as text; data that is not text is named by its type."""
+    """Return the content of any block as text; only the type is named of data that is not text."""
     try:
         return _told(block)
     except RecursionError:
@@ -108,7 +108,7 @@ def _told(block: Any) -> str:
 
 
 def _lines(block: Any) -> Iterator[str]:
-    """Yield the texts in a block that is read key by key."""
+    """Yield the strings in a block, key by key."""
     found = mapping_of(block)
     for key in _TELLING:
         value = found.get(key)

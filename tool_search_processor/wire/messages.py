@@ -1,4 +1,4 @@
-"""Chat messages of any origin as plain OpenAI chat dicts, and what is read out of them."""
+"""Reads chat messages of any origin, as plain OpenAI chat dicts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tool_search_processor.wire.content_blocks import (
 )
 from tool_search_processor.wire.plain import field_of, items_of, safe_repr, sendable, text_of
 
-# What an SDK's reply has beside its message: no provider takes it back.
+# What an SDK's reply has besides its message: no provider takes it back.
 _OF_A_REPLY = frozenset({"annotations", "function_call"})
 _KEPT_BESIDE_BLOCKS = ("name", "reasoning_content", "provider_specific_fields")
 _LANGCHAIN_TYPES = ("human", "ai", "system", "tool")
@@ -34,7 +34,7 @@ SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
 def last_user_text(messages: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of the last user message, or an empty text."""
+    """Return the text of the last user message, or an empty string."""
     for message in reversed(messages):
         if message.get("role") == "user":
             return text_of(message.get("content"))
@@ -51,9 +51,8 @@ def to_openai_messages(
 
     Args:
         messages: The conversation.
-        ids_unique_in: Where calls have ids of their own. In each message they are those that
-            `tool_calls_of` gives for it; some providers want them unique in the whole conversation. A result
-            gets the id of its call.
+        ids_unique_in: Where each call has an id of its own: in its message, as `tool_calls_of` gives it, or
+            in the whole conversation, as some providers want it. A result gets the id of its call.
 
     Raises:
         ConfigurationError: Something is not a message: it has no role, or calls in LangChain's form.
@@ -77,11 +76,13 @@ def message_list(messages: Iterable[Any]) -> list[Any]:
     """Return the messages of a conversation as they are.
 
     Raises:
-        ConfigurationError: It is not a list: one message, a text, or a result that has its messages inside.
+        ConfigurationError: It is not a list, but one message, a string, or a result that holds messages.
     """
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         remedy = "pass its .messages" if hasattr(messages, "messages") else "put it in a list"
-        raise ConfigurationError(f"messages is a list of messages, found {type(messages).__name__}: {remedy}")
+        raise ConfigurationError(
+            f"messages must be a list of messages, found {type(messages).__name__}: {remedy}"
+        )
     return list(messages)
 
 
@@ -93,7 +94,7 @@ def is_openai_message(message: Any) -> bool:
     if role == "function" or "function_call" in message or message.get("type") == "message":
         return False
     if not isinstance(role, str) or (isinstance(content, str) and not calls):
-        return True  # most messages; and where there is no role, whoever reads it says so
+        return True  # most messages; a missing role is reported by the reader
     parts = [*items_of(content), *items_of(calls)]
     return is_openai_content(content, role=role) and all(isinstance(part, str | Mapping) for part in parts)
 
@@ -118,7 +119,7 @@ def _converted(message: dict[str, Any]) -> list[dict[str, Any]]:
 def _assistant(message: dict[str, Any]) -> dict[str, Any]:
     calls = _openai_calls(message)
     content = message.get("content")
-    is_reply = message.get("type") == "message"  # an object of a client, with figures beside the message
+    is_reply = message.get("type") == "message"  # an object of a client, with figures next to the message
     if is_reply or not is_openai_content(content, role="assistant"):
         blocks = items_of(content) or [content]
         kept = {key: message[key] for key in _KEPT_BESIDE_BLOCKS if key in message}
@@ -171,9 +172,9 @@ def calls_made(messages: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any
 def merge_system(
     messages: Sequence[Mapping[str, Any]], *, before: Sequence[str] = (), after: Sequence[str] = ()
 ) -> list[Mapping[str, Any]]:
-    """Return the messages with texts put before and after the text of the leading system message.
+    """Return the messages with strings put before and after the text of the leading system message.
 
-    The message is made where there is none. Content that comes in parts stays in parts, so that cache
+    The message is made if there is none. Content that comes in parts stays in parts, so that cache
     marks on them survive.
     """
     before, after = [text for text in before if text], [text for text in after if text]

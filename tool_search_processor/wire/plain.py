@@ -29,19 +29,19 @@ _IDLE = re.compile(
 
 
 def field_of(value: Any, name: str) -> Any:
-    """Return a key of a mapping or an attribute of an object; None where there is none."""
+    """Return a key of a mapping or an attribute of an object; None if there is none."""
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Tell whether a value is a number, which True and False are not."""
+    """Return True if a value is a number; True and False are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def plain(value: Any) -> Any:
     """Return a value as new JSON containers: mappings, SDK objects and dataclasses become dicts.
 
-    Every container is copied, so that no later change of the one reaches the other.
+    Every container is copied, so a later change of one does not reach the other.
     """
     # exact types first: a history is copied at every step, and this makes that three times cheaper
     kind = type(value)
@@ -69,7 +69,7 @@ def plain(value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """Return a value in dicts and lists of its own; what else they hold (clients, classes) stays the same."""
+    """Return a value with its dicts and lists copied; anything else in them (clients, classes) is shared."""
     if isinstance(value, Mapping):
         return {key: copied(item) for key, item in value.items()}
     return [copied(item) for item in value] if isinstance(value, list | tuple) else value
@@ -78,7 +78,7 @@ def copied(value: Any) -> Any:
 def sendable(value: Any) -> Any:
     """Return what `plain` does, fit for any wire: with `clean_text`, and None for NaN and infinities.
 
-    None too for what is nested so deeply that it can't be copied.
+    A value that is nested too deeply to copy becomes None.
     """
     try:
         return _fit(plain(value))
@@ -97,9 +97,9 @@ def _fit(value: Any) -> Any:
 
 
 def clean_text(text: str) -> str:
-    """Return the text without half characters (lone surrogates), which no wire can carry.
+    """Return a string without lone surrogates, which no wire can carry.
 
-    Two halves that stand together, as where a stream cut an emoji in the middle, become one character.
+    Two halves side by side, such as an emoji that a stream cut in the middle, become one character.
     """
     if text.isascii():
         return text
@@ -111,7 +111,7 @@ def clean_text(text: str) -> str:
 
 
 def visible_text(text: str) -> str:
-    """Return what is seen of a text: without controls and invisible characters, line ends as line feeds.
+    """Return the visible part of a string: no controls or invisible characters, line ends as line feeds.
 
     Blanks, tabs and line feeds stay, and so do the joiners that scripts and emoji need.
     """
@@ -122,7 +122,7 @@ def visible_text(text: str) -> str:
 
 
 def hidden_in(text: str) -> int:
-    """Return how many characters of a text `visible_text` takes out; another way to end a line isn't one."""
+    """Return how many characters `visible_text` removes; other kinds of line ends don't count."""
     if text.isascii() and text.isprintable():
         return 0
     ended = _LINE_ENDS.sub("\n", clean_text(text))
@@ -130,12 +130,12 @@ def hidden_in(text: str) -> int:
 
 
 def items_of(value: Any) -> Sequence[Any]:
-    """Return the items of a list; none of anything else that a server or a document has in its place."""
+    """Return the items of a list; an empty one for anything else in its place."""
     return value if isinstance(value, list | tuple) else ()
 
 
 def mapping_of(value: Any) -> Mapping[str, Any]:
-    """Return a mapping; an empty one for anything else that a server or a document has in its place."""
+    """Return a mapping; an empty one for anything else in its place."""
     return value if isinstance(value, Mapping) else {}
 
 
