@@ -2,7 +2,7 @@
 
 import pytest
 
-from tool_search_processor.catalog.backoff import HoldOff, Limits
+from tool_search_processor.catalog.backoff import HoldOff, ProviderLimits
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.testing import ManualClock
 
@@ -16,12 +16,12 @@ from tool_search_processor.testing import ManualClock
 )
 def test_seconds_that_cannot_be_are_refused(field, option, value):
     with pytest.raises(ConfigurationError, match=f"{option} must be a number above 0 or None, found"):
-        Limits(**{field: value})
+        ProviderLimits(**{field: value})
 
 
 def test_a_clock_is_a_function():
     with pytest.raises(ConfigurationError, match=r"clock must be a function .*, found 12"):
-        Limits(clock=12)
+        ProviderLimits(clock=12)
 
 
 # -- the hold-off

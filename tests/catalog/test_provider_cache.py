@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from tool_search_processor.catalog import Catalog
-from tool_search_processor.catalog.backoff import Limits
+from tool_search_processor.catalog.backoff import ProviderLimits
 from tool_search_processor.catalog.provider_cache import Source
 from tool_search_processor.errors import ConfigurationError, ProviderError
 from tool_search_processor.providers import CallableProvider, TransformedProvider
@@ -124,7 +124,7 @@ async def test_warming_up_counts_against_no_limit_and_happens_once(fails):
 
     provider = Slow(Tool("a"))
     transformed = TransformedProvider(provider, ())
-    source = Source(adapt(transformed), kind=Tool, limits=Limits(timeout_seconds=0.02))
+    source = Source(adapt(transformed), kind=Tool, limits=ProviderLimits(timeout_seconds=0.02))
     assert [tool.name for tool in await source.read({})] == ["a"]
     source.expire()
     await source.read({})

@@ -1,4 +1,4 @@
-"""How long a provider may take, and when one that failed is asked again."""
+"""How long a provider may take, and when it is asked again after a failure."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _LONGEST_HOLD_OFF_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How patient a catalog is with its providers; see `Catalog` for each option's meaning."""
+class ProviderLimits:
+    """How long a catalog waits for its providers; see `Catalog` for each option."""
 
     timeout_seconds: float | None = 30.0
     max_stale_seconds: float | None = None
@@ -39,15 +39,15 @@ class Limits:
 
 
 class HoldOff:
-    """The time in which a provider that failed is not asked again.
+    """The time during which a failed provider is not asked again.
 
     One second after the first failure, twice as long after each further one, at most a minute; and never
     shorter than the failure itself took, so that a dead server costs at most half of the time. A provider
-    whose change mark has moved since has come to life, and is asked at once.
+    whose change mark has moved since is alive again, and is asked at once.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Begin without a failure."""
+        """Start without a failure."""
         self._clock = clock
         self._failures = 0
         self._span = (0.0, 0.0)
@@ -73,12 +73,12 @@ class HoldOff:
         self._span = (0.0, 0.0)
 
     def is_on(self, mark: Hashable | None) -> bool:
-        """Tell whether the provider, whose change mark is `mark` now, is not to be asked yet."""
+        """Return True if the provider, whose change mark is now `mark`, must not be asked yet."""
         begun, over = self._span
-        # a clock that was set back would hold for as long as it was set back
+        # after a clock is set back, this would otherwise hold for just as long
         return bool(self._failures) and begun <= self._clock() < over and mark == self._mark
 
     def left_seconds(self) -> float | None:
-        """Return for how long it still holds; None where it doesn't."""
+        """Return for how many seconds it still holds; None if it doesn't."""
         left = self._span[1] - self._clock()
         return left if self._failures and left > 0 else None

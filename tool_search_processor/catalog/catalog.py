@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import replace
 from types import MappingProxyType
 
-from tool_search_processor.catalog.backoff import Limits
+from tool_search_processor.catalog.backoff import ProviderLimits
 from tool_search_processor.catalog.components import Components
 from tool_search_processor.catalog.drift import Drift, OnChange
 from tool_search_processor.catalog.indexes import IndexPool
@@ -78,9 +78,9 @@ class Catalog(Provider):
             transforms: What the tools go through, the first one innermost. Those that all requests
                 share are transformed as one list, those of a request as another.
             search: The strategy: a name, an index, or a factory of indexes.
-            reserved_names: Names that no tool may bear; in a mapping, each with the option that changes it.
+            reserved_names: Names that no tool may have; in a mapping, each with the option that changes it.
             provider_timeout_seconds: How long a provider may take to list its tools; then it is reported
-                and passed over, and asked again in the background. None waits for ever.
+                and passed over, and asked again in the background. None waits forever.
             max_stale_seconds: How long the last good list of a provider that fails is served; None serves
                 it until the provider is back.
             on_change: What becomes of a foreign tool whose definition changes after it was first seen:
@@ -93,10 +93,10 @@ class Catalog(Provider):
 
         Raises:
             DuplicateToolError: When two tools that are known now have one name.
-            ReservedToolNameError: When a tool that is known now bears a reserved name.
+            ReservedToolNameError: When a tool that is known now has a reserved name.
             ConfigurationError: When a source, a transform or the strategy can't be used.
         """
-        limits = Limits(
+        limits = ProviderLimits(
             timeout_seconds=provider_timeout_seconds, max_stale_seconds=max_stale_seconds, clock=clock
         )
         self.name = name
@@ -137,7 +137,7 @@ class Catalog(Provider):
         Args:
             transforms: What the tools go through after this catalog's own.
             search: The strategy, in place of this catalog's own.
-            reserved_names: Names that no tool may bear, beside this catalog's own.
+            reserved_names: Names that no tool may have, in addition to this catalog's own.
 
         Raises:
             ConfigurationError: What a construction raises.
@@ -235,7 +235,7 @@ class Catalog(Provider):
         return await self._components.template(uri, context or {})
 
     async def hides_resource(self, uri: str, context: Context) -> bool:
-        """Tell whether a resource of this URI is kept back; an outer catalog asks this."""
+        """Return True if a resource at this URI is hidden; an outer catalog asks this."""
         return await self._components.hides_resource(uri, context)
 
     async def list_prompts(self, context: Context | None = None) -> Sequence[Prompt]:
@@ -274,7 +274,7 @@ class Catalog(Provider):
 
         Raises:
             DuplicateToolError: When two tools have one name.
-            ReservedToolNameError: When a tool bears a reserved name.
+            ReservedToolNameError: When a tool has a reserved name.
             ConfigurationError: When a list holds something else than tools, or a transform can't do
                 its work on what is there.
         """
@@ -300,7 +300,7 @@ class Catalog(Provider):
         return (self._drift.epoch, *(source.mark() for source in self._sources))
 
     def status(self) -> CatalogStatus:
-        """Tell which providers are up, how many tools each has, and what is not served or has changed."""
+        """Return which providers are up, how many tools each has, and what is not served or has changed."""
         providers = [self._components.judged(source.status(), source.provider) for source in self._sources]
         held = {name: tool.change for name, tool in self._seen.held.items() if tool.change}
         changed = [replace(change, name=name) for name, change in held.items()]

@@ -1,4 +1,4 @@
-"""What a catalog's providers list beside tools, gathered: resources, templates of resources, prompts."""
+"""What a catalog's providers list besides tools: resources, resource templates, prompts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, Self
 
-from tool_search_processor.catalog.backoff import Limits
+from tool_search_processor.catalog.backoff import ProviderLimits
 from tool_search_processor.catalog.provider_cache import Source, are_same
 from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
@@ -123,7 +123,7 @@ class Gathering(Generic[ComponentT]):
         return source.listed if source.is_shared else fresh
 
     def _enter(self, listed: Iterable[ComponentT], entered: dict[str, ComponentT], *, origin: str) -> None:
-        """Add what bears a new name or URI; warn once of the rest."""
+        """Add what has a new name or URI; warn once about the rest."""
         for component in listed:
             key = component_key(component)
             if entered.setdefault(key, component) is not component and self._warned.is_new((key, origin)):
@@ -132,7 +132,7 @@ class Gathering(Generic[ComponentT]):
 
 
 class Components:
-    """Everything that a catalog's providers list beside tools."""
+    """Everything that a catalog's providers list besides tools."""
 
     def __init__(
         self,
@@ -155,11 +155,11 @@ class Components:
         cls,
         providers: Sequence[Provider],
         *,
-        limits: Limits,
+        limits: ProviderLimits,
         transforms: Sequence[Transform] = (),
         owner: str,
     ) -> Self:
-        """Return those of the providers that list anything beside tools."""
+        """Return those of the providers that list anything besides tools."""
         return cls(
             _sources(providers, Resource, limits),
             _sources(providers, ResourceTemplate, limits),
@@ -213,7 +213,7 @@ class Components:
         return found if spellings else None
 
     async def hides_resource(self, uri: str, context: Context) -> bool:
-        """Tell whether a provider lists a resource of this outer URI that isn't served."""
+        """Return True if a provider lists a resource at this outer URI that isn't served."""
 
         async def is_hidden(uri: str) -> bool:
             providers = [source.provider for source in self.resources.sources]
@@ -223,7 +223,7 @@ class Components:
         return await hides_resource(self._transforms, uri, listed=listed, is_hidden=is_hidden)
 
     def judged(self, status: ProviderStatus, provider: Provider) -> ProviderStatus:
-        """Return a provider's status, down as well where listing anything beside tools failed last."""
+        """Return a provider's status, down as well where listing anything besides tools failed last."""
         gatherings = (self.resources, self.templates, self.prompts)
         errors = (gathering.error_of(provider) for gathering in gatherings)
         error = next((error for error in errors if error is not None), None)
@@ -237,6 +237,6 @@ class Components:
 
 
 def _sources(
-    providers: Sequence[Provider], kind: type[ComponentT], limits: Limits
+    providers: Sequence[Provider], kind: type[ComponentT], limits: ProviderLimits
 ) -> list[Source[ComponentT]]:
     return [Source(provider, kind=kind, limits=limits) for provider in providers]

@@ -1,4 +1,4 @@
-"""Watches the definitions of foreign tools: what was harmless when it was added may be changed later."""
+"""Watches the definitions of foreign tools: a harmless tool may be changed later."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OnChange = Literal["warn", "block"]
 
 _EXTERNAL = "external"
 _MAX_GONE = 10_000
-"""How many tools that are no longer listed are remembered: one that comes back changed has changed."""
+"""How many tools that are no longer listed are remembered: one may come back changed."""
 _MAX_TOLD = 5
 
 
@@ -48,7 +48,7 @@ class Drift:
     """
 
     def __init__(self, on_change: OnChange, known: Mapping[str, str]) -> None:
-        """Begin with what an earlier process knew.
+        """Start with what an earlier process knew.
 
         Raises:
             ConfigurationError: When an option can't work.
@@ -161,7 +161,7 @@ class Drift:
 
 
 def _gone() -> None:
-    """Stand for a tool that was not seen in this process."""
+    """Stand in for a tool that this process has not seen."""
     return
 
 

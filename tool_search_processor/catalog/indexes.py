@@ -22,7 +22,7 @@ from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit
 from tool_search_processor.search.strategies import Strategy, index_factory, is_index, needs_an_extra
 
 MAX_EXTRA = 256
-"""The most tools of a request's own that are scored beside the shared index rather than indexed."""
+"""The most tools of a request's own that are scored next to the shared index instead of being indexed."""
 _OWN_INDEXES = 16
 _INLINE_DOCUMENTS = 500
 _RETRY_SECONDS = 30.0
@@ -52,7 +52,7 @@ class IndexPool:
 
     @cached_property
     def by_words(self) -> IndexPool:
-        """This pool, or where its strategy takes patterns, one that ranks by words."""
+        """This pool, or a pool that ranks by words if the strategy of this one takes patterns."""
         return self._instead if self.takes_pattern else self
 
     @property
@@ -133,7 +133,7 @@ class IndexPool:
         await self._answered(held)
 
     async def _answered(self, ask: Callable[[IndexPool], Awaitable[_ValueT]]) -> _ValueT:
-        """Return what this pool answers, or one that ranks by words while an embedder fails."""
+        """Return the answer of this pool, or of a pool that ranks by words while an embedder fails."""
         if time.monotonic() >= self._words_until:
             try:
                 return await ask(self)

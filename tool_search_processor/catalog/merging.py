@@ -1,4 +1,4 @@
-"""Many lists of tools made one: names given out, transforms applied, what changed held back."""
+"""Makes one list of tools from many: gives out names, applies transforms, holds back what changed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NEW = "transforms"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class United:
-    """One consistent set of tools, and how it came about."""
+    """One consistent set of tools, and what it was made from."""
 
     tools: ToolSet = NO_TOOLS
     lists: tuple[Sequence[Tool], ...] | None = None
@@ -51,7 +51,7 @@ class United:
 
 
 def fetch_from(shared: United, own: United) -> Fetch | None:
-    """Return what looks a tool up by the `get_tool` of transforms; None where none of them has its own."""
+    """Return a lookup through the `get_tool` of the transforms; None if no transform has its own."""
     if not shared.stages and not own.stages:
         return None
 
@@ -64,7 +64,7 @@ def fetch_from(shared: United, own: United) -> Fetch | None:
 
 @dataclass(slots=True)
 class Seen:
-    """What the last reading of a catalog kept back."""
+    """What the last reading of a catalog held back."""
 
     refused: tuple[RefusedTool, ...] = ()
     held: Mapping[str, HeldTool] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Uniting:
 
         Args:
             transforms: The first one innermost.
-            reserved_names: Names that no tool may bear in the end, each with the option that changes it.
+            reserved_names: Names that no tool may have in the end, each with the option that changes it.
             drift: What watches the shared lists.
             owner: What errors call the catalog.
         """
@@ -211,7 +211,7 @@ class Uniting:
         *,
         before: Iterable[Tool],
     ) -> tuple[Sequence[Tool], dict[str, str]]:
-        """Give out the names after the transforms; a copy is of the place of what it is a copy of."""
+        """Give out the names after the transforms; a copy has the place of its original."""
         by_origin = {origin_of(tool): places[tool.name] for tool in before}
         found = [by_origin.get(origin_of(tool), _NEW) for tool in listed]
         origin = f"the transforms of {self._owner}"
@@ -224,7 +224,7 @@ class Uniting:
         return _named(register.settle(offers()), found)
 
     def _note(self, refused: Iterable[RefusedTool]) -> None:
-        """Warn of each refused tool once."""
+        """Warn about each refused tool once."""
         for tool in refused:
             if self._warned.is_new(tool):
                 logger.warning("the tool %r of %s is not served: %s", tool.name, tool.provider, tool.reason)

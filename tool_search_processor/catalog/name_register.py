@@ -1,4 +1,4 @@
-"""Who gets a name that several tools want."""
+"""Decides which tool gets a name that several tools want."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Offer:
         self.place = place
         self.origin = origin
         self.key: Key = (place, tool.original_name, tool.name)
-        """What tells the tool from all others, however the lists change."""
+        """What distinguishes the tool from all others, however the lists change."""
 
     @property
     def is_made(self) -> bool:
@@ -42,7 +42,7 @@ class Offer:
 
     @property
     def rank(self) -> tuple[bool, bool]:
-        """Its place among those that want one name; the order of the lists decides between equals."""
+        """Its rank among the tools that want one name; between equals the order of the lists decides."""
         return self.is_made, self.place != GIVEN_DIRECTLY
 
 
@@ -135,7 +135,7 @@ class NameRegister:
         return True
 
     def settle(self, offers: Sequence[Offer]) -> list[Tool | None]:
-        """Return each tool under the name that it gets; None for one that is refused.
+        """Return each tool under the name that it gets, and None for each that is refused.
 
         Raises:
             DuplicateToolError: Where tools of equal originals want a name, in a strict register.
@@ -165,7 +165,7 @@ class NameRegister:
     def _contest(
         self, name: str, numbers: Sequence[int], offers: Sequence[Offer], named: list[Tool | None]
     ) -> list[int]:
-        """Give out a name that is not free, or that several want; return who has to be told apart."""
+        """Give out a name that is taken or that several tools want; return the tools that need a hash."""
         if name in self._reserved:
             for number in numbers:
                 self._refuse(name, offers[number])
@@ -187,7 +187,7 @@ class NameRegister:
         return told_apart
 
     def _enter(self, name: str, number: int, offers: Sequence[Offer], named: list[Tool | None]) -> bool:
-        """Give a tool a name, if it is free."""
+        """Give a tool a name if the name is free. Return whether it was."""
         if name in self._entered or name in self._taken or name in self._reserved:
             return False
         offer = offers[number]

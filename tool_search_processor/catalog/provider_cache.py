@@ -1,4 +1,4 @@
-"""One provider of a catalog: what it last gave, and how it is doing."""
+"""One provider of a catalog: its last lists and its status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import count
 from operator import is_
 from typing import Generic
 
-from tool_search_processor.catalog.backoff import PATIENCE_SECONDS, HoldOff, Limits
+from tool_search_processor.catalog.backoff import PATIENCE_SECONDS, HoldOff, ProviderLimits
 from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY, Offer
 from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
@@ -52,7 +52,7 @@ class Source(Generic[ComponentT]):
         provider: Provider,
         *,
         kind: type[ComponentT],
-        limits: Limits | None = None,
+        limits: ProviderLimits | None = None,
         label: str | None = None,
     ) -> None:
         """Take a provider; nothing is read yet.
@@ -60,8 +60,8 @@ class Source(Generic[ComponentT]):
         Args:
             provider: Lists what is wanted of it.
             kind: What it lists.
-            limits: For how long it is waited for, and its last list served.
-            label: What tells it from the catalog's others, in every process; its name by default.
+            limits: How long to wait for it, and how long to serve its last list.
+            label: What distinguishes it from the catalog's others, in every process; its name by default.
         """
         self.provider = provider
         self.kind: type[ComponentT] = kind
@@ -71,7 +71,7 @@ class Source(Generic[ComponentT]):
         self.foreign = provider.foreign
         self.grows = provider.grows
         self._make = FunctionTools()
-        self._limits = limits or Limits()
+        self._limits = limits or ProviderLimits()
         self._clock = self._limits.clock
         self._is_catalog = provider.limits_itself
         self._bounded = self.static or self._is_catalog
@@ -189,7 +189,7 @@ class Source(Generic[ComponentT]):
         return self.listed
 
     def status(self) -> ProviderStatus:
-        """Tell how the provider is doing."""
+        """Return how the provider is doing."""
         error = self._error or self._failure()
         return ProviderStatus(
             name=self.name,
@@ -207,7 +207,7 @@ class Source(Generic[ComponentT]):
             self._flight.cancel()
 
     async def _warm_up(self) -> None:
-        """Let the provider import what it needs, say: that is no time in which it doesn't answer."""
+        """Let the provider do slow work such as imports, which doesn't count against its time limit."""
         try:
             await self.provider.warm_up()
         except BaseException as exc:  # foreign code; where it matters, the list fails as well and is reported
@@ -217,7 +217,7 @@ class Source(Generic[ComponentT]):
         self._is_warm = True
 
     async def _join(self, context: Context) -> bool:
-        """Wait for the reading that is under way, or for a new one; tell whether it has ended."""
+        """Wait for the reading that is under way, or for a new one; return True if it has ended."""
         with self._lock:
             flight = last = self._flight
             if flight is None or not flight.is_under_way:
@@ -269,7 +269,7 @@ class Source(Generic[ComponentT]):
             if version is None:
                 self._last = _Reading(serial=serial)
             elif are_same(listed, last.listed) and last.version is not None:
-                # The same tuple, so that nothing is worked out anew.
+                # The same tuple, so that nothing is worked out again.
                 self._last = _Reading(version=version, listed=last.listed, serial=last.serial)
             else:
                 self._last = _Reading(version=version, listed=listed, serial=serial)
@@ -299,7 +299,7 @@ class Source(Generic[ComponentT]):
     def _report(self, exc: BaseException, version: Hashable | None, *, took_seconds: float) -> None:
         # What one request gets may fail for that request alone; only a wait is not to be had again.
         if version is not None or self.is_shared or isinstance(exc, TimeoutError):
-            # The mark of now: one that the failure itself has moved is no sign of life.
+            # The current mark: if the failure itself moved it, that is not a sign of life.
             self._hold_off.begin(took_seconds=took_seconds, mark=self.version())
         error = foreign_line(f"{type(exc).__name__}: {_text(exc)}", limit=_LONGEST_ERROR)
         if error != self._error:
@@ -314,9 +314,9 @@ class Source(Generic[ComponentT]):
 
 
 def labels_of(providers: Sequence[Provider]) -> list[str]:
-    """Return what tells a catalog's providers apart: their names, the second `static` as `static#2`.
+    """Return labels that distinguish a catalog's providers: their names, the second `static` as `static#2`.
 
-    What only stands for tools that were given directly has the label of those.
+    Providers that only stand for tools given directly have an empty label.
     """
     counts: Counter[str] = Counter()
     labels = []
@@ -354,7 +354,7 @@ async def read_stale(
 
 
 def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
-    """Tell whether two sequences hold the same objects, in one order."""
+    """Return True if two sequences hold the same objects in the same order."""
     return len(some) == len(others) and all(map(is_, some, others))
 
 

@@ -1,4 +1,4 @@
-"""How a catalog and its providers are doing, as values for those who look after them."""
+"""The status of a catalog and its providers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ProviderStatus:
     """How long ago the list was last known to hold; None before the first time."""
     error: str | None = None
     retry_in_seconds: float | None = None
-    """For how long a provider that failed will not be asked again; None where it will be at once."""
+    """For how long a provider that failed will not be asked again; None if it may be asked at once."""
 
     @property
     def state(self) -> Literal["up", "down", "not asked yet"]:
@@ -37,7 +37,7 @@ class ProviderStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogStatus:
-    """How the catalog's providers are doing, and what they offered in vain."""
+    """How the catalog's providers are doing, and which of their tools are not served."""
 
     providers: tuple[ProviderStatus, ...]
     refused: tuple[RefusedTool, ...]

@@ -1,4 +1,4 @@
-"""An immutable, ordered set of tools with unique names, and what is worked out from it once."""
+"""An immutable, ordered set of tools with unique names, and what is computed from it once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ToolSet:
         return iter(self.tools)
 
     def mark(self, name: str) -> str:
-        """Return what tells a tool from another that had its name, or gets it; the same in every process.
+        """Return a mark that distinguishes a tool from others of its name, now or later, in every process.
 
         Empty for a tool that was given directly.
         """
@@ -196,7 +196,7 @@ NO_TOOLS = ToolSet()
 
 
 def labels_of(tool: Tool) -> Sequence[str]:
-    """Return what a search can be narrowed to a tool by: its namespace, then its tags in order."""
+    """Return the labels by which a search can be narrowed to a tool: its namespace, then its sorted tags."""
     return _labels(tool.namespace, tool.tags)
 
 
@@ -217,7 +217,7 @@ def of_other_types(tools: Iterable[Tool], types: Collection[str]) -> frozenset[s
 
 
 def mark_of(tool: Tool, place: str) -> str:
-    """Return a hash of a tool's place and original name; empty where both go without saying."""
+    """Return a hash of a tool's place and original name; empty if there is nothing to hash."""
     if not place and tool.original_name == tool.name:
         return ""
     return hashlib.sha256(f"{place}\n{tool.original_name}".encode(errors="surrogatepass")).hexdigest()[:_MARK]

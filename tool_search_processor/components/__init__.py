@@ -1,4 +1,4 @@
-"""What a gateway passes on beside tools: resources, resource templates and prompts."""
+"""What a gateway passes on besides tools: resources, resource templates and prompts."""
 
 from tool_search_processor.components.kinds import (
     Complete,

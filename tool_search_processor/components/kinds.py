@@ -1,4 +1,4 @@
-"""What a gateway passes on beside tools: resources, resource templates and prompts, as MCP has them."""
+"""What a gateway passes on besides tools: resources, resource templates and prompts, as MCP has them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _EXPRESSION = re.compile(r"\{([+#./;?&]?)([^{}]*)\}")
 """One expression of a URI template: its operator, and its variables (RFC 6570, section 2.2)."""
 
 Complete = Callable[[str, str, Mapping[str, str]], Any | Awaitable[Any]]
-"""Takes an argument's name, what was typed of it, and the arguments that are known; returns the texts that it
-may become, best first, or MCP's `Completion`; at once or awaited."""
+"""Takes an argument's name, what was typed so far, and the known arguments. Returns the possible values, best
+first, or MCP's `Completion`; at once or awaited."""
 
 _SPANNING = frozenset("+#/")
 """Operators whose value may hold slashes; every other value ends at one."""
@@ -24,7 +24,7 @@ _SPANNING = frozenset("+#/")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """A text or a blob that a server offers under one URI."""
+    """Text or binary content that a server offers under one URI."""
 
     uri: str
     name: str = ""
@@ -111,13 +111,13 @@ class PromptArgument:
     required: bool = False
 
     def __post_init__(self) -> None:
-        """Take out of the texts what is not seen."""
+        """Remove invisible characters from the texts."""
         _show(self, "title", "description")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A text with places to fill in, which a server offers to people."""
+    """A text with places to fill in that a server offers to people."""
 
     name: str
     title: str | None = None
@@ -154,7 +154,7 @@ def _require_text(component: object, attribute: str) -> None:
 
 
 def _show(component: object, *attributes: str) -> None:
-    """Take out what a reader doesn't see: the texts are a server's, and go on to a model."""
+    """Remove what a reader doesn't see: the texts come from a server and go on to a model."""
     for attribute in attributes:
         text = getattr(component, attribute)
         if isinstance(text, str) and not (text.isascii() and text.isprintable()):
@@ -167,7 +167,7 @@ def _default_name(component: Resource | ResourceTemplate, name: str) -> None:
 
 
 def _freeze(component: Resource | ResourceTemplate | Prompt) -> None:
-    """Take copies of what the caller could still change."""
+    """Copy what the caller could still change."""
     tags: object = component.tags
     if isinstance(tags, str):
         raise ConfigurationError(

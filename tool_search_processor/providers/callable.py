@@ -1,4 +1,4 @@
-"""Tools that a function gives, anew for each request."""
+"""Tools that a function returns for each request."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _annotation(function: ToolsFunction, parameter: inspect.Parameter) -> Any:
 
 
 def _kinds(annotation: Any) -> Iterator[Any]:
-    """Yield what an annotation allows: the classes in it, and the text of one that can't be evaluated."""
+    """Yield what an annotation allows: the classes in it, and as a string what can't be evaluated."""
     origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
     alias = getattr(annotation, "__value__", None) or getattr(annotation, "__supertype__", None)
     if alias is not None:  # `type Context = ...`, and NewType

@@ -1,4 +1,4 @@
-"""Foreign tools whose definition changed after it was first seen."""
+"""Foreign tools whose definition changed after they were first seen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PART_LENGTH = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolChange:
-    """A foreign tool that is defined otherwise than when it was first seen, or last accepted."""
+    """A foreign tool whose definition differs from when it was first seen, or last accepted."""
 
     name: str
     provider: str
@@ -33,19 +33,19 @@ class ToolChange:
 class HeldTool(Tool):
     """A changed tool that keeps its place and its name on the way through transforms and catalogs.
 
-    The outermost catalog takes it out of its list, and knows it by the name that its users see. Nothing
-    runs it.
+    The outermost catalog removes it from its list, and knows it by the name that users see. It never
+    runs.
     """
 
     __hash__ = Tool.__hash__
 
     change: ToolChange | None = field(default=None, repr=False, compare=False)
     accept: Callable[[str | None], None] | None = field(default=None, repr=False, compare=False)
-    """Takes the fingerprint that is accepted, or None for the one that is offered."""
+    """Takes the fingerprint that is accepted, or None for the one now offered."""
 
 
 def hold(tool: Tool, change: ToolChange, accept: Callable[[str | None], None]) -> HeldTool:
-    """Return the tool as one that is held."""
+    """Return the tool as a held tool."""
     known = {f.name: getattr(tool, f.name) for f in fields(Tool)} | {"execute": None}
     held = HeldTool(**known, change=change, accept=accept)
     keep_origin(held, tool)
@@ -55,8 +55,8 @@ def hold(tool: Tool, change: ToolChange, accept: Callable[[str | None], None]) -
 def definition_fingerprint(tool: Tool) -> str:
     """Return hashes of the parts of a tool's definition, one after the other.
 
-    The name is no part, nor is what the program adds: namespace, keywords, metadata but for the title
-    and, of an operation of an API, where it is called.
+    The name is not a part, nor is what the program adds: namespace, keywords, and metadata except for the
+    title and, for an operation of an API, where it is called.
     """
     return "".join(_hash(value) for value in _parts(tool).values())
 

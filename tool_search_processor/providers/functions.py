@@ -59,7 +59,7 @@ class FunctionTools:
 
 
 def is_function(item: object) -> TypeGuard[Callable[..., Any]]:
-    """Tell whether a tool can be made of it: it is called, and is neither a tool nor a class."""
+    """Return True if a tool can be made of it: it is callable, and neither a tool nor a class."""
     return callable(item) and not isinstance(item, type | Tool)
 
 
@@ -165,7 +165,7 @@ def to_tools(source: object, *, origin: str, make: MakeTool = to_tool) -> tuple[
 
 
 def _keyed(source: Mapping[Any, Any], *, origin: str, make: MakeTool) -> tuple[Tool, ...]:
-    """Return the tools of a mapping; one that stands under several keys is one tool."""
+    """Return the tools of a mapping; a function or tool under several keys gives one tool."""
     made: dict[object, Tool] = {}
     for key, item in source.items():
         place = ("tool", id(item)) if isinstance(item, Tool) else key
@@ -180,7 +180,7 @@ def make_room(make: MakeTool, count: int) -> None:
 
 
 def refuse_duplicates(tools: Iterable[Tool], *, origin: str) -> None:
-    """Raise when two tools have one name and come from one original.
+    """Raise if two tools have the same name and the same original name.
 
     Raises:
         DuplicateToolError: Naming both places.

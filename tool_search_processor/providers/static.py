@@ -1,4 +1,4 @@
-"""Tools that are given, and may be added to or taken from while the catalog runs."""
+"""A list of tools that may change while the catalog runs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class StaticProvider(Provider):
             self._version += 1
 
     def remove(self, *names: str) -> None:
-        """Take tools out; names that aren't there are passed over."""
+        """Remove tools; names that aren't there are ignored."""
         with self._lock:
             gone = set(names)
             self._tools = tuple(tool for tool in self._tools if gone.isdisjoint((tool.name, *tool.aliases)))

@@ -1,4 +1,4 @@
-"""Statuses of HTTP in words."""
+"""HTTP statuses in words."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from http.client import responses as PHRASES  # noqa: N812 - a constant of anoth
 
 
 def status_text(code: int) -> str:
-    """Return a status with the phrase that the standard has for it: the server's own could say anything."""
+    """Return a status with its standard phrase: a server's own phrase could say anything."""
     return f"HTTP {code} {PHRASES.get(code, '')}".strip()

@@ -67,7 +67,7 @@ class _Unpacker:
 
 
 def _has_frame(content: bytes) -> bool:
-    """Tell whether a content packed by `deflate` has the frame of RFC 1950: some servers leave it out."""
+    """Return True if content packed by `deflate` has the frame of RFC 1950: some servers leave it out."""
     try:
         zlib.decompressobj().decompress(content[:_FRAME_BYTES])
     except zlib.error:

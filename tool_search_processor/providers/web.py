@@ -39,7 +39,7 @@ def check_url(url: str, *, option: str) -> None:
 
 
 def is_readable(url: str) -> bool:
-    """Tell whether a URL's host and port can be told."""
+    """Return True if a URL has a host and a port that can be read."""
     try:
         parts = urlsplit(url)
         return parts.port is None or bool(parts.hostname)
@@ -57,7 +57,7 @@ def check_headers(headers: object) -> dict[str, str]:
     """Return headers that can be sent.
 
     Raises:
-        ConfigurationError: They are no mapping, or one of them can't be sent.
+        ConfigurationError: They are not a mapping, or one of them can't be sent.
     """
     if not isinstance(headers, Mapping):
         raise ConfigurationError(f"headers is a mapping of texts, found a {type(headers).__name__}")
@@ -71,7 +71,7 @@ def check_value(value: object, what: str) -> str:
     """Return a value of a header, without the line end that a secret from a file often has behind it.
 
     Raises:
-        ConfigurationError: It is no text of one line.
+        ConfigurationError: It is not a string of one line.
     """
     text = value.strip() if isinstance(value, str) else None
     if text is None or _CONTROL.search(text):

@@ -46,7 +46,7 @@ class MemoryStore:
 
         Args:
             ttl_seconds: Idle seconds after which a thread is forgotten, enforced whenever it is asked
-                for; every step and load begins them anew. None keeps threads for ever.
+                for; every step and load begins it again. None keeps threads forever.
             max_threads: Threads kept at most; the least recently used goes first.
             clock: Returns the time in seconds.
 
@@ -130,7 +130,7 @@ class MemoryStore:
     async def stats(self) -> Mapping[str, Any]:
         """Return `threads`, `loaded` and `oldest_access` of what is alive."""
         with self._lock:
-            # Read past the caches' own lookup: counting a thread is no use of it.
+            # Read past the caches' own lookup: counting a thread doesn't count as using it.
             alive = [Cache.__getitem__(self._threads, key) for key in self._threads]
         oldest = min((thread.renewed for thread in alive), default=None)
         return {"threads": len(alive), "loaded": sum(map(len, alive)), "oldest_access": oldest}
@@ -140,7 +140,7 @@ class MemoryStore:
 
     def _keep(self, key: _Key, thread: _Thread) -> None:
         if thread:
-            # Setting it again is what begins the time to live anew: reading does not.
+            # Setting it again restarts the time to live; reading does not.
             thread.renewed = self._clock()
             self._threads[key] = thread
         else:

@@ -1,4 +1,4 @@
-"""What every store of loaded tools shares: the scope, the result of an add, and the protocol."""
+"""What all stores of loaded tools share: the scope, the result of an add, and the protocol."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True)
 class LoadScope:
-    """Whose loaded tools are meant: one processor's, in one thread.
+    """Whose loaded tools are meant: those of one processor in one thread.
 
     ```python
     store, scope = MemoryStore(), LoadScope(processor_id="tool-search", thread_id="t-42")
@@ -17,7 +17,7 @@ class LoadScope:
     await store.loaded(scope)  # -> ('create_issue',)
     ```
 
-    Equal, and so the same key of a dict, where processor and thread are.
+    Scopes with the same processor and thread are equal, and so the same key of a dict.
     """
 
     processor_id: str
@@ -43,7 +43,7 @@ class AddResult:
     """
 
     added: tuple[str, ...] = ()
-    """New in the scope; what was there already, or found no place, is not among them."""
+    """New in the scope, without names that were there already or found no place."""
     evicted: tuple[str, ...] = ()
     unavailable: bool = False
     """The store could not be reached, so nothing was added."""
@@ -51,14 +51,14 @@ class AddResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What a conversation says of its loaded tools."""
+    """What a conversation says about its loaded tools."""
 
     names: tuple[str, ...] = ()
     """Loaded now, in load order."""
     by_use: tuple[str, ...] = ()
     """The same names, the least recently called or loaded first."""
     marks: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """By name, what tells a loaded tool from others of its name, as its receipt says."""
+    """By name, what distinguishes a loaded tool from others of its name, as its receipt says."""
 
     def less(self, names: Collection[str]) -> Replay:
         """Return the same without some names."""
@@ -74,7 +74,7 @@ class LoadedToolStore(Protocol):
     """Keeps the names of loaded tools, by processor and thread.
 
     A tool that a provider brings has `@` and eight hexadecimal digits behind its name here, which tell it
-    from another that gets the name later; a store takes such a text as any name.
+    from another that gets the name later; a store treats such a string like any name.
 
     ```python
     class LoggedStore(MemoryStore):
@@ -149,7 +149,7 @@ class ConversationStore(LoadedToolStore, Protocol):
 
 @runtime_checkable
 class RenewingStore(LoadedToolStore, Protocol):
-    """A store that reads and renews in one go, where each costs a round trip."""
+    """A store that reads and renews at once, because each costs a round trip."""
 
     async def renew(self, scope: LoadScope) -> Sequence[str]:
         """Return the names as `loaded` does, and renew the thread's life as `touch` does."""
@@ -169,5 +169,5 @@ class ClaimingStore(LoadedToolStore, Protocol):
         ...
 
     async def release(self, scope: LoadScope, call_id: str) -> None:
-        """Give a claim back whose call was not run."""
+        """Give back a claim if its call was not run."""
         ...

@@ -74,7 +74,7 @@ class RedisStore:
                 close it yourself.
             prefix: What the store's keys begin with.
             ttl_seconds: Idle seconds after which the server forgets a thread; every step and load begins
-                them anew. None keeps threads for ever.
+                them anew. None keeps threads forever.
             on_error: What a step gets when the server is down or slow. "empty": nothing is loaded, and a
                 warning is logged once until it answers again. "raise": StoreError.
             timeout_seconds: The longest that one operation may take.
@@ -183,7 +183,7 @@ class RedisStore:
             raise
 
     async def release(self, scope: LoadScope, call_id: str) -> None:
-        """Give a claim back whose call was not run.
+        """Give back a claim if its call was not run.
 
         Raises:
             StoreError: When the server can't be reached.
@@ -264,7 +264,7 @@ async def _next(keys: Any, count: int) -> list[Any]:
 
 
 def _digest(*parts: str) -> str:
-    """Return a text of 32 hexadecimal digits that no other parts have: ids may hold any character."""
+    """Return 32 hexadecimal digits that no other parts have: ids may hold any character."""
     whole = hashlib.sha256()
     for part in parts:
         data = encode(part)

@@ -12,7 +12,7 @@ from typing import Any
 _COUNTER = "#"
 _MARK = "+"
 
-# Shared by all: the time to live in ARGV[1] in milliseconds, 0 for ever.
+# Shared by all: the time to live in ARGV[1] in milliseconds, 0 for forever.
 _LIVE = """
 local function live()
   if ARGV[1] == '0' then redis.call('PERSIST', KEYS[1])
@@ -151,10 +151,10 @@ def names_of(answer: Mapping[Any, Any] | Sequence[Any]) -> tuple[str, ...]:
 
 
 def encode(text: str) -> bytes:
-    """Return a text as bytes, whatever is in it: a model may write what is no Unicode."""
+    """Return a string as bytes, whatever is in it: a model may write what isn't valid Unicode."""
     return text.encode(errors="surrogatepass")
 
 
 def decode(value: bytes | str) -> str:
-    """Return what a client answered as a text: it may decode by itself."""
+    """Return what a client answered as a string: the client may decode by itself."""
     return value.decode(errors="surrogatepass") if isinstance(value, bytes) else value

@@ -26,10 +26,10 @@ class Backoff:
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """Begin without a failure.
+        """Start without a failure.
 
         Args:
-            clock: Tells seconds.
+            clock: Returns the time in seconds.
             chance: Gives a number of 0 to 1, from the shortest time to the longest.
         """
         self._clock = clock

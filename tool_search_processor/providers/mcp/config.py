@@ -42,7 +42,7 @@ MakeProvider = Callable[[str, str, Mapping[str, Any]], Provider]
 
 
 MakeBroken = Callable[[str, ConfigurationError], Provider]
-"""Takes a name, and why there is no provider of it."""
+"""Takes a name, and why there is no provider for it."""
 
 
 class VariableError(ConfigurationError):
@@ -63,7 +63,7 @@ def config_providers(
         make: Makes one provider.
         namespaced: Whether its name becomes a prefix.
         make_broken: Makes what stands for a server one of whose variables isn't set, or has a value that
-            can't work; where it is None, such a one raises, too.
+            can't work; if it is None, such a server raises, too.
 
     Raises:
         ConfigurationError: Names the file, or the server and the key.
@@ -118,7 +118,7 @@ def expanded(value: Any, at: str) -> Any:
 
 
 def warn_of_unknown(entry: Mapping[str, Any], known: Collection[str], *, at: str) -> None:
-    """Log one warning of the keys that nobody reads, each with the known one that it may be meant for.
+    """Log one warning about the unknown keys, each with the known key that may be meant.
 
     Args:
         entry: What was given.
@@ -134,7 +134,7 @@ def warn_of_unknown(entry: Mapping[str, Any], known: Collection[str], *, at: str
 
 
 def unknown_keys(entry: Mapping[str, Any], known: Collection[str]) -> Iterator[str]:
-    """Yield, as a text, each key that is neither known nor one that clients commonly have."""
+    """Yield as a string each key that is neither known nor common among clients."""
     for key in map(str, entry):
         if key not in known and key not in CLIENTS_KEYS:
             near = near_name(key[:40], [*known])

@@ -1,4 +1,4 @@
-"""The one connection to a server: made when it is needed, held by one task, made anew after its end."""
+"""The one connection to a server: made when it is needed, held by one task, and made again after it ends."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ class Connector:
         closing.add_done_callback(self._closings.discard)
 
     def _settle(self, connection: _Connection, ending: str, *, said: str = "", advice: str = "") -> None:
-        """Tell of an end that nobody asked for: who waits for the connection, or the log."""
+        """Report an unexpected end to those who wait for the connection, or else to the log."""
         said = f"; it said: {said!r}" if said and said not in ending else ""
         name = self._settings.name
         if connection.client is not None:

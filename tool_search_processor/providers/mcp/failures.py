@@ -22,7 +22,7 @@ SESSION_GONE = _OWN_CODES - 2
 UNREADABLE = _OWN_CODES - 3
 """The code of a request whose answer came, and can't be read."""
 SERVERS_OWN = _OWN_CODES - 4
-"""The code that an error of the server's gets in the place of one that the SDK uses for lost connections."""
+"""The code that replaces a server's error code if the SDK uses that one for lost connections."""
 
 _SDK_CLOSED = "Connection closed"
 """What the SDK says where the connection ends under a request."""
@@ -37,12 +37,12 @@ def root_cause(error: BaseException) -> BaseException:
 
 
 def is_session_gone(error: MCPError) -> bool:
-    """Tell whether a server has forgotten the session, so that the request was not carried out."""
+    """Return True if a server has forgotten the session, so that the request was not carried out."""
     return error.code == SESSION_GONE
 
 
 def is_unreached(error: BaseException) -> bool:
-    """Tell whether a request over HTTP found no server."""
+    """Return True if a request over HTTP found no server."""
     return getattr(error, "code", None) == UNREACHED
 
 
@@ -86,7 +86,7 @@ def fault_text(error: ValidationError, *, skip: int = 0) -> str:
 
 
 def call_error(error: BaseException, *, server: str, tool: str) -> ToolCallError:
-    """Return what a model is told of a call that failed; neither an address nor a server's log is in it.
+    """Return what a model reads about a call that failed; it holds neither addresses nor a server's log.
 
     Args:
         error: What the SDK, or the connection, raised.

@@ -22,7 +22,7 @@ _SESSION_HEADER = "mcp-session-id"
 """With it, status 404 means that the server has forgotten the session (specification of 2025-11-25)."""
 
 _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-"""Headers that are no longer true of content that was unpacked here."""
+"""Headers that no longer hold for content that was unpacked here."""
 
 _STREAM_SECONDS = 1.0
 """Between the beginnings of two streams of events."""
@@ -51,7 +51,7 @@ class ContainingClient(httpx2.AsyncClient):
 
         Args:
             read_seconds: The longest time for an answer that has begun, however slowly it drips.
-            clock: Tells seconds.
+            clock: Returns the time in seconds.
             sleep: Lets seconds pass.
             options: Those of httpx2.
         """
@@ -90,7 +90,7 @@ class ContainingClient(httpx2.AsyncClient):
             await self._sleep(turn - now)
 
     async def _whole(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-        """Return a response whose content is there, if it is no stream of events."""
+        """Return a response with its content, unless it is a stream of events."""
         encoding = response.headers.get("content-encoding", "")
         if response.is_stream_consumed or (_is_stream(response) and "," not in encoding):
             return response
@@ -137,7 +137,7 @@ def _refusal_of(request: httpx2.Request, response: httpx2.Response) -> int | Non
 
 
 def _is_answer(request: httpx2.Request, response: httpx2.Response) -> bool:
-    """Tell whether the SDK can make more of a refusal than that it is one."""
+    """Return True if the SDK gets more out of a refusal than the refusal itself."""
     if request.method != "POST" or response.status_code == HTTPStatus.NOT_FOUND:
         return True
     try:

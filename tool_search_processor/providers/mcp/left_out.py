@@ -47,7 +47,7 @@ class LeftOut:
             )
 
     def note_hidden(self, method: str, name: str, count: int) -> None:
-        """Tell of an entry whose texts held characters that nobody sees, and a model would have read."""
+        """Warn about an entry that held invisible characters, which a model would have read."""
         if count and self._told.is_new((method, name, count)):
             what = f"{KINDS[method]} of the MCP server {self.server!r}"
             logger.warning("%d hidden characters were taken out of %s: %r", count, what, _shortened(name))

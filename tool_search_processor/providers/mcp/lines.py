@@ -16,7 +16,7 @@ MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 """The longest message of a server that is read."""
 
 ENDLESS = "\0"
-"""The line in the place of one of which eight times as much has come; then its server is given up."""
+"""The line in place of one that is longer than eight times the limit; its server is then given up."""
 
 _ENDLESS_TIMES = 8
 _EDGE = 500
@@ -26,7 +26,7 @@ _EDGE = 500
 class LineDecoder(codecs.IncrementalDecoder):
     """Gives whole lines of UTF-8; of a line that is too long, its two ends.
 
-    Bytes that are no UTF-8 become the replacement character: they cost their line, not the connection.
+    Bytes that aren't UTF-8 become the replacement character: they cost their line, not the connection.
     """
 
     def __init__(self, errors: str = "strict", *, max_bytes: int = MAX_MESSAGE_BYTES) -> None:

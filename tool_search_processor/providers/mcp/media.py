@@ -31,7 +31,7 @@ _SHORTEST_SIGNED = 200
 def without_media(value: Any) -> Any:
     """Return data with the base64 in it, at any depth, replaced by its kind and size.
 
-    What stands beside it, such as a caption, stays.
+    What stands next to it, such as a caption, stays.
     """
     if isinstance(value, Mapping):
         keys = _media_keys(value)
@@ -71,7 +71,7 @@ def _is_base64(value: Any) -> bool:
 
 
 def _without_files(text: str) -> str:
-    """Return a text without data URIs, or what stands for one that is a whole file."""
+    """Return a string without data URIs, or a note in its place if it is a whole file."""
     if len(text) >= _SHORTEST_SIGNED and _is_base64(text):
         for start, kind in _SIGNATURES.items():
             if text.startswith(start):

@@ -1,4 +1,4 @@
-"""What a server offers beside its tools, as a gateway passes it on: resources and prompts."""
+"""What a server offers besides its tools, as a gateway passes it on: resources and prompts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tool_search_processor.components import Complete, Prompt, PromptArgument, R
 from tool_search_processor.components.spellings import spellings_of
 from tool_search_processor.providers.mcp.left_out import LeftOut
 from tool_search_processor.providers.mcp.rendering import MCPParts, wire_contents
-from tool_search_processor.providers.mcp.tool_call import Caller
+from tool_search_processor.providers.mcp.tool_call import RequestSender
 from tool_search_processor.providers.mcp.tool_listing import (
     PROMPTS,
     RESOURCES,
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Offers:
-    """Reads what a server offers beside its tools."""
+    """Reads what a server offers besides its tools."""
 
-    def __init__(self, caller: Caller, left_out: LeftOut) -> None:
-        """Take what sends a request in time, and what is told of entries that are left out."""
+    def __init__(self, caller: RequestSender, left_out: LeftOut) -> None:
+        """Take what sends a request in time, and what records the entries that are left out."""
         self._caller = caller
         self._left_out = left_out
         self.settings = caller.settings

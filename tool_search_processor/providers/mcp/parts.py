@@ -22,7 +22,7 @@ _UNCHECKED = frozenset({"structuredContent", "_meta"})
 
 
 def has_more_parts(message: Any, limit: int) -> bool:
-    """Tell whether a message's part, as it was read, has more items and fields than `limit`.
+    """Return True if part of a message, as it was read, has more items and fields than `limit`.
 
     Schemas count by their first level, and what is free to hold anything by one.
     """
@@ -44,7 +44,7 @@ def has_more_parts(message: Any, limit: int) -> bool:
 
 
 def has_more_levels(value: Any, limit: int) -> bool:
-    """Tell whether a value of JSON is nested deeper than `limit`; a text or a number is one level."""
+    """Return True if a JSON value is nested deeper than `limit`; a string or a number is one level."""
     level = [value]
     for _ in range(limit):
         level = [part for item in level for part in parts_of(item)]

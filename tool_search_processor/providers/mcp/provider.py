@@ -25,7 +25,7 @@ from tool_search_processor.providers.mcp.settings import (
     MCPProgress,
     Settings,
 )
-from tool_search_processor.providers.mcp.tool_call import Caller, RemoteTool
+from tool_search_processor.providers.mcp.tool_call import RemoteTool, RequestSender
 from tool_search_processor.providers.mcp.tool_listing import TOOLS, Marks, ToolImporter, read_pages
 from tool_search_processor.providers.mcp.transports import (
     HttpTransport,
@@ -99,8 +99,8 @@ class MCPProvider(Provider):
             namespace: The label of its tools; None leaves it to a `Namespace` transform.
             connect_timeout_seconds: The longest time until the server has started and answered.
             list_timeout_seconds: The longest time for a whole list, all pages.
-            call_timeout_seconds: The longest time for one call; None waits for ever.
-            progress_extends_timeout: Whether a report of progress gives a call that time anew.
+            call_timeout_seconds: The longest time for one call; None waits forever.
+            progress_extends_timeout: Whether a report of progress restarts that time.
             on_progress: Takes each report; called in the event loop of the caller, so it must be quick. Of
                 more than a thousand reports of one call that wait for it, the later are dropped.
             max_tools: The most tools (or resources, or prompts) that are taken, with a warning for more.
@@ -114,7 +114,7 @@ class MCPProvider(Provider):
                 `call_timeout_seconds`. The same holds for the next two.
             elicitation: Answers its questions to the user, as `elicitation_callback`. In both hooks
                 `asking_call()` returns the call during which the server asks.
-            list_roots: Tells the folders it may look at, as `list_roots_callback`.
+            list_roots: Returns the folders that it may look at, as `list_roots_callback`.
 
         Raises:
             ConfigurationError: An option can't work.
@@ -150,7 +150,7 @@ class MCPProvider(Provider):
             on_connected=self._marks.connected,
         )
         self._reader = ListReader(self._connector, self._settings, on_failure=self._marks.fail)
-        self._caller = Caller(self._connector, self._settings, on_unreached=self._marks.change)
+        self._caller = RequestSender(self._connector, self._settings, on_unreached=self._marks.change)
         self._importer = ToolImporter(self._make_tool, left_out=self._left_out)
         self._offers = Offers(self._caller, self._left_out)
         self._offer_tools = OfferTools(self._offers, self)
@@ -243,7 +243,7 @@ class MCPProvider(Provider):
             options: See `__init__`.
 
         Raises:
-            ConfigurationError: It is no server.
+            ConfigurationError: It is not a server.
             ImportError: The SDK is not installed.
         """
         check_installed()
@@ -275,7 +275,7 @@ class MCPProvider(Provider):
             namespaced: Whether each name becomes a prefix of its server's tools: `git` gives `git_log`.
             inherit_env: See `stdio`; for all that are processes.
             make_broken: Takes a name and an error, and makes what stands for a server one of whose variables
-                isn't set, or has a value that can't work; without it, such a one raises, too.
+                isn't set, or has a value that can't work; without it, such a server raises, too.
             options: See `__init__`; for all.
 
         Raises:

@@ -18,7 +18,7 @@ _NO_WORDS = "the tool failed without saying why."
 
 
 class MCPResult(str):
-    """A result as the model reads it: a text, which also holds what the server sent.
+    """A result as the model reads it: a string that also holds what the server sent.
 
     A gateway passes `content`, `structured_content` and `meta` on as they came, pictures included.
     """
@@ -34,7 +34,7 @@ class MCPResult(str):
 
 
 class MCPParts(list[dict[str, Any]]):
-    """Contents of a resource or messages of a prompt in the protocol's form, and the `_meta` beside them."""
+    """Contents of a resource or messages of a prompt in the protocol's form, and their `_meta`."""
 
     def __init__(self, parts: Iterable[Any] = (), *, meta: Mapping[str, Any] | None = None) -> None:
         """Take objects of the SDK, and `_meta` of the result that they stand in."""
@@ -83,7 +83,7 @@ def _has_words(parts: Iterable[str]) -> bool:
 
 
 def _is_said(block: Mapping[str, Any], said: Collection[str]) -> bool:
-    """Return True if a text says no more than the structured content beside it."""
+    """Return True if a text block says no more than the structured content next to it."""
     if block.get("type") != "text" or not said:
         return False
     text = str(block.get("text", "")).strip()
@@ -142,7 +142,7 @@ def block_text(block: Mapping[str, Any]) -> str:
 
 
 def cut(text: str, *, limit: int | None) -> str:
-    """Return a text of at most `limit` characters, and behind it how much is missing."""
+    """Return at most `limit` characters of a string, followed by how much is missing."""
     if limit is None or len(text) <= limit:
         return text
     return f"{text[:limit]}\n[cut: {limit:,} of {len(text):,} characters]"

@@ -48,19 +48,19 @@ class Screen:
     """Mends the bad entries of one server's answers, or takes them out."""
 
     def __init__(self, server: str, left_out: LeftOut) -> None:
-        """Take what warnings call the server, and what is told of entries that are left out."""
+        """Take what warnings call the server, and what records the entries that are left out."""
         self._server = server
         self._left_out = left_out
 
     def screened(self, method: str, result: dict[str, Any], *, version: Callable[[], str]) -> dict[str, Any]:
         """Return a result whose entries the SDK accepts; the same object where nothing is wrong.
 
-        What is wrong beside the entries stays: nothing of such an answer can be used.
+        What is wrong outside the entries stays: nothing in such an answer can be used.
 
         Args:
             method: The request that it answers.
             result: As it came.
-            version: Tells the protocol's, as it was agreed on.
+            version: Returns the protocol version that was agreed on.
         """
         key = _key_of(method)
         if not key:

@@ -101,13 +101,13 @@ class Settings:
             refuse("requires_approval", "True, False or a function (tool) -> bool", approval)
 
     def needs_approval(self, tool: Tool) -> bool:
-        """Tell whether a person has to agree before this tool runs."""
+        """Return True if a person has to agree before this tool runs."""
         rule = self.requires_approval
         return bool(rule(tool)) if callable(rule) else rule
 
 
 def is_destructive(tool: Tool) -> bool:
-    """Tell whether a tool may destroy something, by the hints that its server gives.
+    """Return True if a tool may destroy something, according to the hints of its server.
 
     ```python
     is_destructive(Tool("list_files", annotations={"readOnlyHint": True}))  # -> False

@@ -50,7 +50,7 @@ class StderrReader:
             self.writing_end.close()
 
     def started(self) -> None:
-        """Note that the server has answered: what it wrote until then is no reason for its end."""
+        """Note that the server has answered: what it wrote until then doesn't explain its end."""
         self._has_started = True
         self.close()
 

@@ -33,10 +33,10 @@ _DEEPEST_ARGUMENTS = 200
 
 _T = TypeVar("_T")
 _Ask = Callable[["Client", Callable[[], None]], Awaitable[_T]]
-"""Sends one request; the second argument gives it its time anew."""
+"""Sends one request; the second argument restarts its time."""
 
 
-class Caller:
+class RequestSender:
     """Sends requests to one server on behalf of callers in any event loop."""
 
     def __init__(
@@ -214,7 +214,7 @@ class RemoteTool:
     """What a tool of a server runs when it is called."""
 
     def __init__(
-        self, caller: Caller, name: str, *, output_schema: Mapping[str, Any] | None, owner: object
+        self, caller: RequestSender, name: str, *, output_schema: Mapping[str, Any] | None, owner: object
     ) -> None:
         """Take what to call.
 

@@ -46,7 +46,7 @@ async def read_pages(
         fetch: Takes a cursor, None for the first page, and returns a page.
         kind: What is listed.
         limit: The most items; more are left out, with a warning.
-        left_out: Is told of items that differ from an earlier one of the same name, and knows the server.
+        left_out: Records items that differ from an earlier one of the same name; it knows the server.
     """
     found: dict[str, Any] = {}
     size = 0
@@ -117,7 +117,7 @@ class ToolImporter:
 
         Args:
             make: Makes the tool of one definition.
-            left_out: Is told of those that can be none.
+            left_out: Records the definitions that can't become tools.
         """
         self._make = make
         self._left_out = left_out

@@ -45,7 +45,7 @@ class Traffic:
 
         Args:
             screen: Goes over answers.
-            version: Tells the protocol's version that was agreed on; called when lists and content come.
+            version: Returns the protocol version that was agreed on; called when lists and content come.
         """
         self._screen = screen
         self._version = version
@@ -166,7 +166,7 @@ def _retold(error: ErrorData) -> None:
 
 
 def _number_in(line: object) -> str | None:
-    """Return the number of the request that a line answers which is no message."""
+    """Return the number of the request that a line answers although it isn't a message."""
     if isinstance(line, dict):
         number = line.get("id")
         return str(number) if isinstance(number, str | int) else None

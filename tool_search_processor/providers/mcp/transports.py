@@ -111,7 +111,7 @@ class StdioTransport:
         return ", or name the variables that it needs and doesn't get: inherit_env=[…] or env={…}"
 
     def _environment(self) -> dict[str, str]:
-        """Return what the process gets beside the SDK's few (PATH, HOME and their kind)."""
+        """Return what the process gets in addition to the SDK's few (PATH, HOME and the like)."""
         inherited = {name: os.environ[name] for name in self.inherit_env if name in os.environ}
         return inherited | dict(self.env)
 
@@ -124,7 +124,7 @@ class HttpTransport:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     auth: Auth | None = field(default=None, repr=False)
     call_timeout_seconds: float | None = None
-    """The longest silence that is no failure, where it is more than five minutes."""
+    """The longest silence that isn't a failure, if it is more than five minutes."""
 
     def __post_init__(self) -> None:
         """Refuse what can't be reached.
