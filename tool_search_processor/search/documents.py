@@ -19,10 +19,10 @@ _TEXTS = frozenset({"description", "title"})
 
 
 def document_of(tool: Tool) -> Document:
-    """Return what search sees of a tool.
+    """Return the document that search sees of a tool.
 
     Parameters are read at any depth: nested properties, array items, branches of `anyOf`, `oneOf` and
-    `allOf`, `$defs` and what `$ref` points to, each once. A title counts where it says more than the
+    `allOf`, `$defs` and what `$ref` points to, each once. A title counts if it says more than the
     parameter's name. A foreign original name, the title of an MCP tool and aliases join the keywords.
     """
     reader = _SchemaReader(tool.parameters)
@@ -46,7 +46,7 @@ def _is_same(title: str, name: str) -> bool:
 
 
 class _SchemaReader:
-    """Collects names and texts of one schema; dicts stand in for ordered sets."""
+    """Collects the names and texts of one schema; dicts serve as ordered sets."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self.root = schema
@@ -98,7 +98,7 @@ class _SchemaReader:
                 self.texts[str(value)] = None
 
     def _reference(self, pointer: object) -> None:
-        """Follow a reference to where the walk does not come by itself."""
+        """Follow a reference to a place that the walk does not reach by itself."""
         if (
             not isinstance(pointer, str)
             or pointer == "#"

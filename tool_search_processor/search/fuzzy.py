@@ -1,4 +1,4 @@
-"""Search for people who type: unfinished words, slips of the keys, words in any order."""
+"""Search as people type: unfinished words, typing errors, words in any order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUERY_CHARACTERS = 200
 
 _QUERY_WORDS = 12
 _SENTENCE_WORDS = 3
-_DESCRIPTION = 0.6  # what a word of the description is worth, beside one of the name
+_DESCRIPTION = 0.6  # what a word of the description is worth; a word of the name is worth 1
 _SIMILAR = 0.7  # OSA similarity from which a word or a name counts as misspelt
 _SIMILAR_LENGTH = 4  # shorter words are one slip away from too many others
 _LEAST = 0.3  # half of a query of two words found in a description only
@@ -39,7 +39,7 @@ class _Entry:
     document: Document
     key: str
     words: tuple[str, ...]
-    """Never empty: the name's key is one of them."""
+    """Never empty: it includes the name's key."""
     worth: tuple[float, ...]
 
 
@@ -52,17 +52,17 @@ class _Words:
     starts: tuple[int, ...] = ()
     """Where each word of the vocabulary begins in `joined`."""
     occurring: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    """The words of all documents, one document after the other, as places in the vocabulary."""
+    """The words of all documents, document by document, as places in the vocabulary."""
     worth: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
-    """What each of them is worth."""
+    """What each of these words is worth."""
     firsts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    """Where each document begins in them."""
+    """Where each document begins in `occurring`."""
     keys: tuple[str, ...] = ()
     key_lengths: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
 
 class FuzzyIndex(Index):
-    """Ranks tools by how close their names and descriptions come to what is being typed.
+    """Ranks tools by how closely their names and descriptions match what is being typed.
 
     ```python
     index = FuzzyIndex()
@@ -70,9 +70,10 @@ class FuzzyIndex(Index):
     index.search("craete_i", limit=1)[0].name  # -> 'create_issue'
     ```
 
-    Each word of the query is looked for in names and descriptions: whole, as a beginning, inside, and
-    with slips (optimal string alignment: a swap of two letters is one slip). A score is the share of the
-    query that was found; only an exact name scores 1.0. Scores don't depend on the other tools.
+    Each word of the query is looked for in names and descriptions: as a whole word, as the beginning or the
+    middle of one, and with typing errors (optimal string alignment: two swapped letters are one error). The
+    score is the share of the query that was found; only an exact name scores 1.0. Scores don't depend on the
+    other tools.
     """
 
     def __init__(self) -> None:
@@ -111,7 +112,7 @@ class FuzzyIndex(Index):
 
 
 def _scores(snapshot: _Words, query: str) -> Floats:
-    """Return one score a document, in their order."""
+    """Return one score for each document, in order."""
     scores = np.zeros(len(snapshot.entries), np.float32)
     asked = _asked(query)
     if not asked or not len(scores):
@@ -132,7 +133,7 @@ def _scores(snapshot: _Words, query: str) -> Floats:
 
 
 def _asked(query: str) -> list[str]:
-    """Return the words to look for; the small words of a whole sentence don't count."""
+    """Return the words to look for; stop words count only in short queries."""
     found = list(dict.fromkeys(_parts(query[:QUERY_CHARACTERS])))
     if len(found) > _SENTENCE_WORDS:
         found = [word for word in found if word not in STOP_WORDS] or found
@@ -140,7 +141,7 @@ def _asked(query: str) -> list[str]:
 
 
 def _similar(asked: Sequence[str], known: Sequence[str]) -> Floats:
-    """Return similarities, (asked, known); `cdist` gives other threads the interpreter, `extract` doesn't."""
+    """Return similarities, (asked, known); unlike `extract`, `cdist` releases the interpreter lock."""
     found: Floats = cdist(
         asked, known, scorer=OSA.normalized_similarity, score_cutoff=_SIMILAR, dtype=np.float32
     )
@@ -148,7 +149,7 @@ def _similar(asked: Sequence[str], known: Sequence[str]) -> Floats:
 
 
 def _closeness(snapshot: _Words, asked: Sequence[str]) -> Floats:
-    """Return how close each word of the vocabulary is to each word asked for, (asked, vocabulary)."""
+    """Return how close each word of the vocabulary is to each query word, (asked, vocabulary)."""
     close = _similar(asked, snapshot.vocabulary)
     for row, word in enumerate(asked):
         if len(word) < _SIMILAR_LENGTH:
@@ -162,7 +163,7 @@ def _closeness(snapshot: _Words, asked: Sequence[str]) -> Floats:
 
 
 def _places(snapshot: _Words, word: str) -> Iterator[int]:
-    """Yield the vocabulary's words that hold `word`; a single letter only as a beginning."""
+    """Yield the places of the words that contain `word`; a single letter counts only at the beginning."""
     sought = word if len(word) > 1 else "\n" + word
     at = snapshot.joined.find(sought)
     while at >= 0:
@@ -172,7 +173,7 @@ def _places(snapshot: _Words, word: str) -> Iterator[int]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield the parts of a text's words, in lower case: unlike terms of the index, never stemmed."""
+    """Yield the parts of a string's words in lower case; unlike the terms of BM25, they are not stemmed."""
     for word in words(text):
         for part in _PARTS.findall(word):
             yield part.casefold()

@@ -1,4 +1,4 @@
-"""Which of the stored documents a request may see, as masks that are made once."""
+"""Which stored documents a request may see, as masks that are made once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEPT_MASKS = 16
 
 
 class Views:
-    """The names of one state of an index, and the masks of the views on it."""
+    """The names in one state of an index, and a cache of the masks of requests."""
 
     def __init__(self, names: Sequence[str]) -> None:
         """Take the names of the documents, in their order."""
@@ -24,11 +24,11 @@ class Views:
         self._lock = threading.Lock()
 
     def mask(self, within: Collection[str] | None, hidden: Iterable[str] = ()) -> Mask | None:
-        """Return which documents are seen, or None for all of them.
+        """Return a mask of the visible documents, or None if all are visible.
 
         Args:
-            within: The names that may be seen; None for all. A frozenset's mask is kept.
-            hidden: Names that a document of the request's own hides.
+            within: The names that may be seen; None for all. The mask of a frozenset is cached.
+            hidden: Names that are hidden by documents of the request.
         """
         unseen = [self.slots[name] for name in hidden if name in self.slots]
         if within is None and not unseen:

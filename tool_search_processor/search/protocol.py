@@ -1,4 +1,4 @@
-"""What every search strategy shares: the document, the hit, and the protocols."""
+"""What all search strategies share: the document, the hit, and the protocols."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Hit:
     score: float
     """0 < score <= 1; 1.0 is an exact name. Means the same at every query of one index."""
     text_rank: int | None = None
-    """1-based place in the lexical list, where there is one."""
+    """1-based place in the lexical list, if the index has one."""
     vector_rank: int | None = None
-    """1-based place in the vector list, where there is one."""
+    """1-based place in the vector list, if the index has one."""
     matched: tuple[str, ...] = ()
-    """The query's words that this tool answers, in the query's order; for people, not for ranking."""
+    """The words of the query that match this tool, in the query's order; for people, not for ranking."""
 
 
 @runtime_checkable
@@ -71,7 +71,7 @@ class SearchIndex(Protocol):
     ```
 
     An index may be searched from several threads at once, and updated while it is searched: a search
-    sees the documents of before or of after, never a mixture.
+    sees the old documents or the new ones, never a mixture.
 
     It may also have any of these:
 
@@ -84,7 +84,7 @@ class SearchIndex(Protocol):
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order.
 
-        Documents are told apart by name; what was there before and is equal costs next to nothing.
+        Names identify documents; a document that has not changed costs next to nothing.
         """
         ...
 
@@ -99,15 +99,15 @@ class SearchIndex(Protocol):
         """Rank the documents for a query.
 
         Args:
-            query: What is looked for; any text, of any length.
-            limit: The most hits to return; None returns every match, 0 or less none. A greater limit only
+            query: What is looked for; any string, of any length.
+            limit: The most hits to return; None returns every match, 0 or less none. A higher limit only
                 makes the list longer: its beginning stays the same.
-            within: Names to rank; None ranks all. Pass the same frozenset again and its mask is
-                reused.
+            within: Names to rank; None ranks all. An index may cache the mask of a frozenset, so pass the
+                same one again.
             extra: Documents of this request alone, such as all tools of a provider without a
-                `version`: scored with the shared statistics, never stored. An extra document hides a
-                stored one of the same name, and ties come after all stored ones. `within` does not
-                apply to them. An index that passes over them finds none of such a provider's tools.
+                `version`: scored with the shared statistics, never stored. An extra document hides the
+                stored document of the same name; in a tie, stored documents come first. `within` does not
+                apply to extra documents. An index that ignores them finds none of that provider's tools.
 
         Returns:
             Hits, best first; ties keep the documents' order. The same arguments give the same list.
@@ -117,7 +117,7 @@ class SearchIndex(Protocol):
 
 @runtime_checkable
 class AsyncSearchIndex(Protocol):
-    """The same for an engine outside this process."""
+    """A `SearchIndex` whose methods are asynchronous, for an engine outside this process."""
 
     async def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order."""

@@ -1,4 +1,4 @@
-"""Search by a regular expression, in time linear in the text whatever the pattern."""
+"""Search by regular expression, in time linear in the text for any pattern."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tool_search_processor.search.index import Index
 from tool_search_processor.search.protocol import Document, Hit, distinct
 
 MAX_PATTERN_LENGTH = 200
-"""Characters; a longer pattern is refused, whatever it says."""
+"""Characters; a longer pattern is refused."""
 
-# RE2 is linear in the text, but its constant is the pattern's size once expanded: nested counts such as
-# ((a?){30}){30} fall out of its automaton's memory and then cost 16 ms a kilobyte. So the size is bounded,
-# the text of each tool is, and a whole search has a budget.
+# RE2 is linear in the text, but its constant is the size of the expanded pattern: nested counts such as
+# ((a?){30}){30} exceed the memory of its automaton and then cost 16 ms per kilobyte. So the pattern's size
+# and the text of each tool are limited, and a whole search has a time budget.
 _PROGRAM_SIZE = 2000
 _PROGRAM_BYTES = 1 << 20
 _MEMORY_BYTES = 8 << 20
 _TEXT_BYTES = 32_000
 _BUDGET_SECONDS = 1.0
 _BYTES_BETWEEN_LOOKS = 32_000
-"""Of text, about 64 tools: a look at the clock costs half a microsecond."""
+"""The text of about 64 tools: reading the clock costs half a microsecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class RegexIndex(Index):
     ```
 
     The text of a tool is its name, namespace, description, tags, keywords, and the names and texts of
-    its parameters, each on a line of its own; `^` and `$` match at the edges of a line. Upper and lower
-    case are one. Every match scores 1.0, in the documents' order. The engine is RE2, which has neither
+    its parameters, each on a line of its own; `^` and `$` match at the edges of a line. Case is
+    ignored. Every match scores 1.0, in the documents' order. The engine is RE2, which has neither
     look-around nor back-references and never backtracks.
     """
 
@@ -102,7 +102,7 @@ class RegexIndex(Index):
     def _matches(
         self, pattern: str, within: Collection[str] | None, extra: Sequence[Document]
     ) -> Iterator[str]:
-        """Yield the names that match, in order."""
+        """Yield the names of matching tools, in order."""
         if not pattern.strip():
             return
         found = compile_pattern(pattern).search
@@ -123,7 +123,7 @@ class RegexIndex(Index):
     def _texts(
         self, within: Collection[str] | None, extra: Sequence[Document]
     ) -> Iterator[tuple[str, bytes]]:
-        """Yield the name and the text of what is searched, in order."""
+        """Yield the name and the text of each searched document, in order."""
         snapshot = self._snapshot
         hidden = {document.name for document in extra}
         allowed = within if within is None or isinstance(within, (set, frozenset)) else frozenset(within)
@@ -148,7 +148,7 @@ def compile_pattern(pattern: str) -> Any:
             f"The pattern has {len(pattern)} characters and at most {MAX_PATTERN_LENGTH} are taken: "
             "search with a shorter one."
         )
-    # First in little memory: what grows too large takes half a second of compiling to say so in much.
+    # First with little memory: with much of it, a pattern that is too large takes half a second to fail.
     for memory_bytes in (_PROGRAM_BYTES, _MEMORY_BYTES):
         options = re2.Options()
         options.case_sensitive = False

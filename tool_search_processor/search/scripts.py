@@ -1,8 +1,8 @@
 """The terms of text in scripts that are written without spaces, or with endings on every word.
 
-Chinese gives overlapping pairs of characters. In Japanese, Korean and Thai, particles, endings of verbs and
-what is said out of politeness tell nothing of a tool, and pairs of them would match everywhere: they are
-taken out of the run first, and what is left between them gives pairs.
+Chinese gives overlapping pairs of characters. In Japanese, Korean and Thai, particles, verb endings and
+polite phrases say nothing about a tool, and their pairs would match everywhere. So they are removed first,
+and the rest gives pairs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SEGMENTS = re.compile("(?P<hiragana>[\u3040-\u309f]+)|[^\u3040-\u309f]+")
 _KATAKANA = re.compile("[\u30a0-\u30ff\u31f0-\u31ff]")
 
 _JAPANESE_POLITE = re.compile("お願い|御願い|下さい|致し|頂き|頂け|頂く|欲しい|宜しく|有難う|何卒")
-"""Politeness that is written with characters of meaning."""
+"""Polite phrases that are written with kanji."""
 
 _JAPANESE_ENDINGS = re.compile(
     "|".join(
@@ -45,7 +45,7 @@ _JAPANESE_ENDINGS = re.compile(
 )
 _JAPANESE_PARTICLES = "はがをにでともへのやかねよわぞさ"
 _OKURIGANA = 2
-"""So many syllables after a character of meaning are the ending of its word."""
+"""Up to this many syllables after a kanji are the ending of its word."""
 
 _KOREAN_POLITE = re.compile(
     "(?:해|하여)?(?:주세요|주십시오|주실래요|주시겠어요|줄래요?|주시면|줘요?|드려요|드립니다|드릴게요)"
@@ -102,7 +102,7 @@ def _japanese(run: str) -> Iterator[str]:
 
 
 def _hiragana(segment: str, *, is_ending: bool) -> Iterator[str]:
-    """Yield the terms of words in hiragana: what is left without endings and particles."""
+    """Yield the terms of words in hiragana, without endings and particles."""
     for place, part in enumerate(_JAPANESE_ENDINGS.split(segment)):
         if len(part) <= (_OKURIGANA if is_ending and place == 0 else 1):
             continue
@@ -114,7 +114,7 @@ def _hiragana(segment: str, *, is_ending: bool) -> Iterator[str]:
 
 
 def _korean_stem(word: str) -> str:
-    """Return a word without what is said out of politeness, its ending, and its particle."""
+    """Return a word without polite phrases, its ending and its particle."""
     bare = _KOREAN_POLITE.sub("", word)
     stem = _KOREAN_ENDINGS.sub("", bare)
     return _KOREAN_PARTICLES.sub("", bare) if stem == bare else stem

@@ -1,8 +1,8 @@
 """Text as every search strategy sees it: normalized, split into words, stemmed.
 
 A *word* is what a person wrote between separators (`createPullRequest`); its *terms* are what the index
-holds (`create`, `pull`, `request`, `createpullrequest`). Terms of documents and of queries are made by
-the same functions, so that they meet.
+holds (`create`, `pull`, `request`, `createpullrequest`). The same functions
+make the terms of documents and of queries, so that they match.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     import Stemmer  # type: ignore[import-not-found]  # it brings no types
 
 QUERY_CHARACTERS = 20_000
-"""Only so much of a query is read: the rest of a pasted file says nothing about the tool wanted."""
+"""Only this much of a query is read: the rest of a pasted file says nothing about the tool wanted."""
 QUERY_WORDS = 128
-"""At most so many distinct words of a query are searched for."""
+"""The most distinct words of a query that are searched for."""
 WORD_CHARACTERS = 64
 """A longer run is data (base64, a hash), not a word: the rest of it is dropped."""
 
 _CACHED_WORDS = 20_000
 
-# What a request is wrapped in. Verbs are not here: get, list, find, show, make say what is wanted.
+# The wrapping of a request. Verbs such as get, list, find and make are not here: they say what is wanted.
 STOP_WORDS = frozenset(
     """
     a an the this that these those some any each every such same other another
@@ -83,7 +83,7 @@ _DROPPED = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u06
 
 
 class _Folding(dict[int, str]):
-    """A table for `str.translate` that works out each character when it first comes up."""
+    """A table for `str.translate` that folds each character at its first occurrence."""
 
     def __missing__(self, code: int) -> str:
         folded = self[code] = _fold_character(chr(code))
@@ -113,7 +113,7 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text, folded but in their own case: runs of letters and digits, and emoji."""
+    """Return the words of a string, folded but with their case: runs of letters and digits, and emoji."""
     if text.isascii():
         # A third of the time of a regular expression.
         spaced = text.encode().translate(_SPACED).decode()
@@ -125,7 +125,7 @@ def words(text: str) -> list[str]:
 
 
 def _may_hold_data(spaced: str) -> bool:
-    """Tell whether a run may be longer than a word: it would fill a block of half that length."""
+    """Return True if a run may be longer than a word: it would fill a block of half that length."""
     block = WORD_CHARACTERS // 2
     for start in range(0, len(spaced) - block, block):  # noqa: SIM110 - half the time of any()
         if spaced.find(" ", start, start + block) < 0:
@@ -141,7 +141,7 @@ def terms_of(word: str) -> tuple[str, ...]:
 
     `createPullRequest` gives create, pull, request and createpullrequest; `OAuth2` auth, 2, oauth and
     oauth2; `k8s` only itself (single letters say nothing); Chinese, Japanese, Korean and Thai give
-    overlapping pairs of characters, without particles and endings; of those alone nothing is left.
+    overlapping pairs of characters, without particles and endings; a run of nothing else has no terms.
     """
     found = _terms.get(word)
     if found is None:
@@ -152,12 +152,12 @@ def terms_of(word: str) -> tuple[str, ...]:
 
 
 def terms(text: str) -> list[str]:
-    """Return all terms of a text, in order, with repeats."""
+    """Return all terms of a string, in order, with repeats."""
     return [term for word in words(text) for term in terms_of(word)]
 
 
 def is_stop_word(word: str) -> bool:
-    """Tell whether a word, as `words` yields it, says nothing about the tool wanted."""
+    """Return True if a word, as `words` yields it, says nothing about the tool wanted."""
     return word.lower() in STOP_WORDS
 
 
@@ -165,7 +165,7 @@ _content: dict[str, tuple[str, ...]] = {}
 
 
 def content_terms(word: str) -> tuple[str, ...]:
-    """Return the terms of one word, as `words` yields it, or none where it is a stop word."""
+    """Return the terms of one word, as `words` yields it, or none if it is a stop word."""
     found = _content.get(word)
     if found is None:
         if len(_content) >= _CACHED_WORDS:
@@ -186,7 +186,7 @@ def name_parts(name: str) -> list[str]:
 
 
 def name_key(name: str) -> str:
-    """Return what is left of a name without case, accents and separators: equal keys are one name."""
+    """Return a name without case, accents and separators; names with equal keys count as one."""
     return "".join(words(name)).casefold()
 
 
@@ -198,7 +198,7 @@ def _split(word: str) -> Iterator[str]:
         if not piece:
             continue
         if _SCRIPT.match(piece):
-            # A word of one character may be anything; beside others the same is a particle.
+            # A single character alone may be any word; next to others it is a particle.
             yield from (word,) if len(word) == 1 else script_terms(piece)
         elif piece.isascii():
             yield from _split_ascii(piece)
@@ -223,7 +223,7 @@ def _split_ascii(word: str) -> Iterator[str]:
 
 
 def _humps(word: str) -> str:
-    """Put a space into each camel hump of a word of any script."""
+    """Put a space before each camel-case hump of a word in any script."""
     return "".join(
         f" {b}" if b.isupper() and a.islower() else b for a, b in zip(" " + word, word, strict=False)
     )
@@ -237,12 +237,12 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
     import Stemmer
 
     stemmer = Stemmer.Stemmer(language)
-    stemmer.maxCacheSize = 0  # the words are cached here, and its own cache is not safe with threads
+    stemmer.maxCacheSize = 0  # words are cached here, and its own cache is not thread-safe
     return stemmer
 
 
 def stem(word: str) -> str:
-    """Return the Snowball stem of a lower-case word, English or Russian; others come back as they are."""
+    """Return the Snowball stem of a lower-case word, English or Russian; other words are unchanged."""
     if len(word) < 3 or not word.isalpha():
         return word
     if word.isascii():

@@ -18,27 +18,27 @@ from tool_search_processor.search.embedders.workers import TimedCalls
 from tool_search_processor.wire.checks import check_positive
 
 QUERY_SECONDS = 10.0
-"""How long an embedder may take for a call unless it is said; one that has to be loaded takes a few."""
+"""The default time limit of a call; loading a local model takes a few seconds."""
 _BATCH = 256
 _KEPT_QUERIES = 256
 _KEPT_TEXTS = 4096
 _NO_TURN = nullcontext()
 
 
-class EmbeddingStopped(Exception):  # noqa: N818 - it is no error
-    """Told to stop, an embedder left texts without vectors."""
+class EmbeddingStopped(Exception):  # noqa: N818 - not an error
+    """Raised when an embedder was stopped before every text had a vector."""
 
 
 class CachedEmbedder:
-    """Gives unit vectors of texts: from memory, from disk, or else from an embedder.
+    """Returns unit vectors of texts from memory, from disk, or else from an embedder.
 
     ```python
     described = DescribedEmbedder.of(LocalEmbedder("static"))
     embedder = CachedEmbedder(described, path="vectors.db")
     ```
 
-    It may be used from several threads at once. Vectors on disk are written batch by batch, so that a
-    build that was cut short goes on where it stopped.
+    It may be used from several threads at once. Vectors are written to disk batch by batch, so an interrupted
+    build continues where it stopped.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class CachedEmbedder:
             path: A file to keep vectors of texts in; None keeps the latest 4,096 in memory only.
 
         Raises:
-            ConfigurationError: If there is a path but no `model_id` to keep vectors under, or no time.
+            ConfigurationError: If there is a path but no `model_id`, or the time is not a number above 0.
         """
         check_positive("timeout_seconds", timeout_seconds, optional=True, finite=True)
         self._calls = TimedCalls(timeout_seconds if embedder.blocking else None)
@@ -78,12 +78,12 @@ class CachedEmbedder:
         """Return the unit vectors of texts, shape (n, dimensions); (0, 0) for none.
 
         Args:
-            texts: What is embedded, where it isn't kept.
-            stop: Ends the work after the batch that is under way, once it is set.
+            texts: What to embed, unless its vector is stored.
+            stop: Once set, ends the work after the current batch.
 
         Raises:
-            EmbeddingStopped: It was set before all texts had vectors.
-            TimeoutError: When the embedder takes too long for a batch. What it makes in the end is kept.
+            EmbeddingStopped: If `stop` was set before all texts had vectors.
+            TimeoutError: When the embedder takes too long for a batch. Its late answer is still stored.
         """
 
         def made(batch: Mapping[bytes, str]) -> dict[bytes, Floats]:
@@ -96,11 +96,11 @@ class CachedEmbedder:
     def documents_in_time(
         self, texts: Sequence[str], *, turn: AbstractContextManager[object] = _NO_TURN
     ) -> Floats:
-        """Return the same of few texts that a query waits for, all of them within the time of one batch.
+        """Return the unit vectors of a few texts that a query waits for, within the time limit of one batch.
 
         Args:
-            texts: What is embedded, where it isn't kept.
-            turn: A lock: of all who want the same texts at a time one makes them, and the others find them.
+            texts: What to embed, unless its vector is stored.
+            turn: A lock: of several callers that want the same texts, one makes the vectors for all.
 
         Raises:
             TimeoutError: When the embedder takes too long.
@@ -127,10 +127,10 @@ class CachedEmbedder:
         return self._stacked([found[key] for key in keys])
 
     def _embedded(self, texts: Mapping[bytes, str]) -> dict[bytes, Floats]:
-        """Return new vectors, and keep those that say something."""
+        """Return new vectors, and store those that are not all zeros."""
         made = self.embedder.documents(list(texts.values()))
         fresh = dict(zip(texts, made, strict=True))
-        # An embedder that answered no numbers is asked again.
+        # Zeros stand for an unusable answer: the embedder is asked again next time.
         known = {key: vector for key, vector in fresh.items() if vector.any()}
         if self._disk is not None:
             self._disk.put(known)

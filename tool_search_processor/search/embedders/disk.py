@@ -1,4 +1,4 @@
-"""Vectors kept by the content they were made from: in memory for a while, on disk for good."""
+"""A file of vectors, keyed by the content that they were made from."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ _SCHEMA = (
 
 
 def content_key(text: str) -> bytes:
-    """Return what a text's vector is kept under: 16 bytes of a BLAKE2 hash."""
+    """Return the key of a string's vector: 16 bytes of a BLAKE2 hash."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class VectorCache:
     """A file of unit vectors, shared by any number of processes; an SQLite database.
 
-    What one model made is never given to another. A file that can't be read is put aside, with a warning,
-    and begun anew: it holds nothing that can't be made again. A vector that isn't whole is made again, too.
-    It only grows; delete it to make it small.
+    Vectors of different models are kept apart. An unreadable file is put aside with a warning, and a new one
+    is started: everything in it can be made again. So is a damaged vector. The file only grows; delete it to
+    free the space.
     """
 
     def __init__(self, path: Path, *, model_id: str) -> None:
-        """Use a file, made when first written to, together with its folder.
+        """Use a file; it and its folder are created by the first write.
 
         Args:
             path: The file.
-            model_id: Names the model, and all that shapes its vectors.
+            model_id: Names the model, and everything that shapes its vectors.
         """
         self._path = path
         self._model_id = model_id
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:
-        """Return the vectors that are there, by key."""
+        """Return the stored vectors by key."""
         found: dict[bytes, Floats] = {}
         with self._mended():
             if self._path.exists():
@@ -70,7 +70,7 @@ class VectorCache:
         return found
 
     def put(self, vectors: Mapping[bytes, Floats]) -> None:
-        """Add vectors; all of them or none are written."""
+        """Add vectors; either all of them are written or none."""
         rows = [(self._model_id, key, vector.astype("<f4").tobytes()) for key, vector in vectors.items()]
         with self._mended():
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,14 +79,14 @@ class VectorCache:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        # A connection each time: none is shared between threads or carried over a fork.
+        # A new connection each time: none is shared between threads or survives a fork.
         with contextlib.closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS)) as connection:
             connection.execute(_SCHEMA)
             yield connection
 
     @contextlib.contextmanager
     def _mended(self) -> Iterator[None]:
-        """Go on without the file where it can't be used: it only saves work."""
+        """Continue without the file if it is unusable: it only saves work."""
         try:
             yield
         except (sqlite3.OperationalError, OSError) as error:  # locked, full, read-only: it may be whole
@@ -104,5 +104,5 @@ def _read(stored: object) -> Floats:
 
 
 def _is_whole(vector: Floats) -> bool:
-    """Tell whether a vector has length 1, as all that are written: SQLite sees no bit that flips."""
+    """Return True if a vector has length 1, like every vector written: SQLite misses a flipped bit."""
     return bool(abs(float(vector @ vector) - 1) < _LENGTH_ERROR)

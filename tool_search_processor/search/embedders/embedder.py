@@ -1,4 +1,4 @@
-"""The protocol of an embedder, and what an index wants to know of one beside it."""
+"""The protocol of an embedder, and the optional attributes that an index reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAME_END = ": "
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors; lengths don't matter, indexes make unit vectors of them.
+    """Turns texts into vectors of any length; indexes normalize them.
 
     ```python
     class Lengths(Embedder):
@@ -37,9 +37,9 @@ class Embedder(Protocol):
 
     It may also have any of these attributes:
 
-    - `model_id` (str): names the model and all that shapes its vectors; needed to keep vectors on disk.
-    - `cosine_range` (two floats): the cosines at which a tool certainly doesn't and certainly does fit.
-    - `blocking` (bool, True unless said): whether a call waits for a network or works for long.
+    - `model_id` (str): names the model and everything that shapes its vectors; needed for a file of vectors.
+    - `cosine_range` (two floats): the cosines of a tool that surely does not fit and of one that surely does.
+    - `blocking` (bool, True by default): whether a call waits for a network or computes for long.
     - `coverage(text) -> float`: the share of a text, 0 to 1, that is in a language the model knows.
     """
 
@@ -54,7 +54,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallableEmbedder:
-    """Makes an embedder of one function that takes texts and returns vectors.
+    """Turns a function from texts to vectors into an embedder.
 
     ```python
     def lengths(texts: Sequence[str]) -> list[list[int]]:
@@ -81,7 +81,7 @@ class CallableEmbedder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedEmbedder:
-    """An embedder with all that an index wants to know of it.
+    """An embedder with every optional attribute filled in.
 
     ```python
     described = DescribedEmbedder.of(lambda texts: [[3, 4] for _ in texts])
@@ -113,7 +113,8 @@ class DescribedEmbedder:
         coverage = getattr(embedder, "coverage", _everything)
         if not callable(coverage):
             raise ConfigurationError(
-                f"coverage is a method from a text to the share of it that is known; found {coverage!r:.80}"
+                "coverage must be a method that returns the share of a string that the model knows; found "
+                f"{coverage!r:.80}"
             )
         return cls(
             embedder=embedder,
@@ -145,19 +146,19 @@ class DescribedEmbedder:
 
 
 def unit_rows(vectors: Floats) -> Floats:
-    """Return rows of length 1; a row of zeros, and one with a value that is no number, is all zeros."""
+    """Return the rows scaled to length 1; a row of zeros or with a value that is not finite becomes zeros."""
     clean = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, 0.0)
     greatest = np.abs(clean).max(axis=1, keepdims=True, initial=0.0)
-    clean = clean / np.where(greatest > 0, greatest, 1.0)  # squares of large numbers are no numbers
+    clean = clean / np.where(greatest > 0, greatest, 1.0)  # squares of large numbers overflow
     lengths = np.linalg.norm(clean, axis=1, keepdims=True)
     return np.asarray(clean / np.where(lengths > 0, lengths, 1.0), np.float32)
 
 
 def _numbers(answer: Any, *, of: str) -> NDArray[np.floating[Any]]:
-    """Return what an embedder answered as numbers that a length can be made of.
+    """Return an embedder's answer as an array of numbers.
 
     Raises:
-        ConfigurationError: It isn't numbers, or lists of different lengths.
+        ConfigurationError: If it holds something else, or lists of different lengths.
     """
     if inspect.isawaitable(answer):
         if inspect.iscoroutine(answer):
@@ -167,7 +168,7 @@ def _numbers(answer: Any, *, of: str) -> NDArray[np.floating[Any]]:
         given = np.asarray(answer)
         if given.dtype.kind not in "biufO":
             raise TypeError(given.dtype)
-        # Numbers that single precision can't hold are made smaller first; see `unit_rows`.
+        # Numbers too large for single precision are scaled down first; see `unit_rows`.
         return given if given.dtype == np.float32 else given.astype(np.float64)
     except (TypeError, ValueError) as exc:
         raise ConfigurationError(f"{of} must return an array of numbers; found {answer!r:.80}") from exc
@@ -184,7 +185,7 @@ def _range(given: Any) -> tuple[float, float]:
 
 
 def _share(coverage: Callable[[str], float], text: str) -> float:
-    """Return the share that an embedder tells, within 0 to 1; 0 for NaN, such as a share of no words."""
+    """Return an embedder's coverage, clipped to 0 to 1; 0 for NaN, such as a share of no words."""
     share = float(coverage(text))
     return 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
 

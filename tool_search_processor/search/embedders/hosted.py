@@ -51,10 +51,10 @@ class LiteLLMEmbedder:
             batch_size: The most texts of one call, 1 to 2,048.
             max_batch_tokens: The most tokens of one call, estimated from characters.
             max_text_tokens: A longer text is cut, estimated from characters.
-            max_retries: How often a call is tried again after a failure that may pass (rate limit, time
-                out, server error), beyond what the provider's own client does; waits double from half
-                a second.
-            cosine_range: The cosines at which a tool certainly doesn't and certainly does fit; see
+            max_retries: How often a call is tried again after a temporary failure (rate limit, timeout,
+                server error), in addition to the retries of the provider's own client; waits start at half
+                a second and double.
+            cosine_range: The cosines of a tool that certainly does not fit and of one that does; see
                 `Embedder`. The default suits OpenAI's models.
             sleep: Waits between tries.
             **settings: Passed to `litellm.embedding` (`api_key`, `api_base`, `dimensions`, `timeout` …).
@@ -81,7 +81,7 @@ class LiteLLMEmbedder:
         """Return the vectors of texts, shape (n, dimensions), in order.
 
         Raises:
-            ToolSearchError: If an answer holds another number of vectors than was asked for.
+            ToolSearchError: If an answer has the wrong number of vectors.
         """
         parts = [self._embed(batch) for batch in self._batches(texts)]
         return np.concatenate(parts) if parts else np.zeros((0, 0), np.float32)
@@ -126,7 +126,7 @@ class LiteLLMEmbedder:
         for attempt in range(self._max_retries + 1):
             try:
                 return litellm.embedding(model=self.model, input=batch, **settings)
-            except Exception as error:  # every provider has errors of its own; what isn't transient is raised
+            except Exception as error:  # providers have their own errors; permanent ones are raised
                 if attempt == self._max_retries or not _may_pass(error):
                     raise
                 self._sleep(min(_WAIT_SECONDS * 2**attempt, _LONGEST_WAIT_SECONDS))

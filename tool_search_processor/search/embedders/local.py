@@ -24,7 +24,7 @@ QUERY_CHARACTERS = 2000
 
 
 class Encode(Protocol):
-    """From texts to vectors, shape (n, dimensions)."""
+    """Turns texts into vectors, shape (n, dimensions)."""
 
     def __call__(self, texts: Sequence[str], *, queries: bool) -> Floats:
         """Return the vectors of texts; a model may read more of a query than of a tool."""
@@ -51,7 +51,7 @@ class _Model:
 
 
 class LocalEmbedder:
-    """Embeds with a small model that a package brings along; the model is read at the first text.
+    """Embeds with a small model that is part of a package; the model is loaded at the first text.
 
     ```python
     embedder = LocalEmbedder("minilm", threads=2)
@@ -74,7 +74,7 @@ class LocalEmbedder:
 
         Args:
             model: Which one.
-            threads: Threads for one call; more make a large catalog's first build quicker.
+            threads: Threads for one call; more of them speed up the first build of a large catalog.
 
         Raises:
             ConfigurationError: For a model of another name.
@@ -106,7 +106,7 @@ class LocalEmbedder:
         return vector
 
     def coverage(self, text: str) -> float:
-        """Return the share of a text's letters, 0 to 1, that the model's languages are written in."""
+        """Return the share of a string's letters, 0 to 1, that belong to the scripts of its languages."""
         letters = _LETTERS.findall(text[:QUERY_CHARACTERS])
         if not letters:
             return 0.0
@@ -114,7 +114,7 @@ class LocalEmbedder:
 
 
 def _readable(text: str) -> str:
-    """Return what a model can be given: not too long, no lone surrogates, not empty."""
+    """Return a string that every model accepts: not too long, no lone surrogates, not empty."""
     return text[:QUERY_CHARACTERS].encode("utf-8", "ignore").decode() or " "
 
 

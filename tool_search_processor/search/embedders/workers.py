@@ -1,4 +1,4 @@
-"""The threads that embed: few, given up on when they take too long, and ended before the program is."""
+"""The threads that embed: only a few, abandoned when they take too long, and ended before the program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TypeVar
 _ValueT = TypeVar("_ValueT")
 
 MOST_CALLS = 16
-"""Calls for queries that one embedder has under way at a time; more of them wait."""
+"""The most calls of one embedder that run at a time; further calls wait."""
 
 _EXIT_SECONDS = 10.0
 exiting = threading.Event()
@@ -24,7 +24,7 @@ _workers: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 @atexit.register
 def _end_workers() -> None:
-    """Have the threads that embed end first: a model's own code can't outlive the interpreter."""
+    """Let the threads that embed end first: a model's native code must not outlive the interpreter."""
     exiting.set()
     latest = time.monotonic() + _EXIT_SECONDS
     for worker in tuple(_workers):
@@ -32,22 +32,22 @@ def _end_workers() -> None:
 
 
 def start_worker(work: Callable[[], object], *, name: str) -> threading.Thread:
-    """Start a thread that embeds; it doesn't keep the program from ending for long."""
+    """Start a thread that embeds; it delays the end of the program by at most 10 seconds."""
     worker = threading.Thread(target=work, name=name, daemon=True)
     worker.start()
-    _workers.add(worker)  # once it runs: one that hasn't started can't be waited for at the end
+    _workers.add(worker)  # after it has started: a thread that never started cannot be joined at the end
     return worker
 
 
 class TimedCalls:
-    """Calls an embedder in threads of its own, and waits only so long for each answer.
+    """Calls an embedder in its own threads, and waits a limited time for each answer.
 
-    What a call that was given up on makes in the end may still be kept by the call itself. While all threads
-    are held by such calls, a further one fails at once.
+    An abandoned call goes on, and may still store what it makes. While abandoned calls hold all threads, any
+    further call fails at once.
     """
 
     def __init__(self, seconds: float | None) -> None:
-        """Say how long a call may take; None waits for ever, in the caller's thread."""
+        """Set how long a call may take; None waits forever, in the caller's thread."""
         self._seconds = seconds
         self._free = threading.Semaphore(MOST_CALLS)
         self._given_up = 0
@@ -85,7 +85,7 @@ class TimedCalls:
             return answer.result(self._seconds)
         except TimeoutError:
             with self._lock:
-                if answer.done():  # it was its own, or has come at the last moment
+                if answer.done():  # the call raised it itself, or the answer came at the last moment
                     return answer.result()
                 is_given_up.set()
                 self._given_up += 1

@@ -1,4 +1,4 @@
-"""How two rankings become one: by the odds that each tool fits, or by their ranks."""
+"""How two rankings become one: by the odds that each tool fits, or by rank."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tool_search_processor.search.bm25.confidence import MOST_SCORE, bias_of, cr
 Floats = NDArray[np.float32]
 
 LEAST_COVERAGE = 0.1
-"""The meaning counts so much even for a query that the embedder doesn't cover: it orders what the words leave
-equal, all tools for a request in Russian to an English catalog."""
+"""The least share of the meaning, for a query that the embedder doesn't cover: it breaks ties between the
+words, which are all equal for a Russian request to an English catalog."""
 NAMED_SCORE = 0.94
-"""A lexical hit with this score or more is a tool that the query calls by its name."""
+"""A lexical hit with at least this score is a tool that the query names."""
 UNMATCHED = -3.0
-"""Log odds of a tool that a lexical list doesn't hold."""
+"""Log odds of a tool that is not in the lexical list."""
 
-# How much more likely a tool fits at one end of an embedder's `cosine_range` than at the other: exp(4).
-# Over twelve public sets 3.5 to 6 give the same within 0.4 points; at 4 no set loses more than 0.9 points of
-# recall@5 against the better of the two lists, at 6 one loses 1.3.
+# A tool at the upper end of an embedder's `cosine_range` is exp(4) times as likely to fit as at the lower
+# end. Over twelve public sets 3.5 to 6 give the same within 0.4 points; at 4 no set loses more than 0.9
+# points of recall@5 against the better of the two lists; at 6 one set loses 1.3.
 _STEEPNESS = 4.0
 _CERTAIN = 30.0
 _LEAST_ODDS, _LEAST_GAIN = -3.8, -1.0
@@ -39,17 +39,16 @@ _BIAS = 2.6
 def odds_of(words: Floats, meaning: Floats, *, weight: float, prior: float) -> Floats:
     """Return the log odds that each tool fits, from two independent judgements.
 
-    Log odds of independent evidence add up (naive Bayes), which keeps what each list knows of this query:
-    a list that finds nothing good adds the same little to all tools, and so doesn't reorder the other.
-    Where the meaning counts for more than the words, it is these that are scaled down: scaled up, the meaning
-    would make all tools certain or impossible, and tell none of them apart.
+    The log odds of independent evidence add up (naive Bayes). A list that finds nothing good adds the same
+    small amount to all tools, and so doesn't reorder the other list. If the meaning counts for more than the
+    words, the words are scaled down: scaling up the meaning would make every tool certain or impossible.
 
     Args:
-        words: Log odds by words, one a tool.
-        meaning: Nearness of the meaning, one a tool: 0 certainly doesn't fit, 1 certainly does; NaN for
-            not known.
-        weight: How much the meaning counts, 1 for as much as measured best.
-        prior: Log odds of a tool that no word speaks for.
+        words: Log odds by words, one for each tool.
+        meaning: Nearness of the meaning, one for each tool: 0 surely does not fit, 1 surely does; NaN if
+            unknown.
+        weight: How much the meaning counts; 1 measured best.
+        prior: Log odds of a tool that matches no word.
     """
     by_meaning = (meaning - np.float32(0.5)) * np.float32(_STEEPNESS * min(weight, 1.0))
     by_words = prior + (words - np.float32(prior)) / np.float32(max(weight, 1.0))
@@ -58,10 +57,10 @@ def odds_of(words: Floats, meaning: Floats, *, weight: float, prior: float) -> F
 
 
 def least_odds(size: int) -> float:
-    """Return the log odds below which a tool is no hit.
+    """Return the log odds below which a tool is not a hit.
 
-    Where there is much to choose from, each tool has small odds: there it is no hit if neither words nor
-    meaning speak for it.
+    In a large catalog every tool has small odds: there, a tool is not a hit if neither words nor meaning
+    speak for it.
 
     Args:
         size: How many tools there are.
@@ -70,16 +69,16 @@ def least_odds(size: int) -> float:
 
 
 def scores_of(odds: Floats, *, least: float, lead: float, coverage: float, size: int) -> Floats:
-    """Return how likely each tool fits, 0 to 0.93, in the order of the odds; 0 for those that are no hit.
+    """Return how likely each tool is to fit, 0 to 0.93, in the order of the odds; 0 if it is not a hit.
 
-    The odds tell the tools of a catalog apart. Whether any of them serves the query is told as well by how
-    much nearer it is to the best of them than to tools in general (see `cohort`).
+    The odds rank the tools of a catalog. Whether any tool serves the query also shows in how much nearer the
+    query is to the best tool than to tools in general (see `cohort`).
 
     Args:
-        odds: Log odds, one a tool.
-        least: With smaller log odds a tool is no hit.
-        lead: Nearness of the meaning of the nearest tool, less that of the cohort; NaN for not known.
-        coverage: How much of the query the embedder understands, 0 to 1; without any the odds decide alone.
+        odds: Log odds, one for each tool.
+        least: A tool with smaller log odds is not a hit.
+        lead: Nearness of the nearest tool minus that of the cohort; NaN if unknown.
+        coverage: How much of the query the embedder understands, 0 to 1; at 0 the odds decide alone.
         size: How many tools there are to choose from.
     """
     slope, bias = 1.0, 0.0
@@ -92,7 +91,7 @@ def scores_of(odds: Floats, *, least: float, lead: float, coverage: float, size:
 
 
 def log_odds_of(score: float) -> float:
-    """Return the log odds of a score of 0 to 1, kept within what one list may say."""
+    """Return the log odds of a score of 0 to 1, within bounds, so that one list never decides alone."""
     kept = min(max(score, 0.01), 0.99)
     return float(np.log(kept / (1 - kept)))
 
@@ -104,9 +103,9 @@ def reciprocal_ranks(lists: Sequence[tuple[float, Sequence[int]]], *, size: int,
     SIGIR 2009, https://doi.org/10.1145/1571941.1572114.
 
     Args:
-        lists: For each its weight, and the places of its tools, best first.
+        lists: The weight of each list, and the places of its tools, best first.
         size: How many tools there are.
-        k: The greater, the less first places count.
+        k: The higher it is, the less the first places count.
     """
     fused = np.zeros(size, np.float32)
     for weight, places in lists:

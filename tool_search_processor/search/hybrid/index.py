@@ -1,4 +1,4 @@
-"""Words and meaning together: one list from lexical and from vector search."""
+"""Words and meaning together: one ranking from lexical and vector search."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ class _Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lists:
-    """Both parts' answers to one query; arrays have one value a document."""
+    """The answers of both parts to one query; arrays have one value for each document."""
 
     documents: tuple[Document, ...]
     """The stored ones, then the request's own."""
     places: dict[str, int]
-    """Where the request's own are, by name."""
+    """The places of the request's own documents, by name."""
     seen: NDArray[np.bool_]
     cosines: Floats
-    """NaN where the vector isn't there yet."""
+    """NaN for a document whose vector is not there yet."""
     words: tuple[Hit, ...]
     """The beginning of the lexical list."""
     meaning: tuple[int, ...]
@@ -68,28 +68,27 @@ class HybridIndex(Index):
     search = ToolSearchProcessor([create_issue], search=index)
     ```
 
-    With `fusion="score"` each list's judgement is read as the odds that a tool fits, and the odds are
-    multiplied; a query that the embedder's languages don't cover (Chinese to an English model) is left to
-    the words, and one whose words the tools don't hold (Russian to English tools) to the meaning. The score
-    says as well how much nearer the query is to this catalog than to tools in general; for that the names of
-    some everyday tools are embedded once, at the first query. With `fusion="rrf"` ranks are added: weighted
-    reciprocal rank fusion. A tool that is called by its name is first, with score 1.0 for the exact one,
-    either way.
+    With `fusion="score"` each list gives the odds that a tool fits, and the odds are multiplied. A query in a
+    language that the embedder doesn't know (Chinese, with an English model) is left to the words; a query
+    whose words are in no tool (Russian, with English tools) is left to the meaning. The score also takes in
+    how much nearer the query is to this catalog than to tools in general: the names of some everyday tools
+    are embedded once for it, at the first query. With `fusion="rrf"` ranks are added: weighted reciprocal
+    rank fusion. Either way a tool that the query names comes first, with score 1.0 for the exact name.
 
-    Of `fusion="score"` and the default embedder, measured as in `BM25Index`: what a `min_score` does to the
-    requests of a set, and to requests that no tool of the catalog serves:
+    The effect of a `min_score`, with `fusion="score"` and the default embedder and measured as in
+    `BM25Index`, on the requests of a set, and on requests that no tool of the catalog serves:
 
         min_score      0     0.1   0.2   0.3   0.4   0.5
         answered      1.00  0.99  0.97  0.93  0.89  0.83
         recall@5      0.85  0.84  0.83  0.79  0.76  0.71
         no answer     0.13  0.46  0.67  0.78  0.85  0.89
 
-    0.1 costs nothing; 0.2 is a good choice where a wrong tool does harm.
+    0.1 costs nothing; 0.2 is a good choice if a wrong tool does harm.
 
-    The words answer alone, with a warning a minute in the log, while the embedder fails or takes too long,
-    as a hosted one that is down. So they do until the vectors are there, which of more than 32 tools are
-    built in the background, 2,000 in some ten seconds. To have them before the first request,
-    `await search.catalog.refresh()`, then `wait` in a thread; to have them at once after a restart,
+    While the embedder fails or takes too long, words answer alone, and the log has one warning a minute.
+    Words also answer alone until the vectors are ready: those of more than 32 tools are built in the
+    background, 2,000 in about ten seconds. To have them before the first request, `await
+    search.catalog.refresh()`, then `wait` in a thread. To have them right after a restart, pass
     `VectorIndex(cache_path=..., background=True)`.
     """
 
@@ -103,19 +102,19 @@ class HybridIndex(Index):
         k: float = 60.0,
         depth: int = 50,
     ) -> None:
-        """Choose the two parts and how they are put together.
+        """Choose the two parts and how they are combined.
 
         Args:
             lexical: Search by words; a `BM25Index` unless given.
             vector: Search by meaning; `VectorIndex(background=True)` unless given.
             fusion: `"score"` or `"rrf"`.
-            weight: The meaning's share in the order, 0 to 1; a half is what was measured best.
-            k: Of reciprocal rank fusion: the greater, the less first places count.
-            depth: How much of each list reciprocal rank fusion looks at, and how far hits tell their
-                ranks; more than is asked for, or a tool that both lists hold further down is missed.
+            weight: The meaning's share in the ranking, 0 to 1; a half measured best.
+            k: For reciprocal rank fusion: the higher it is, the less the first places count.
+            depth: How many places of each list are fused, and carry a rank in the hits. Choose more than a
+                search returns, or tools that stand further down in both lists are missed.
 
         Raises:
-            ConfigurationError: For an unknown fusion, a number out of range, or a part that is none.
+            ConfigurationError: For an unknown fusion, a number out of range, or a part of the wrong type.
             ImportError: If the package of the default embedder is missing.
         """
         check_choice("fusion", fusion, ("score", "rrf"))
@@ -139,7 +138,7 @@ class HybridIndex(Index):
         self._k = k
         self._depth = depth
         self._lock = threading.Lock()
-        self._changes = 0  # odd while the parts are of different states
+        self._changes = 0  # odd while the parts are in different states
         self._snapshot = _Held()
         self._alignment: tuple[_Held, tuple[Document, ...], NDArray[np.int64]] | None = None
 
@@ -149,13 +148,13 @@ class HybridIndex(Index):
 
     @property
     def ready(self) -> bool:
-        """Whether the vectors of all documents are there."""
+        """Whether the vectors of all documents are ready."""
         return self.vector.ready
 
     def wait(self, timeout_seconds: float | None = None) -> bool:
-        """Wait until building in the background has ended; return whether all vectors are there.
+        """Wait until building in the background has ended; return whether all vectors are ready.
 
-        What is built is what an `update` brought: a catalog makes it at its first search or `refresh`.
+        An `update` starts it: a catalog makes the first one at its first search or `refresh`.
         """
         return self.vector.wait(timeout_seconds)
 
@@ -182,7 +181,7 @@ class HybridIndex(Index):
     ) -> list[Hit]:
         """Rank the documents for a query; see `SearchIndex.search`.
 
-        Hits carry their ranks in the two lists, as far as `depth`.
+        Hits have their ranks in the two lists, down to `depth`.
         """
         if not query.strip():
             return []
@@ -191,7 +190,7 @@ class HybridIndex(Index):
         if started % 2 == 0:
             try:
                 hits = self._search(query, limit, within, extra)
-            except (KeyError, IndexError, ValueError):  # arrays of before met arrays of after
+            except (KeyError, IndexError, ValueError):  # old and new arrays were mixed
                 if self._changes == started:
                     raise
             else:
@@ -238,12 +237,12 @@ class HybridIndex(Index):
             seen=seen,
             cosines=cosines,
             words=tuple(self._words.search(query, limit=self._depth, within=within, extra=extra)),
-            # A comparison with NaN is false: what isn't known is no match.
+            # A comparison with NaN is false: an unknown document is not a match.
             meaning=tuple(best_places(cosines if mask is None else cosines * seen, self._depth)),
         )
 
     def _cosines(self, held: _Held, query: str, extra: tuple[Document, ...]) -> Floats:
-        """Return one cosine a document; the vectors may be of other documents than the words are."""
+        """Return one cosine for each document; the vectors may lag behind the words."""
         found = self._embedded(lambda: self.vector.cosines(query, extra=extra))
         if found is None:
             return np.full(len(held.documents) + len(extra), np.nan, np.float32)
@@ -258,7 +257,7 @@ class HybridIndex(Index):
         return np.concatenate([known[alignment[2]], found.extra])
 
     def _embedded(self, ask: Callable[[], _ValueT]) -> _ValueT | None:
-        """Return what the embedder gives; None, with a warning once a minute, where it fails."""
+        """Return the answer of the embedder, or None with a warning at most once a minute if it fails."""
         try:
             return ask()
         except Exception:  # noqa: BLE001 - foreign code: down, slow, or its answers are no vectors
@@ -278,7 +277,7 @@ class HybridIndex(Index):
         return scores_of(odds, least=least_odds(total), lead=lead, coverage=coverage, size=size)
 
     def _lead(self, lists: _Lists, query: str) -> float:
-        """Return how much nearer a query is to the nearest tool than to the cohort; NaN if none is near."""
+        """Return how much nearer the query is to the nearest tool than to the cohort; NaN if none is near."""
         if not lists.meaning:
             return math.nan
         general = self._embedded(lambda: self.vector.cohort_cosine(query))

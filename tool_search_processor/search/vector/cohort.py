@@ -1,16 +1,16 @@
-"""What tools in general do: the names of many everyday ones, of all trades.
+"""The names of many everyday tools from all fields, as a picture of what tools in general do.
 
-How near a query is to a catalog says little alone: a plain request is near to many tools, a peculiar one near
-to none. How much nearer it is than to these tells whether the catalog serves it. In speaker verification the
-voices for this are called a cohort (Auckenthaler, Carey, Lloyd-Thomas: Score normalization for
-text-independent speaker verification systems, Digital Signal Processing 10, 2000,
+How near a query is to a catalog says little by itself: a plain request is near to many tools, a peculiar one
+to none. How much nearer it is to the catalog than to these tools shows whether the catalog serves it. In
+speaker verification the voices for this are called a cohort (Auckenthaler, Carey, Lloyd-Thomas: Score
+normalization for text-independent speaker verification systems, Digital Signal Processing 10, 2000,
 https://doi.org/10.1006/dspr.1999.0360).
 """
 
 from __future__ import annotations
 
-# Names alone tell catalogs apart as well as with descriptions, and take a quarter of the time to embed
-# (0.3 s for all with the default model). A hundred of them bring half of what all bring.
+# Names alone work as well as names with descriptions, and take a quarter of the time to embed
+# (0.3 s for all with the default model). A hundred of them give half of the gain.
 _NAMES = """
 send email, search inbox, draft reply, archive conversation, post chat message, list channels, add reaction
 send sms, start phone call, get voicemail, create calendar event, find free time, cancel meeting, set reminder

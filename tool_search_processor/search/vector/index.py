@@ -1,4 +1,4 @@
-"""Search by meaning: the cosine of a query's vector with each tool's, exact, over one array."""
+"""Search by meaning: the exact cosine of a query's vector with the vector of each tool."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ logger = logging.getLogger(__name__)
 AnyEmbedder = ModelName | Embedder | Callable[[Sequence[str]], object]
 
 QUERY_CHARACTERS = 2000
-"""Only so much of a query is embedded."""
+"""Only this much of a query is embedded."""
 
 _BEST = 0.99  # 1.0 is an exact name
 _INLINE = 32
-_DECIMALS = 6  # one text's cosine differs in the last bits with its place in the array
+_DECIMALS = 6  # the last bits of a cosine depend on its place in the array
 
 _CLAUSE_WORDS = 3
 _MOST_CLAUSES = 8  # each costs an embedding
@@ -64,10 +64,10 @@ class _Vectors:
     views: Views = field(default_factory=lambda: Views(()))
     vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     known: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
-    """Whether each vector says something; of zeros none does."""
+    """Whether each vector is known; a vector of zeros is not."""
 
     def rows_of(self, documents: Sequence[Document]) -> NDArray[np.int64]:
-        """Return where the vector of each document is, -1 for one that isn't here."""
+        """Return the row of each document's vector, -1 for a document that has none here."""
         return places_of(documents, self.documents, self.views)
 
 
@@ -82,22 +82,22 @@ class Cosines:
     stored: Floats
     """Their cosines, in order."""
     known: NDArray[np.bool_]
-    """Whether each has a vector that says something."""
+    """Whether each has a vector."""
     extra: Floats
     """The cosines of the request's own documents, in order."""
 
 
 class VectorIndex(Index):
-    """Ranks tools by the cosine of their texts' vectors with the query's.
+    """Ranks tools by the cosine of their vectors with the query's vector.
 
     ```python
     index = VectorIndex("multilingual", cache_path="vectors.db")
     search = ToolSearchProcessor([create_issue], search=index)
     ```
 
-    A score is the cosine brought to 0 to 1 between the two cosines that the embedder names (`cosine_range`);
-    it means the same at every query of one embedder. Vectors are kept by content: what was embedded once
-    isn't again, neither when another tool changes nor, with `cache_path`, after a restart.
+    A score is the cosine, scaled to 0 to 1 between the two ends of the embedder's `cosine_range`; it means
+    the same for every query of one embedder. Vectors are stored by content: a tool that has not changed is
+    not embedded again, even after a restart if there is a `cache_path`.
     """
 
     has_words_instead = True
@@ -114,18 +114,18 @@ class VectorIndex(Index):
 
         Args:
             embedder: A local model's name, an `Embedder`, or a function from texts to vectors.
-            cache_path: A file to keep vectors in; processes and models may share one. None keeps them
-                in memory only.
-            background: Whether `update` leaves more than 32 new tools to a thread, if the embedder is a
-                slow one (`blocking`). Until that is done, a search sees what was there before. A build
-                that fails is tried again at a search half a minute later.
+            cache_path: A file for the vectors; processes and models may share one. None keeps them in memory
+                only.
+            background: Whether `update` embeds more than 32 new tools in a thread, if the embedder is slow
+                (`blocking`). Until that is done, a search sees the previous tools. After a failure, a search
+                half a minute later starts another attempt.
             timeout_seconds: How long an embedder that is `blocking` may take for a query, or for 256 tools;
-                then the words answer (`HybridIndex`, and a catalog whose strategy this is). None waits as
-                long as it takes.
+                then a `HybridIndex`, or a catalog with this index, ranks by words. None waits as long as it
+                takes.
 
         Raises:
-            ConfigurationError: If `embedder` is none of these, or has no `model_id` to keep vectors under,
-                or there is no time.
+            ConfigurationError: If `embedder` is none of these, if there is a `cache_path` but no
+                `model_id`, or if the time is not above 0.
             ImportError: If the local model's package is missing.
         """
         described = DescribedEmbedder.of(LocalEmbedder(embedder) if isinstance(embedder, str) else embedder)
@@ -144,12 +144,12 @@ class VectorIndex(Index):
         self._warned_at = -math.inf
 
     def lists(self) -> Mapping[ListName, Index]:
-        """Return the one list there is, by meaning."""
+        """Return its only list, the one by meaning."""
         return {"vector": self}
 
     @property
     def ready(self) -> bool:
-        """Whether a search sees what the last update brought."""
+        """Whether a search sees the documents of the last update."""
         return self._snapshot.documents == self._wanted
 
     def wait(self, timeout_seconds: float | None = None) -> bool:
@@ -201,11 +201,11 @@ class VectorIndex(Index):
         ]
 
     def cosines(self, query: str, *, extra: Sequence[Document] = ()) -> Cosines:
-        """Return how near the query, or the nearest of its clauses, is to every document."""
+        """Return how near the query, or its nearest clause, is to every document."""
         return self._cosines(self._snapshot, query, extra)
 
     def cohort_cosine(self, query: str) -> float:
-        """Return how near the query, or the nearest of its clauses, is to tools in general; see `cohort`."""
+        """Return how near the query, or its nearest clause, is to tools in general; see `cohort`."""
         nearness = _nearest(self._cohort, self._asked(query), len(COHORT))
         return float(np.partition(nearness, -NEAREST)[-NEAREST:].mean())
 
@@ -214,7 +214,7 @@ class VectorIndex(Index):
         return self.embedder.documents_in_time(COHORT, turn=self._cohort_turn)
 
     def _asked(self, query: str) -> Floats:
-        """Return the vectors of a query and its clauses, (n, dimensions); no dimensions for a blank one."""
+        """Return the vectors of a query and its clauses, (n, dimensions); (1, 0) for a blank query."""
         asked = query[:QUERY_CHARACTERS].strip()
         if not asked:
             return np.zeros((1, 0), np.float32)
@@ -239,13 +239,13 @@ class VectorIndex(Index):
         """Return cosines as scores, 0 to 0.99."""
         return np.asarray(np.clip((cosines - self._low) / self._span, 0.0, _BEST), np.float32)
 
-    def warn(self, told: str, *, exc_info: bool = True) -> None:
-        """Log a failure of the embedder: as a warning, or quietly within a minute of another."""
+    def warn(self, message: str, *, exc_info: bool = True) -> None:
+        """Log a failure of the embedder: as a warning at most once a minute, else for debugging."""
         with self._warning:
             now = time.monotonic()
             is_news = now - self._warned_at >= _WARNING_SECONDS
             self._warned_at = now if is_news else self._warned_at
-            logger.log(logging.WARNING if is_news else logging.DEBUG, told, exc_info=exc_info)
+            logger.log(logging.WARNING if is_news else logging.DEBUG, message, exc_info=exc_info)
 
     def _missing(self, documents: Sequence[Document]) -> int:
         return int(np.count_nonzero(self._snapshot.rows_of(documents) < 0))
@@ -257,10 +257,10 @@ class VectorIndex(Index):
 
     @property
     def _is_building(self) -> bool:
-        return self._worker is not None and self._worker.is_alive()  # no thread lives on in a forked process
+        return self._worker is not None and self._worker.is_alive()  # a forked process has no such thread
 
     def _catch_up(self) -> None:
-        """Build what could not be built once some time has passed, or what a forked process was building."""
+        """Build again some time after a failure, or in a forked process whose parent was building."""
         failed_at = self._failed_at
         if self._is_building or (self._worker is None and failed_at is None):
             return
@@ -271,7 +271,7 @@ class VectorIndex(Index):
                 self._build_in_background()
 
     def _build_wanted(self) -> None:
-        """Build in the background until nothing newer is wanted."""
+        """Build until the last update is done."""
         while True:
             wanted = self._wanted
             built = None
@@ -313,7 +313,7 @@ class VectorIndex(Index):
             raise ConfigurationError(
                 f"the embedder made vectors of {sorted(dimensions)} dimensions for one index"
             )
-        # Missing ones take any row first: -1 is the last.
+        # Missing rows are first filled with any other: -1 is the last.
         vectors = kept[rows] if len(missing) < len(documents) else fresh
         if len(missing) < len(documents) and len(missing):
             vectors[missing] = fresh
@@ -321,23 +321,23 @@ class VectorIndex(Index):
         return _Vectors(documents, views, vectors, vectors.any(axis=1))
 
     def _check(self, texts: Sequence[str], vectors: Floats) -> None:
-        """Raise where none of some texts has a vector, though it should; warn where a few have none."""
+        """Raise if no text has a vector though it should have one; warn if some have none."""
         empty = [text for text, vector in zip(texts, vectors, strict=True) if not vector.any()]
         without = sum(map(self._should_know, empty))
         if not without:
             return
-        told = f"the embedder made no vector of {without} of {len(texts)} tools (zeros, NaN or infinite)"
+        found = f"the embedder made no vector of {without} of {len(texts)} tools (zeros, NaN or infinite)"
         if without == len(texts):
-            raise ConfigurationError(told)
-        self.warn(f"{told}: words answer for them", exc_info=False)
+            raise ConfigurationError(found)
+        self.warn(f"{found}: words answer for them", exc_info=False)
 
     def _should_know(self, text: str) -> bool:
-        """Return True if a text has words, and the embedder doesn't say that it knows none of them."""
+        """Return True if a string has words, and its language is not unknown to the embedder."""
         return any(map(str.isalnum, text)) and self.embedder.embedder.coverage(text) > 0
 
 
 def places_of(documents: Sequence[Document], there: Sequence[Document], views: Views) -> NDArray[np.int64]:
-    """Return where each document is among others, -1 for one that isn't: by name first, which is quick."""
+    """Return the place of each document among others, -1 if it is missing; found by name, which is quick."""
     found = np.full(len(documents), -1, np.int64)
     for place, document in enumerate(documents):
         slot = views.slots.get(document.name, -1)
@@ -347,7 +347,7 @@ def places_of(documents: Sequence[Document], there: Sequence[Document], views: V
 
 
 def document_text(document: Document) -> str:
-    """Return what of a tool is embedded: its name as words, and its description."""
+    """Return the string that is embedded for a tool: its name as words, and its description."""
     name = _SEPARATORS.sub(" ", _HUMPS.sub(" ", document.name)).strip()
     return f"{name}{NAME_END}{document.description}"
 
@@ -355,7 +355,7 @@ def document_text(document: Document) -> str:
 def clauses(query: str) -> list[str]:
     """Return the parts of a request for several things: its sentences, split at "and then" and the like.
 
-    One vector of a whole request stands between what it asks for; each part alone is near its tool.
+    The vector of the whole request lies between the tools; the vector of each part is near its own tool.
     """
     parts = [part.strip() for part in _CLAUSE_END.split(query)]
     long = [part for part in parts if len(part.split()) >= _CLAUSE_WORDS]
