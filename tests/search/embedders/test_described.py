@@ -70,7 +70,7 @@ def test_a_share_of_what_is_known_is_kept_within_0_to_1(told, share):
 def test_a_share_that_is_no_method_is_refused():
     embedder = FakeEmbedder()
     embedder.coverage = 0.5
-    with pytest.raises(ConfigurationError, match=r"coverage is a method .*; found 0.5"):
+    with pytest.raises(ConfigurationError, match=r"coverage must be a method .*; found 0.5"):
         DescribedEmbedder.of(embedder)
 
 

@@ -1,4 +1,4 @@
-"""From evidence to a score: how likely it is that a tool fits."""
+"""From evidence to a score: how likely a tool is to fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STRENGTH = 3.0
 _CROWD = 0.65
 _BIAS = 0.9
 MOST_SCORE = 0.93
-"""No tool scores more, but those that a query calls by their name."""
+"""The highest score of a tool that the query does not name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,16 @@ class Confidence:
     def of(self, evidence: Iterable[float]) -> list[float]:
         """Return a score in (0, 0.93) for each evidence; rises strictly with it."""
         bias, slope = self.bias, self.slope
-        # By hand: for the few of one list, a third of the time of numpy.
+        # By hand: for the few values of one list this takes a third of the time of numpy.
         return [MOST_SCORE / (1 + math.exp(-(bias + slope * value))) for value in evidence]
 
     def count(self, evidence: NDArray[np.float32], min_score: float) -> int:
-        """Return how much evidence above 0 is worth at least `min_score`."""
+        """Return how many values of evidence above 0 score at least `min_score`."""
         if min_score <= 0:
             return int(np.count_nonzero(evidence))
         if min_score >= MOST_SCORE or self.slope <= 0:
             return sum(score >= min_score for score in self.of(evidence[evidence > 0].tolist()))
-        # The curve is turned round rather than followed for all; about the limit it is followed.
+        # The inverse of the curve gives a limit for the evidence; values near the limit are scored exactly.
         limit = (math.log(min_score / (MOST_SCORE - min_score)) - self.bias) / self.slope
         room = 1e-5 * (1 + abs(limit))
         above = np.count_nonzero(evidence > max(limit + room, 0.0))
@@ -50,11 +50,11 @@ class Confidence:
 
 
 def confidence_of(*, possible: float, size: int) -> Confidence:
-    """Return how the evidence for one query is read.
+    """Return how to turn the evidence for one query into scores.
 
-    Evidence counts in two ways: as the share of what a perfect answer would have (`possible`), and by
-    itself, as a multiple of what one word of a single document is worth. In a large catalog chance makes
-    some document look better, so the same evidence says less.
+    Evidence counts in two ways: as a share of the evidence for a perfect answer (`possible`), and in absolute
+    terms, as a multiple of the worth of a word that only one document holds. In a large catalog some
+    documents look good by chance, so the same evidence says less.
     """
     greatest = idf(0, size)
     slope = _COVERAGE / possible + _STRENGTH / greatest if possible > 0 else 0.0
@@ -62,10 +62,10 @@ def confidence_of(*, possible: float, size: int) -> Confidence:
 
 
 def bias_of(size: int) -> float:
-    """Return the log odds that a tool fits which no word of the query speaks for, among so many."""
+    """Return the log odds that a tool without a matching word fits, in a catalog of a size."""
     return _BIAS - _CROWD * crowd_of(size)
 
 
 def crowd_of(size: int) -> float:
-    """Return how much there is to choose from: the logarithm of a size, within what was measured."""
+    """Return the logarithm of a catalog's size, clipped to the sizes that were measured."""
     return math.log(min(max(size, 50), 20_000))

@@ -23,11 +23,11 @@ class FieldForm:
     pivot: float
     """The length, in terms, at which a term counts exactly `weight`.
 
-    A constant and not the mean of the catalog, so that a tool's weights are its own: adding a tool
-    changes no other, and a wordy catalog isn't read as a terse one.
+    A constant rather than the catalog's mean, so that a tool's weights depend on that tool alone: adding a
+    tool changes no other tool.
     """
     stop_words: bool = False
-    """Whether words such as "the" are indexed: in names they are meant."""
+    """Whether words such as "the" are indexed: in a name they are there on purpose."""
 
 
 FORMS: Mapping[str, FieldForm] = {
@@ -67,8 +67,8 @@ def analyze(document: Document) -> dict[str, float]:
     return {key: value / (value + SATURATION) for key, value in frequencies.items()}
 
 
-# What one word of a document is indexed under, its length in terms, and whether it is no stop word. Plain
-# tuples: with named ones building an index takes a quarter longer.
+# The keys of one word of a document, its length in terms, and whether it is a content word (not a stop word).
+# Plain tuples: named ones make building an index a quarter slower.
 _Entry = tuple[tuple[str, ...], int, bool]
 _entries: dict[str, _Entry] = {}
 

@@ -1,4 +1,4 @@
-"""Lexical search: BM25F over the fields of a tool, names first, and a score that means something."""
+"""Lexical search: BM25F over the fields of a tool, names first, with scores that are probabilities."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class BM25Index(Index):
     [hit.name for hit in index.search("write an e-mail")]  # -> ['send_mail']
     ```
 
-    BM25F with the weights of `fields.FORMS`; words of like meaning, words written together and near
-    spellings count in part; of a request for several things each clause has its say; tools called by
-    their name come first. Of a query at most 20,000 characters and 128 distinct words are read.
+    BM25F with the weights of `fields.FORMS`. Synonyms, compound words and near spellings count in part; each
+    clause of a request for several things counts on its own; tools that the query names come first. At most
+    20,000 characters and 128 distinct words of a query are read.
 
-    `score` tells how likely a tool fits: 1.0 is an exact name, 0.5 as likely as not. What a `min_score`
-    does, on the mean of twelve public sets, to the requests of a set (how many still get an answer, what
-    is left of a recall@5 of 0.82) and to requests that no tool of the catalog serves (how many rightly get
-    no answer):
+    The score is how likely a tool is to fit: 1.0 is an exact name, 0.5 as likely as not. The effect of a
+    `min_score`, as a mean of twelve public sets, on the requests of a set (the share that still gets an
+    answer, and recall@5), and on requests that no tool of the catalog serves (the share that rightly gets no
+    answer):
 
         min_score      0     0.1   0.2   0.3   0.4   0.5
         answered      1.00  1.00  0.99  0.95  0.90  0.83
         recall@5      0.82  0.82  0.81  0.78  0.73  0.67
         no answer     0.04  0.15  0.36  0.55  0.71  0.82
 
-    0.1 costs nothing; 0.3 is a good choice where a wrong tool does harm.
+    0.1 costs nothing; 0.3 is a good choice if a wrong tool does harm.
 
     Thread-safe: a search works on one immutable state and takes no lock.
     """
@@ -56,9 +56,9 @@ class BM25Index(Index):
         self._last: tuple[Snapshot, WordRanking] | None = None
 
     def update(self, documents: Sequence[Document]) -> None:
-        """Make `documents` the whole content, in this order; of two with one name the later counts.
+        """Make `documents` the whole content, in this order; of two with one name the later one counts.
 
-        Costs what differs from before: documents are compared by identity first, then by content.
+        The cost is that of the difference: documents are compared by identity first, then by content.
         """
         with self._changing:
             before, after = self._order, tuple(documents)
@@ -133,10 +133,9 @@ class BM25Index(Index):
         return good
 
     def log_odds(self, query: str, *, extra: Sequence[Document] = ()) -> NDArray[np.float32]:
-        """Return the log odds that each document fits, in their order, those of `extra` last.
+        """Return the log odds that each document fits, in order, those of `extra` last; see `Index.log_odds`.
 
-        It is what hybrid search adds the meaning's log odds to. Names don't count here, and words count less
-        where the documents hold few of the query's (`WordRanking.grasp`).
+        Words count less if the documents hold only a few words of the query (`WordRanking.grasp`).
         """
         snapshot = self._snapshot
         ranking = self._rank(snapshot, query, extra)
@@ -148,7 +147,7 @@ class BM25Index(Index):
         return np.asarray(confidence.bias + confidence.slope * ranking.grasp * evidence, np.float32)
 
     def _rank(self, snapshot: Snapshot, query: str, extra: Sequence[Document]) -> WordRanking:
-        """Return the ranking of a query; the last one is kept, for a longer list or a count of it."""
+        """Return the ranking of a query; the last one is cached, for a longer list or a count."""
         last = self._last
         extra = tuple(extra)
         if last and last[0] is snapshot and last[1].query == query and last[1].extra == extra:
@@ -159,7 +158,7 @@ class BM25Index(Index):
 
 
 def _alike(before: Iterable[Document], after: Iterable[Document]) -> int:
-    """Return how many documents at the beginning are the same objects."""
+    """Return how many documents at the beginning are the same objects in both."""
     before, after = tuple(before), tuple(after)
     shorter = min(len(before), len(after))
     return next(compress(count(), map(is_not, before, after)), shorter)
@@ -178,7 +177,7 @@ def _order(snapshot: Snapshot, slots: Slots, evidence: Evidence) -> Slots:
 
 
 def _positions(snapshot: Snapshot, slots: Slots) -> Slots:
-    """Return where slots stand in the catalog's order; documents of the request stand after it."""
+    """Return the positions of slots in the catalog's order; documents of the request come last."""
     size = snapshot.size
     known = snapshot.positions.take(slots, mode="clip") if size else slots
     return np.where(slots < size, known, slots + size)
@@ -187,7 +186,7 @@ def _positions(snapshot: Snapshot, slots: Slots) -> Slots:
 def _named_first(
     snapshot: Snapshot, ranking: WordRanking, calls: dict[int, float]
 ) -> list[tuple[int, float]]:
-    """Return the tools called by name, best first, each with its score."""
+    """Return the slots of tools that the query names, best first, each with its score."""
     slots = np.array(sorted(calls), np.int64)
     within_step = ranking.confidence.of(ranking.evidence_at(slots).tolist())
     scores = [
@@ -214,7 +213,7 @@ _set_name, _set_score, _set_text_rank, _set_vector_rank, _set_matched = (
 
 
 def _hit(name: str, score: float, matched: tuple[str, ...]) -> Hit:
-    """Return a hit; what a frozen class does at its making costs three times as much."""
+    """Return a hit without calling its constructor, which for a frozen class takes three times as long."""
     hit = _new(Hit)
     _set_name(hit, name)
     _set_score(hit, score)

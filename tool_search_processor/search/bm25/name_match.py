@@ -1,4 +1,4 @@
-"""Which tools a query calls by name."""
+"""Which tools a query names."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from tool_search_processor.search.text import QUERY_CHARACTERS, name_key, name_parts
 
 EXACT, MENTIONED, SUFFIX = 1.0, 0.98, 0.96
-"""Scores of names; in each step below the first, 0.02 is left to tell its tools apart."""
+"""Scores of names; steps of 0.02 leave room to rank the tools within one step."""
 
 _LONGEST = 400  # characters of a query that may be a list of names
 _MOST = 32
 _SELECT = re.compile(r"^\s*select\s*:\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"[,;\n]|\band\b", re.IGNORECASE)
-# No identifier and nothing in quotes without one of these: a hump, a sign inside, a quotation mark. It begins
-# with a set of characters, for which a search takes a tenth of the time.
+# Every identifier and quotation holds one of these: a hump, a sign inside a word, a quotation mark. The
+# pattern begins with a set of characters because that makes the search ten times faster.
 _MARKED = re.compile(r"[A-Z_.:`\"'](?:(?<=[a-z0-9][A-Z])|(?<=[`\"'])|(?<=[_.:])[A-Za-z0-9_.:])")
-# Written as no word of a language is: with an underscore, a dot or a colon inside, or with a hump.
+# Not a word of a language: it has an underscore, a dot or a colon inside, or a hump.
 _IDENTIFIER = re.compile(r"[A-Za-z0-9]+(?:[_.:]+[A-Za-z0-9]+)+|[a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+")
 _IN_QUOTES = re.compile(r"`([\w.:/-]{2,80})`|[\"']([A-Za-z0-9]+(?:[_.:/-]+[A-Za-z0-9]+)+)[\"']")
 
@@ -25,7 +25,7 @@ _IN_QUOTES = re.compile(r"`([\w.:/-]{2,80})`|[\"']([A-Za-z0-9]+(?:[_.:/-]+[A-Za-
 def named(
     query: str, *, exact: Callable[[str], Sequence[int]], suffix: Callable[[str], Sequence[int]]
 ) -> dict[int, float]:
-    """Return the tools that a query calls by name, by number, each with its score.
+    """Return the numbers of the tools that a query names, each with its score.
 
     The whole query as a name, or a list of names and nothing else (`select:a,b` or `a, b`), gives 1.0;
     a name within a sentence 0.98; the end of a name (`browser_open` of `mcp__browser__browser_open`) 0.96.

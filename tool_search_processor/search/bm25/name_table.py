@@ -1,4 +1,4 @@
-"""Finds tools by name, whatever the case, the separators, and what stands before it."""
+"""Finds tools by name or by the end of a name, ignoring case and separators."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _SHORTEST_SUFFIX = 3
 class NameTable:
     """The names of one set of documents, by number.
 
-    Keys are held as sorted 64-bit hashes (12 bytes each, where a dict of strings takes 150) and checked
-    against the name itself when found; a table of marks tells most keys that aren't there in no time.
+    Keys are stored as sorted 64-bit hashes (12 bytes each, where a dict of strings takes 150) and checked
+    against the name itself when found; a bitmap rejects most unknown keys at once.
     """
 
     __slots__ = ("_hashes", "_longest", "_marks", "_names", "_numbers")
@@ -36,7 +36,7 @@ class NameTable:
         unsorted = np.array(hashes, np.int64)
         order = np.argsort(unsorted, kind="stable")
         self._names = names
-        # An array of Python's: one look-up takes a third of the time of numpy's.
+        # A Python array: one look-up takes a third of the time of a numpy array.
         self._hashes = array("q", unsorted[order].tobytes())
         self._numbers: NDArray[np.int32] = np.array(numbers, np.int32)[order]
         marks = np.zeros(1 << (2 * len(hashes)).bit_length(), np.bool_)
@@ -44,11 +44,11 @@ class NameTable:
         self._marks = marks.tobytes()
 
     def exact(self, key: str) -> list[int]:
-        """Return the numbers of the names whose key this is, ascending."""
+        """Return the numbers of the names with this key, ascending."""
         return [number for number in self._candidates(key) if name_key(self._names[number]) == key]
 
     def suffix(self, key: str) -> list[int]:
-        """Return the numbers of the names that end, at a part's edge, with this key but aren't it."""
+        """Return the numbers of the longer names whose last parts have this key."""
         return [
             number
             for number in self._candidates(key)
@@ -67,7 +67,7 @@ class NameTable:
 
 
 def name_keys(name: str) -> list[str]:
-    """Return the key of a name, and after it those of its last parts, the shortest first."""
+    """Return the key of a name, followed by the keys of its last parts, the shortest first."""
     parts = name_parts(name)
     keys = ["".join(parts)]
     key = ""

@@ -1,4 +1,4 @@
-"""The inverted index: which documents hold a term, and with what weight, in flat arrays."""
+"""The inverted index: which documents hold a term and with what weight, in flat arrays."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Posting = tuple[Ids, Weights]
 class Postings:
     """An immutable set of postings, sorted by term and then by document.
 
-    A term costs 8 bytes a document that holds it. Each array is one block of memory whatever the number
-    of terms, and a look-up gives two views of it.
+    A term costs 8 bytes for each document that holds it. Each array is one block of memory for all terms, and
+    a look-up returns views of two of them.
     """
 
     __slots__ = ("_greatest", "_ids", "_numbers", "_starts", "_weights")
@@ -37,11 +37,11 @@ class Postings:
         self._starts = starts
         self._ids = ids
         self._weights = weights
-        # No term is without documents, as reduceat needs it.
+        # Every term has documents, as reduceat requires.
         self._greatest = np.maximum.reduceat(weights, starts[:-1])
 
     def find(self, term: str) -> Posting | None:
-        """Return the postings of a term, or None where no document holds it."""
+        """Return the postings of a term, or None if no document holds it."""
         number = self._numbers.get(term)
         if number is None:
             return None
@@ -54,7 +54,7 @@ class Postings:
         return 0 if number is None else self._starts[number + 1] - self._starts[number]
 
     def greatest(self, term: str) -> float:
-        """Return the greatest weight that a term has in a document, 0 where none holds it."""
+        """Return the greatest weight that a term has in a document, 0 if none holds it."""
         number = self._numbers.get(term)
         return 0.0 if number is None else float(self._greatest[number])
 
@@ -69,7 +69,7 @@ class Postings:
             yield term, (self._ids[start:end], self._weights[start:end])
 
     def merged(self, more: Mapping[str, Posting], renumbered: Ids) -> Postings:
-        """Return these postings together with others, under new document numbers.
+        """Return these postings merged with others, under new document numbers.
 
         Args:
             more: The others, by term.
@@ -88,10 +88,10 @@ class Postings:
         order = kept[np.argsort(documents[kept], kind="stable")]
         numbered = np.concatenate(terms)[order]
         held = np.bincount(numbered, minlength=len(numbers)) > 0
-        anew = np.cumsum(held, dtype=np.int32) - 1
+        renumbered_terms = np.cumsum(held, dtype=np.int32) - 1
         return _arrange(
             dict(zip(compress(numbers, held.tolist()), count(), strict=False)),
-            anew[numbered],
+            renumbered_terms[numbered],
             documents[order],
             np.concatenate(weights)[order],
         )
@@ -116,7 +116,8 @@ def build(analyses: Iterable[Mapping[str, float]]) -> Postings:
 def _arrange(numbers: dict[str, int], terms: Ids, ids: Ids, weights: Weights) -> Postings:
     """Sort postings that are in order of documents by term."""
     order = np.argsort(terms, kind="stable")
-    # An array of Python's: items are read twice as quickly as numpy's; a list takes five times the room.
+    # A Python array: its items are read twice as fast as those of numpy, and a list takes five times the
+    # memory.
     starts = array("q", bytes(8 * (len(numbers) + 1)))
     np.cumsum(np.bincount(terms, minlength=len(numbers)), out=np.frombuffer(starts, np.int64)[1:])
     return Postings(numbers, starts, ids[order], weights[order])

@@ -18,24 +18,24 @@ from tool_search_processor.search.bm25.word_evidence import WordEvidence
 Slots = NDArray[np.int64]
 
 _SLACK = 0.9999
-"""Sums of single precision differ in their last digits by the order of what is added: bounds are lowered."""
+"""Bounds are lowered by this: the last digits of a single-precision sum depend on the order of addition."""
 _SMALLEST = 1e-30
 _COSTLY = 2_000
-"""Before a word of more documents is read, it is tried whether a better bound makes that needless."""
+"""Before reading a word with more documents than this, try whether a better bound makes it unnecessary."""
 _LOOK_UP = 12
-"""Looking one document up takes as long as adding so many."""
+"""Looking up one document takes as long as adding this many."""
 _NEAR = 1.5
-"""It is tried where the bound is no further away than this."""
+"""A better bound is tried only if the present one is at most this factor away."""
 _PROBED = 2
-"""For this, of each word so many times the wanted number of documents are looked at."""
+"""For a better bound, this many times the wanted number of documents are looked at for each word."""
 
 
 class PrunedSearch:
     """One query over the stored documents of a large index.
 
-    Words are read from the one that says most to the one that says least. As soon as what is left cannot
-    lift a document that none of the words so far has found over the k-th best, the rest of the words are
-    only looked up for the documents found. What comes out is exact.
+    Words are read in order of their greatest possible evidence. Once the remaining words together cannot lift
+    a new document above the k-th best, they are only looked up for the documents found so far. The result is
+    exact.
     """
 
     def __init__(self, words: Sequence[WordEvidence], *, snapshot: Snapshot) -> None:
@@ -47,17 +47,17 @@ class PrunedSearch:
             evidence: sum(weight * snapshot.greatest(key) for key, weight in evidence.weights.items())
             for evidence in words
         }
-        """What each word says for any document at most."""
+        """The greatest evidence of each word for any document."""
 
     def sums(self, slots: Slots) -> NDArray[np.float32]:
-        """Return what documents have for the query: exactly what adding up all postings gives."""
+        """Return the evidence of documents for the query, exactly as adding up all postings gives it."""
         sums = np.zeros(len(slots), np.float32)
         for evidence in sorted(self._words, key=lambda evidence: not evidence.dense):
             sums += evidence.at(slots)
         return sums
 
     def leading(self, count: int) -> Slots:
-        """Return slots, ascending: those of all documents that reach the `count`-th best, and a few more."""
+        """Return the slots, ascending, of all documents that reach the `count`-th best, and of a few more."""
         ordered = sorted(self._words, key=lambda evidence: -self._greatest[evidence])
         most = (self._greatest[evidence] for evidence in reversed(ordered))
         left = [*accumulate(most, initial=0.0)][::-1]
@@ -83,7 +83,8 @@ class PrunedSearch:
         """Read words until no document among the best can be missing.
 
         Returns:
-            What every slot has so far, what the `count`-th best has at least, and how many words were read.
+            The evidence of every slot so far, a lower bound for the `count`-th best, and how many words were
+            read.
         """
         row = np.zeros(self._size, np.float32)
         promising: set[int] = set()
@@ -110,7 +111,7 @@ class PrunedSearch:
         unread: Sequence[WordEvidence],
         count: int,
     ) -> float:
-        """Return what the `count`-th best has at least, from all that some promising documents have."""
+        """Return a lower bound for the `count`-th best, from the full evidence of promising documents."""
         slots = np.array(sorted(promising), np.int64)
         sums = row.take(slots)
         for evidence in unread:
@@ -124,10 +125,10 @@ def _add(row: NDArray[np.float32], evidence: WordEvidence) -> None:
 
 
 def kth_greatest(values: NDArray[np.float32], count: int) -> float:
-    """Return a number that `count` of the values reach, the greatest one or less; 0 for too few values.
+    """Return a number that at least `count` values reach, near the greatest such; 0 for too few values.
 
-    The k-th greatest of the maxima of many columns is no greater than the k-th greatest of all, and
-    finding it costs a fraction of sorting (0.2 against 3 ms at 100,000).
+    The k-th greatest of the maxima of many columns is at most the k-th greatest of all, and finding it takes
+    a fraction of the time of sorting (0.2 ms against 3 ms at 100,000).
     """
     columns = max(128, 8 * count)
     height = len(values) // columns

@@ -1,4 +1,4 @@
-"""A query, taken apart: its words, its clauses, and what each word asks of an index."""
+"""A parsed query: its words, its clauses, and the keys that each word looks up in an index."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tool_search_processor.search import text
 from tool_search_processor.search.bm25.thesaurus import CONCEPT_SHARE, concepts_of
 
 _CLAUSE_WORDS = 3
-"""A clause of fewer words is a part of the one before it."""
+"""A clause of fewer words is joined to the one before it."""
 _MOST_CLAUSES = 12
-# Ends of sentences (not the dot of "3.5" or "node.js"), and where one request goes over into the next.
+# Ends of sentences (not the dot of "3.5" or "node.js"), and the words that join one request to the next.
 _CLAUSE_END = re.compile(
     r"[.?!;\u3002\uff1f\uff01\uff1b\n]+(?=\s|$|[^\x00-\x7f])|,? \b(?:and|then) ", re.IGNORECASE
 )
@@ -30,11 +30,11 @@ class ParsedQuery:
     """The words of a query that say what is wanted."""
 
     words: tuple[str, ...]
-    """Distinct by what they are indexed under, in order; folded but in their own case."""
+    """Distinct by their terms, in order; folded but with their case."""
     compounds: tuple[str, ...] = ()
-    """What "day of the week" may be written as: "weekday". None if the request asks for several things."""
+    """Compounds such as "weekday" for "day of the week"; empty if the request asks for several things."""
     clauses: tuple[tuple[str, ...], ...] = ()
-    """The words of each part of a request that asks for several things; none if it asks for one."""
+    """The words of each part of a request for several things; empty if it asks for one."""
 
 
 def parse(query: str) -> ParsedQuery:
@@ -75,7 +75,7 @@ def idf(frequency: int, size: int) -> float:
 
 
 def keys_of(word: str) -> dict[str, float]:
-    """Return the keys of an index that a word asks for, its terms and their concepts, each with its share."""
+    """Return the keys that a word looks up, its terms and their concepts, each with its share of the word."""
     found: dict[str, float] = {}
     for term in text.terms_of(word):
         concepts = concepts_of(term)
@@ -86,7 +86,7 @@ def keys_of(word: str) -> dict[str, float]:
 
 
 def joined(words: Sequence[str], place: int, frequency: Callable[[str], int]) -> str | None:
-    """Return the term of the index that a word makes with one of its neighbours ("git hub"), if any."""
+    """Return the indexed term that a word forms with one of its neighbors ("git hub"), if any."""
     for start in (place - 1, place):
         pair = words[max(start, 0) : start + 2]
         both = "".join(pair).lower()

@@ -1,4 +1,4 @@
-"""What a query makes of the documents of an index: the evidence for each, and which are called by name."""
+"""The ranking of an index's documents for a query: the evidence for each, and which of them it names."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tool_search_processor.search.protocol import Document
 from tool_search_processor.search.text import terms_of
 
 _ENOUGH = 8
-"""So many known words say enough, whatever else is in a long request."""
+"""This many known words say enough, whatever else a long request holds."""
 CLAUSE_SHARE = 0.5
-"""How much being the best answer to one clause of a request adds to being the best to all of it."""
+"""The weight of the best clause, next to 1 for the whole request."""
 Evidence = NDArray[np.float32]
 Slots = NDArray[np.int64]
 
@@ -31,10 +31,10 @@ _SMALLEST = 1e-30
 
 
 class WordRanking:
-    """What a query makes of every document, those of the request after the stored ones."""
+    """The evidence of every document for a query, documents of the request after the stored ones."""
 
     def __init__(self, snapshot: Snapshot, query: str, extra: tuple[Document, ...]) -> None:
-        """Look up the words and the names of a query; nothing is added up yet."""
+        """Look up the words and the names in a query; evidence is added up later."""
         source = RequestDocuments(extra, snapshot) if extra else snapshot
         asked = parse(query)
         self.query = query
@@ -55,17 +55,17 @@ class WordRanking:
 
     @property
     def evidence(self) -> Evidence:
-        """One number a document, 0 for no match; only compared and turned into a score."""
+        """One number for each document, 0 for no match; it is only compared and turned into a score."""
         if self._evidence is None:
             self._evidence = self._of_clauses() if self._clauses else self._of_words()
         return self._evidence
 
     @property
     def grasp(self) -> float:
-        """How much the words say beside another judgement, 0 to 1: little if the documents hold few of them.
+        """How far to trust the words next to another ranking, 0 to 1: little if few of them are known.
 
-        A Russian request has perhaps a product's name in common with an English catalog. Its tools are then
-        no more than a guess, however well they answer that one word.
+        A Russian request may share only a product's name with an English catalog. The tools found are then a
+        guess, however well they match that one word.
         """
         known = sum(1 - evidence.missing for evidence in self.words.values() if evidence.weights)
         return max(math.sqrt(self._held / self._asked), min(1.0, known / _ENOUGH)) if known else 1.0
@@ -77,7 +77,7 @@ class WordRanking:
         return row
 
     def _of_clauses(self) -> Evidence:
-        """Return the evidence for a request of several clauses; a word that is said once is added up once."""
+        """Return the evidence for a request of several clauses; each word is added up once."""
         rows = np.zeros((len(self._clauses), self._source.size), np.float32)
         for row, (new, _) in zip(rows, self._clauses, strict=True):
             add_up(new, row)
@@ -91,7 +91,7 @@ class WordRanking:
         return _combined(whole, rows) if len(whole) else whole
 
     def leading(self, limit: int | None) -> tuple[Slots, Evidence]:
-        """Return the slots of the best `limit` documents, perhaps of more, ascending, and their evidence."""
+        """Return the slots, ascending, of at least the best `limit` documents, and their evidence."""
         if limit is None or not self._prunes:
             return leading(self.evidence, limit)
         slots = self._pruned.leading(limit)
@@ -105,10 +105,10 @@ class WordRanking:
 
     @property
     def _prunes(self) -> bool:
-        """Whether documents are better looked up than all of them added up.
+        """Whether looking up some documents is faster than adding up all of them.
 
-        Not where a request has clauses: looking up each takes longer than adding up all (55 against 34 ms at
-        1,000,000).
+        It is not for a request with clauses: looking up takes longer there than adding up (55 ms against 34
+        ms at 1,000,000).
         """
         large = self._source.size >= word_evidence.LARGE
         return large and self._evidence is None and not self.extra and not self._clauses
@@ -121,8 +121,8 @@ class WordRanking:
 def _found(asked: ParsedQuery, source: Snapshot | RequestDocuments) -> Mapping[str, WordEvidence]:
     """Return what each word of a query finds.
 
-    A word with a capital inside a sentence that no tool holds is a name, not a misspelling. A compound that
-    no tool holds is not a word: it isn't missing.
+    An unknown word with a capital inside a sentence is a name, not a misspelling. An unknown compound is not
+    a word of the query, so it does not count as missing.
     """
     found: dict[str, WordEvidence] = {}
     for place, word in enumerate(asked.words):
@@ -139,7 +139,7 @@ def _found(asked: ParsedQuery, source: Snapshot | RequestDocuments) -> Mapping[s
 
 
 _Clause = tuple[list[WordEvidence], list[WordEvidence]]
-"""What the words of a clause find: those that it is the first to say, and those said before."""
+"""The evidence of a clause's words: those that appear here first, and those of earlier clauses."""
 
 
 def _clauses(asked: ParsedQuery, found: Mapping[str, WordEvidence]) -> list[_Clause]:
@@ -154,14 +154,13 @@ def _clauses(asked: ParsedQuery, found: Mapping[str, WordEvidence]) -> list[_Cla
 
 
 def _combined(whole: Evidence, clauses: Evidence) -> Evidence:
-    """Return the evidence of each document: what it has for the whole request and for its best clause.
+    """Return the evidence of each document: for the whole request, and for its best clause.
 
-    A clause is measured by its best document, so that a part of the request that is put in rare words
-    doesn't crowd out the rest.
+    Clauses are scaled to their best document, so that a clause in rare words doesn't crowd out the others.
 
     Args:
-        whole: What documents have for the whole request; written over, as are the clauses.
-        clauses: What they have for each clause, a row a clause.
+        whole: The evidence for the whole request; overwritten, like the clauses.
+        clauses: The evidence for each clause, one row for each.
     """
     best = np.max(clauses, axis=1, keepdims=True)
     clauses *= CLAUSE_SHARE * np.max(whole) / np.maximum(best, np.float32(_SMALLEST))
@@ -171,7 +170,7 @@ def _combined(whole: Evidence, clauses: Evidence) -> Evidence:
 
 
 def leading(evidence: Evidence, limit: int | None) -> tuple[Slots, Evidence]:
-    """Return the slots of the best `limit` documents, perhaps of more, ascending, and their evidence."""
+    """Return the slots, ascending, of at least the best `limit` documents, and their evidence."""
     least = 0.0 if limit is None else kth_greatest(evidence, limit)
     slots = (evidence >= np.float32(max(least, _SMALLEST))).nonzero()[0]
     return slots, evidence.take(slots)

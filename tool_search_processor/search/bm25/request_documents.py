@@ -1,4 +1,4 @@
-"""The documents of one request beside the stored ones: seen by its search alone."""
+"""The documents of one request, which its own search sees together with the stored ones."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ class _Own(NamedTuple):
 
 @lru_cache(maxsize=2_048)
 def _read(document: Document) -> _Own:
-    """Analyze a document; a request's own tools mostly come again with its next step."""
+    """Analyze a document; cached, since a request's tools usually return with its next step."""
     return _Own(analyze(document), tuple(name_keys(document.name)))
 
 
 class RequestDocuments:
-    """A snapshot with a few documents after it; what they cost is theirs, whatever the snapshot's size.
+    """A snapshot followed by a few documents; they cost the same whatever the snapshot's size.
 
-    Statistics are the snapshot's, unless the request's documents outnumber it: then they count as well.
+    The statistics are those of the snapshot. If the request has more documents than the snapshot, they count
+    too.
     """
 
     def __init__(self, documents: Sequence[Document], snapshot: Snapshot) -> None:
@@ -65,7 +66,7 @@ class RequestDocuments:
         return found
 
     def frequency(self, term: str) -> int:
-        """Return how many documents hold a key; for one that no stored document holds, of the own ones."""
+        """Return how many stored documents hold a key; if none does, how many of the request's."""
         stored = self._snapshot.frequency(term)
         if stored and not self._pooled:
             return stored

@@ -1,4 +1,4 @@
-"""The content of a lexical index: immutable states, each made from the last at the cost of the change."""
+"""The content of a lexical index: immutable states; making the next one costs what has changed."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from tool_search_processor.search.bm25.word_evidence import WordEvidence, eviden
 from tool_search_processor.search.protocol import Document
 
 _TAIL = 256
-"""So many changed documents are kept beside the base before it is merged with them; each costs a little
-time a query (0.15 ms at 1,000), each merge a rebuild of the arrays."""
+"""The most changed documents that are kept next to the base before a merge. Each slows queries a little (0.15 ms
+at 1,000), and each merge rebuilds the arrays."""
 _MASKS = 64
 _ALTERNATIVES = 4_096
-"""For so many words, what to look up instead is kept: finding it costs as much as ten searches."""
+"""The alternatives of this many words are cached: finding them takes as long as ten searches."""
 _HELD = 4_000_000
-"""So many numbers, and 24 for each document, are kept of what words of queries found (4 bytes each)."""
+"""This many numbers of 4 bytes, plus 24 for each document, are cached of what the words of queries found."""
 
 
 class Base:
     """A large set of documents, indexed once."""
 
     def __init__(self, documents: Sequence[Document], index: Postings) -> None:
-        """Take documents and their index, numbered alike."""
+        """Take documents and their index, numbered in the same order."""
         self.names = tuple(document.name for document in documents)
         self.slots = {name: slot for slot, name in enumerate(self.names)}
         self.postings = index
@@ -40,20 +40,20 @@ class Base:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """Terms by spelling; made when the first unknown word comes."""
+        """The terms by spelling; made for the first unknown word."""
         return Vocabulary(self.postings.terms())
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The documents that came after the base, few of them; numbered on from its size."""
+    """The few documents that came after the base; their numbers continue those of the base."""
 
     names: tuple[str, ...] = ()
     slots: Mapping[str, int] = field(default_factory=dict)
     postings: Mapping[str, Posting] = field(default_factory=dict)
 
     def with_documents(self, documents: Sequence[Document], start: int) -> Tail:
-        """Return a tail that holds these too, numbered from `start`."""
+        """Return a tail with these documents added, numbered from `start`."""
         gathered: dict[str, tuple[list[int], list[float]]] = {}
         for slot, document in enumerate(documents, start):
             for term, weight in analyze(document).items():
@@ -76,7 +76,7 @@ class Snapshot:
     """One state of an index, never changed once made.
 
     A *slot* is a document's number here; a removed or replaced document leaves a dead slot behind until
-    the next merge. Frequencies and sizes are those of the live documents, exactly.
+    the next merge. Frequencies and totals count live documents only.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Snapshot:
         dead_slots: frozenset[int],
         order: NDArray[np.int64],
     ) -> None:
-        """Put a state together.
+        """Assemble a state.
 
         Args:
             base: The large part.
@@ -107,7 +107,7 @@ class Snapshot:
         self.positions = np.full(self.size, -1, np.int64)
         self.positions[order] = np.arange(self.total)
         self.in_order = bool((order[1:] > order[:-1]).all())
-        """Whether the slots of the live documents stand in the catalog's order."""
+        """Whether the slots of the live documents are in the catalog's order."""
         self.hidden = np.array(sorted(dead_slots), np.int64)
         self._masks: dict[frozenset[str], NDArray[np.bool_]] = {}
         self._evidence: dict[tuple[str, bool], WordEvidence] = {}
@@ -127,7 +127,7 @@ class Snapshot:
         return self.base.names[slot] if slot < size else self.tail.names[slot - size]
 
     def find(self, term: str) -> list[Posting]:
-        """Return the postings of a term, dead slots among them."""
+        """Return the postings of a term, including dead slots."""
         stored, added = self.base.postings.find(term), self.tail.postings.get(term)
         found = [] if stored is None else [stored]
         if added is not None:
@@ -141,17 +141,17 @@ class Snapshot:
         return count if added is None else count + len(added[0])
 
     def greatest(self, term: str) -> float:
-        """Return the greatest weight of a term in any document, dead ones among them."""
+        """Return the greatest weight of a term in any document, dead or alive."""
         added = self.tail.postings.get(term)
         most = self.base.postings.greatest(term)
         return most if added is None else max(most, float(np.max(added[1])))
 
     def evidence(self, word: str, *, guess: bool) -> WordEvidence:
-        """Return what a word finds here; kept, since the same few words make up most queries.
+        """Return what a word finds here; cached, since the same few words make up most queries.
 
         Args:
             word: A word of a query, or a term.
-            guess: Whether one that no document holds may stand for another word.
+            guess: Whether an unknown word may stand for another one.
         """
         found = self._evidence.get((word, guess))
         if found is None:
@@ -163,14 +163,14 @@ class Snapshot:
         return found
 
     def _forget(self) -> None:
-        """Drop the older half of what words found; a new dict, since other threads may be at the old one."""
+        """Drop the older half of the cache; make a new dict, since other threads may be using the old one."""
         kept = list(self._evidence.items())
         kept = kept[len(kept) // 2 :]
         self._held = sum(found.cost for _, found in kept)
         self._evidence = dict(kept)
 
     def alternatives(self, word: str) -> tuple[Alternative, ...]:
-        """Return what to look up for a word that no document holds."""
+        """Return what to look up instead of a word that no document holds."""
         found = self._alternatives.get(word)
         if found is None:
             if len(self._alternatives) >= _ALTERNATIVES:
@@ -205,7 +205,7 @@ class Snapshot:
         return [slot for slot in found if slot not in self.dead_slots]
 
     def mask(self, within: Iterable[str]) -> NDArray[np.bool_]:
-        """Return which slots hold a document of these names; remembered for a frozenset."""
+        """Return which slots hold a document of these names; cached for a frozenset."""
         kept = self._masks.get(within) if isinstance(within, frozenset) else None
         if kept is not None:
             return kept
@@ -219,7 +219,7 @@ class Snapshot:
 
 
 def empty() -> Snapshot:
-    """Return the state of an index that holds nothing."""
+    """Return the state of an empty index."""
     return _fresh(())
 
 
@@ -241,14 +241,14 @@ def changed(
     old: Sequence[Document],
     new: Sequence[Document],
 ) -> Snapshot:
-    """Return the state in which some documents stand in the place of some others.
+    """Return the state after some documents have replaced some others.
 
     Args:
-        before: The state of before.
-        documents: All that is to be held, in order; no two of one name.
-        start: The first position at which something differs.
-        old: The documents that stood there.
-        new: Those that stand there now.
+        before: The state to start from.
+        documents: The whole new content, in order; names are unique.
+        start: The first position that differs.
+        old: The documents at that position so far.
+        new: The documents that replace them.
     """
     stored = {document.name: document for document in old}
     names = {document.name for document in new}

@@ -1,4 +1,4 @@
-"""Words of an index that a word it doesn't hold may stand for."""
+"""Words of an index that an unknown word may stand for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tool_search_processor.search.text import stem
 
 _MOST = 3
-_SHORTEST = 4  # of a word whose spelling may be wrong; shorter ones are near to everything
+_SHORTEST = 4  # letters of a word that may be misspelled; shorter words are near to everything
 _LONGEST = 40
 _WHOLE, _BEGINNING, _NEAR = 0.9, 0.4, 0.4
 _ONE, _CHARACTER = np.uint32(1), np.uint32(31)
@@ -28,12 +28,12 @@ class Alternative(NamedTuple):
 
 
 class Vocabulary:
-    """The terms of one index, described in arrays: the few worth comparing with a word are picked at once."""
+    """The terms of one index, described in arrays that quickly give the few worth comparing with a word."""
 
     def __init__(self, terms: Iterable[str]) -> None:
         """Describe the terms: by length, first and last character, and the set of their characters.
 
-        Concepts may be among them: no word is written like one.
+        Concepts may be among them: no word is spelled like a concept.
         """
         self._terms = list(terms)
         lengths = np.fromiter(map(len, self._terms), np.int32, len(self._terms))
@@ -44,27 +44,27 @@ class Vocabulary:
         starts = (ends - lengths)[order]
         self._order = order
         self._ends = np.bincount(lengths, minlength=1).cumsum().tolist()
-        """For each length, how many terms are so long or shorter."""
+        """For each length, how many terms have at most this length."""
         self._first = characters[starts]
         self._last = characters[ends[order] - 1]
         marks = np.left_shift(_ONE, characters & _CHARACTER)
         self._sets = np.bitwise_or.reduceat(marks, ends - lengths)[order]
 
     def beginning_with(self, word: str) -> list[str]:
-        """Return the terms that a word begins, of less than twice its length and five."""
+        """Return the longer terms that begin with a word, up to twice its length plus four."""
         span = self._of_lengths(len(word) + 1, len(word) * 2 + 4)
         asked = _set_of(word)
         places = (self._first[span] == ord(word[0])) & (self._sets[span] & asked == asked)
         return [term for term in self._picked(span, places) if term.startswith(word)]
 
     def ending_with(self, word: str) -> list[str]:
-        """Return the terms one letter longer that a word ends."""
+        """Return the terms, one letter longer, that end with a word."""
         span = self._of_lengths(len(word) + 1, len(word) + 1)
         places = self._last[span] == ord(word[-1])
         return [term for term in self._picked(span, places) if term.endswith(word)]
 
     def near(self, word: str, slips: int) -> list[str]:
-        """Return the terms that may be at most so many slips away: more than are, to be measured.
+        """Return the terms that may be at most this many slips away; their distance is still to be measured.
 
         They begin with one of the word's first two characters or end with its last: a slip rarely changes
         both ends.
@@ -88,14 +88,14 @@ class Vocabulary:
 
 
 def _set_of(word: str) -> np.uint32:
-    """Return the set of a word's characters, those that share their last five bits taken for one."""
+    """Return a word's characters as a bit set; characters with the same last five bits share a bit."""
     return np.uint32(functools.reduce(operator.or_, (1 << (ord(character) & 31) for character in word)))
 
 
 def alternatives(
     word: str, *, vocabularies: Iterable[Vocabulary], frequency: Callable[[str], int]
 ) -> tuple[Alternative, ...]:
-    """Return what to search for instead of a word that no document holds.
+    """Return the terms to search for instead of a word that no document holds.
 
     In this order, the first that gives something: known words written together (`sendemail`), known
     words it begins (`notif`), known words at most one slip away (two from eight letters on), the nearest
@@ -104,7 +104,7 @@ def alternatives(
     Args:
         word: The word, in lower case.
         vocabularies: The terms to choose from.
-        frequency: Tells how many documents hold a term; those with none are passed over.
+        frequency: Returns how many documents hold a term; terms without documents are skipped.
     """
     if len(word) > _LONGEST:
         return ()
@@ -129,7 +129,7 @@ def _longer(vocabulary: Vocabulary, word: str) -> Iterator[str]:
 
 
 def _break(word: str, frequency: Callable[[str], int]) -> list[str]:
-    """Return the fewest known words, each of three letters at least, that make up a word."""
+    """Return the fewest known words, of at least three letters each, that make up a word."""
     if not word.isascii() or len(word) < 6:
         return []
     best: list[list[str] | None] = [[], *[None] * len(word)]

@@ -1,7 +1,7 @@
-"""Words that mean the same to a person who asks for a tool: delete and remove, mail and email.
+"""Words with the same meaning for a person who asks for a tool: delete and remove, mail and email.
 
-Each line of a table is one *concept*. An index holds, beside a word, the concepts it belongs to, and a query
-asks for both: a tool that says "remove" is found by "delete", at a part of the weight of the very word.
+Each line of a table is one *concept*. An index holds each word and its concepts, and a query asks for
+both: "delete" finds a tool that says "remove", with a part of the weight of an exact match.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 from tool_search_processor.search.text import stem
 
 CONCEPT_SHARE = 0.45
-"""How much of a word's weight in a query goes to its concepts; the rest is for the very word."""
+"""The share of a word's weight in a query that goes to its concepts; the rest goes to the word itself."""
 
 _VERBS = """
 delete remove destroy erase drop purge discard clear wipe uninstall trash eliminate unset revoke rm del
@@ -157,7 +157,7 @@ old previous past
 nearby near nearest closest
 """
 
-_MARK = "§"  # no term of a text begins with it
+_MARK = "§"  # no term begins with it
 
 
 @cache
@@ -170,5 +170,5 @@ def _table() -> dict[str, tuple[str, ...]]:
 
 
 def concepts_of(term: str) -> tuple[str, ...]:
-    """Return the concepts of a term (a stem), none for most; they are never equal to a term."""
+    """Return the concepts of a term (a stem); most terms have none. A concept never equals a term."""
     return _table().get(term, ())

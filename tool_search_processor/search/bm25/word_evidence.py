@@ -1,4 +1,4 @@
-"""What the words of a query find in an index: all that doesn't depend on the rest of the query."""
+"""What a word of a query finds in an index, regardless of the rest of the query."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from tool_search_processor.search.bm25.query import idf, keys_of
 from tool_search_processor.search.bm25.spelling import Alternative
 
 _DENSE = 6
-"""From a sixth of all documents on, adding a whole array is quicker than adding at places (1.5 µs against
-15 µs at 10,000)."""
+"""If a word is in more than a sixth of all documents, adding a whole array is faster than adding at places
+(1.5 µs against 15 µs at 10,000)."""
 
 LARGE = 200_000
-"""From so many documents on, reading less than all postings pays (3.1 against 5.3 ms at 1,000,000)."""
+"""From this many documents on, it pays to read only some postings (3.1 ms against 5.3 ms at 1,000,000)."""
 
 _REPAID = 100
-"""An array of all slots is made, and kept, for looking up so large a part of them."""
+"""An array of all slots is made and cached if at least one in this many is looked up."""
 _ZERO = np.float32(0)
 _FEW, _MANY = 64, 256
-"""So many slots are looked up by marks rather than by halving: 0.1 against 0.5 ms at 10,000."""
+"""From this many slots on, marks are faster than binary search: 0.1 ms against 0.5 ms at 10,000."""
 _NONE = np.zeros(0, np.int32), np.zeros(0, np.float32)
 
 Part = tuple[Ids, Weights, float]
-"""The documents of one posting, ascending, and what a word says for each: the second times the third."""
+"""The documents of one posting, ascending, their weights, and a factor: evidence is weight times factor."""
 
 
 class TermSource(Protocol):
-    """What words are looked up in."""
+    """A set of documents in which words are looked up."""
 
     total: int
     """The number of documents."""
     size: int
-    """The number of slots, those of removed documents among them."""
+    """The number of slots, including those of removed documents."""
 
     def frequency(self, term: str) -> int:
         """Return how many documents hold a key."""
@@ -49,12 +49,12 @@ class TermSource(Protocol):
         ...
 
     def alternatives(self, word: str) -> Sequence[Alternative]:
-        """Return what to look up for a word that no document holds."""
+        """Return what to look up instead of a word that no document holds."""
         ...
 
 
 class WordEvidence:
-    """The documents that answer a word, and how much it says for each."""
+    """The documents that match a word, and its evidence for each."""
 
     __slots__ = (
         "_marks",
@@ -73,9 +73,8 @@ class WordEvidence:
         """Look the word up.
 
         Args:
-            shares: The keys to look up, each with its part in the word; those that no document holds are
-                passed over.
-            missing: The part of the word that no key stands for, 0-1.
+            shares: The keys to look up, each with its share of the word; unknown keys are skipped.
+            missing: The share of the word that no key stands for, 0 to 1.
             source: Where to look.
         """
         self.weights: dict[str, float] = {}
@@ -83,7 +82,7 @@ class WordEvidence:
         self.missing = missing
         self.possible = 0.0
         self.frequency = 0
-        """How many documents answer it; one that holds several keys counts several times."""
+        """How many documents match; a document with several keys counts several times."""
         for key, share in shares.items():
             count = source.frequency(key)
             if count > 0:
@@ -93,28 +92,28 @@ class WordEvidence:
                 self.possible += weight
                 self.frequency += count
         self.dense = bool(self.parts) and self.frequency * _DENSE >= source.total
-        """Whether it is better added as an array of all slots."""
+        """Whether to add it up as an array of all slots."""
         self.own: tuple[int, NDArray[np.float32]] | None = None
-        """The first slot of a request's own documents, and what the word says for each of them."""
+        """The first slot of the request's documents, and the evidence for each of them."""
         self._size = source.size
         self._summed: Posting | None = None
         self._marks: bytes | None = None
 
     @property
     def cost(self) -> int:
-        """How many numbers are held once it has been used, about."""
+        """About how many numbers it holds once it has been used."""
         return 140 + self._size // 32 + (self._size if self.dense else self.frequency)
 
     @property
     def posting(self) -> Posting:
-        """The documents, ascending, and what the word says for each; of a dense word, for all slots."""
+        """The documents, ascending, with the evidence for each; for a dense word, that for all slots."""
         if self._summed is None:
             self._summed = _summed(self.parts, self._size, dense=self.dense)
         return self._summed
 
     @property
     def marks(self) -> bytes | None:
-        """A bit for each slot, set where its document answers the word; None where looking up is better."""
+        """A bit for each slot, set if its document matches the word; None if looking up is faster."""
         if self.own is not None or self._size >= LARGE:
             return None
         if self._marks is None:
@@ -132,13 +131,11 @@ class WordEvidence:
         return self._summed is not None
 
     def at(self, slots: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
-        """Return what the word says for each of some slots of stored documents."""
+        """Return the evidence for each of some slots of stored documents."""
         if self.dense and (self._summed is not None or len(slots) * _REPAID > self._size):
             return self.posting[1].take(slots)
         values = np.zeros(len(slots), np.float32)
-        slots = slots.astype(
-            np.int32
-        )  # of another type than the ids, each look-up would convert all of those
+        slots = slots.astype(np.int32)  # with another type than the ids, each look-up would convert all ids
         for ids, held, weight in self.parts:
             places = ids.searchsorted(slots)
             found = (ids.take(places, mode="clip") == slots).nonzero()[0]
@@ -146,7 +143,7 @@ class WordEvidence:
         return values
 
     def extended(self, own: Sequence[Mapping[str, float]], *, start: int) -> WordEvidence:
-        """Return this with documents of a request after the slots, each given by its terms' weights."""
+        """Return a copy with a request's documents after the slots, each given by its terms' weights."""
         added = np.zeros(len(own), np.float32)
         for key, weight in self.weights.items():
             added += np.array([terms.get(key, 0.0) for terms in own], np.float32) * weight
@@ -158,13 +155,13 @@ class WordEvidence:
 def evidence_of(word: str, *, source: TermSource, guess: bool) -> WordEvidence:
     """Return what a word finds.
 
-    A word that no document holds counts as missing, so that a tool which answers the rest of a query
-    answers it only in part; a number or an identifier is taken for a value and doesn't count.
+    An unknown word counts as missing, so that a tool which matches the rest of the query matches it only in
+    part. An unknown number or identifier is taken for a value and doesn't count.
 
     Args:
         word: The word.
         source: Where to look.
-        guess: Whether one that no document holds may stand for another word.
+        guess: Whether an unknown word may stand for another one.
     """
     found = WordEvidence(keys_of(word), missing=0.0, source=source)
     if found.weights or any(map(str.isdigit, word)):
@@ -175,7 +172,7 @@ def evidence_of(word: str, *, source: TermSource, guess: bool) -> WordEvidence:
 
 
 def add_up(found: Iterable[WordEvidence], row: Weights) -> None:
-    """Add what words say for each of all slots to a row of zeros, always in the same order."""
+    """Add the evidence of words to a row of zeros, one for each slot, always in the same order."""
     listed: list[WordEvidence] = []
     own: list[tuple[int, NDArray[np.float32]]] = []
     for evidence in found:
@@ -188,15 +185,15 @@ def add_up(found: Iterable[WordEvidence], row: Weights) -> None:
     for start, added in own:
         row[start:] += added
     if listed:
-        # One call for all words: the call itself costs as much as 500 additions.
+        # One call for all words: a call takes as long as 500 additions.
         ids, weights = zip(*[evidence.posting for evidence in listed], strict=True)
         np.add.at(row, np.concatenate(ids, dtype=np.intp), np.concatenate(weights))
 
 
 def matched_words(found: Mapping[str, WordEvidence], slots: Sequence[int]) -> list[tuple[str, ...]]:
-    """Return, for each of some slots, the words that its document answers, in order."""
+    """Return, for each of some slots, the words that its document matches, in order."""
     if len(slots) <= _FEW:
-        # For a few slots, a third of the time of numpy.
+        # For a few slots this takes a third of the time of numpy.
         marks = [(word, bits) for word, evidence in found.items() if (bits := evidence.marks)]
         if len(marks) == len(found):
             places = [(slot >> 3, 128 >> (slot & 7)) for slot in slots]
@@ -205,7 +202,7 @@ def matched_words(found: Mapping[str, WordEvidence], slots: Sequence[int]) -> li
     holding = np.empty((len(found), len(slots)), np.bool_)
     for row, evidence in zip(holding, found.values(), strict=True):
         _mark(row, evidence, wanted)
-    # The same few sets of words come again and again: each is put together once.
+    # The same few sets of words recur: each is assembled once.
     packed = np.packbits(holding, axis=0)
     keys, width = packed.T.tobytes(), len(packed)
     known: dict[bytes, tuple[str, ...]] = {}
@@ -220,7 +217,7 @@ def matched_words(found: Mapping[str, WordEvidence], slots: Sequence[int]) -> li
 
 
 def _mark(row: NDArray[np.bool_], evidence: WordEvidence, slots: NDArray[np.int32]) -> None:
-    """Write into a row which of the slots hold a word."""
+    """Write into a row which slots match a word."""
     if evidence.dense and evidence.summed:
         np.greater(evidence.posting[1].take(slots, mode="clip"), _ZERO, out=row)
     else:
@@ -242,7 +239,7 @@ def _mark(row: NDArray[np.bool_], evidence: WordEvidence, slots: NDArray[np.int3
 
 
 def _summed(parts: Sequence[Part], slots: int, *, dense: bool) -> Posting:
-    """Return one posting for several; of a dense one the array stands for all slots."""
+    """Return the sum of several postings; for a dense word, an array of all slots."""
     if not parts:
         return _NONE
     values = [held * weight for _, held, weight in parts]
@@ -254,15 +251,16 @@ def _summed(parts: Sequence[Part], slots: int, *, dense: bool) -> Posting:
     np.add.at(whole, np.concatenate([ids for ids, *_ in parts], dtype=np.intp), np.concatenate(values))
     if dense:
         return _NONE[0], whole
-    # Of truth values: ten times quicker than of numbers.
+    # On booleans this is ten times faster than on numbers.
     places = (whole > 0).nonzero()[0]
     return places.astype(np.int32), whole.take(places)
 
 
 def _within(larger: NDArray[np.int32], ids: NDArray[np.int32], values: list[NDArray[np.float32]]) -> bool:
-    """Add the first values to the second where all documents of those are in these; tell whether they are.
+    """Add the first values to the second if the second has all documents of the first; return whether it has.
 
-    Those of a word are among those of its concept. A third of the time of adding in an array of all slots.
+    The documents of a word are among those of its concept. This takes a third of the time of an array of all
+    slots.
     """
     places = larger.searchsorted(ids)
     found = bool((larger.take(places, mode="clip") == ids).all())
