@@ -1,4 +1,4 @@
-"""How many tokens a text or a tool definition costs, without a tokenizer."""
+"""How many tokens a string or a tool definition costs, without a tokenizer."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterable
 from tool_search_processor.tools import Tool
 
 TextCounter = Callable[[str], int]
-"""Returns the tokens of one text."""
+"""Returns the number of tokens of one string."""
 
 _CHARACTERS_PER_TOKEN = 4
 _CJK_START = "\u2e80"
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text from its characters.
+    """Estimate the number of tokens of a string from its characters.
 
-    Four characters a token for alphabetic text, one token a character from U+2E80 up (Chinese, Japanese,
-    Korean, emoji). JSON and English prose come out at or above what `cl100k` and `o200k` count.
+    Four characters count as one token in alphabetic text, and every character from U+2E80 up as one token
+    (Chinese, Japanese, Korean, emoji). For JSON and English prose the estimate is at or above the count of
+    `cl100k` and `o200k`.
     """
     if text.isascii():
         return -(-len(text) // _CHARACTERS_PER_TOKEN)
@@ -26,10 +27,10 @@ def estimate_tokens(text: str) -> int:
 
 
 class DefinitionCounter:
-    """Counts tool definitions, each content once.
+    """Counts the tokens of tool definitions, each content only once.
 
-    The cache is keyed by the tool's fingerprint, so equal tools of two requests cost one count, and it
-    is emptied when it holds `max_entries` contents.
+    The cache is keyed by the tool's fingerprint, so equal tools of two requests are counted once. It is
+    emptied when it holds `max_entries` counts.
     """
 
     def __init__(self, counter: TextCounter = estimate_tokens, *, max_entries: int = 50_000) -> None:
@@ -39,7 +40,7 @@ class DefinitionCounter:
         self._counts: dict[str, int] = {}
 
     def count(self, tools: Iterable[Tool]) -> int:
-        """Return the tokens of all these definitions together."""
+        """Return the number of tokens of all these definitions together."""
         return sum(self._count_one(tool) for tool in tools)
 
     def _count_one(self, tool: Tool) -> int:

@@ -1,4 +1,4 @@
-"""A processor that keeps what is sent under a number of tokens, tool definitions included."""
+"""A processor that keeps the input of a step, including tool definitions, under a number of tokens."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _CACHE_ENTRIES = 20_000
 _OWN_FIELDS = "provider_specific_fields"
 _KEPT_TWICE = ("reasoning_content", "thinking_blocks", "thought_signature", "thought_signatures")
 _ID_CHARACTERS = 64
-"""Of a result's call id: what may stand behind is the signature of the call, which was counted there."""
+"""Of a result's call id: the rest may be the call's signature, which was counted with the call."""
 _HUB_TOKENIZERS = ("llama-2", "llama2", "llama-3", "llama3", "replicate", "command-r", "cohere")
 """Words in model names for which litellm would fetch a tokenizer from the network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Unit:
-    """Messages that are dropped together: one message, or a call with its results."""
+    """Messages that are kept or dropped together: one message, or a call with its results."""
 
     start: int
     stop: int
     tokens: int
     keep: bool
     opens: bool
-    """Whether a conversation may begin with it: only with a user's message, some providers insist."""
+    """Whether a conversation may begin with it: some providers insist on a user's message."""
 
 
 class TokenLimiter:
@@ -57,7 +57,7 @@ class TokenLimiter:
     """
 
     counts_what_is_sent = True
-    """Nothing that adds to a step may come after it; an agent checks that."""
+    """Nothing that adds to a step may come after it; an agent checks this."""
 
     def __init__(
         self,
@@ -77,16 +77,16 @@ class TokenLimiter:
                 system messages; what remains begins with a user's message. `"abort"` ends the run with
                 `finish_reason="aborted"`.
             count_tools: Whether tool definitions count.
-            counter: Returns the tokens of one text. It is called in the event loop, which waits for it,
-                however long it takes: ask no server in it. By default litellm's tokenizer for the step's
+            counter: Returns the number of tokens of one string. It is called in the event loop and
+                blocks it, so it must not ask a server. By default litellm's tokenizer for the step's
                 model, without network, and an estimate from characters where litellm is not installed; a step
-                that fits whatever the tokenizer is not counted at all.
-            keep_last_turn: Whether everything from the last user message on stays. When False, only that
-                message and the newest call with its results must stay.
+                that fits with any tokenizer is not counted at all.
+            keep_last_turn: Whether to keep everything from the last user message on. When False, only that
+                message and the newest call with its results are kept in any case.
             id: Names this processor within an agent.
 
         Raises:
-            ConfigurationError: An option has no meaning.
+            ConfigurationError: For an invalid option.
         """
         check_count("limit", limit)
         check_choice("strategy", strategy, ("truncate", "abort"))
@@ -106,9 +106,9 @@ class TokenLimiter:
         """Return the step with as many of its newest messages as fit.
 
         Raises:
-            TokenLimitError: What must stay does not fit; the parts and their tokens are named, and are
-                in its attribute `parts`.
-            AbortRun: The step does not fit and the strategy is `"abort"`.
+            TokenLimitError: If what must stay does not fit. It names the parts and their tokens, which are
+                also in its attribute `parts`.
+            AbortRun: If the step does not fit and the strategy is `"abort"`.
         """
         if self._counter is None and self._fits_in_bytes(step):
             return step
@@ -130,7 +130,7 @@ class TokenLimiter:
         return step.replace(messages=[m for unit in kept for m in step.messages[unit.start : unit.stop]])
 
     def _fits_in_bytes(self, step: InputStep) -> bool:
-        """A token is at least one byte with every tokenizer in use, so few bytes need no tokenizer."""
+        """Return True if the step fits in bytes: a token is at least one byte with every tokenizer."""
         bound = _REPLY_OVERHEAD + sum(map(_byte_length, step.instructions))
         bound += sum(_message_tokens(message, _byte_length) for message in step.messages)
         if self._count_tools:
@@ -187,7 +187,7 @@ class TokenLimiter:
 
 
 def default_counter(model: str | None) -> TextCounter:
-    """Return litellm's tokenizer for a model, kept off the network; the estimate without litellm."""
+    """Return litellm's tokenizer for a model, without network; without litellm, the estimate."""
     if importlib.util.find_spec("litellm") is None:
         return estimate_tokens
     import litellm
@@ -221,10 +221,10 @@ def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
 
 
 def _sent_once(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a message's fields beside its content as plain data, each thing once, as it is sent.
+    """Return the other fields of a message as plain data, without repeats, as they are sent.
 
-    litellm keeps a model's thinking as text, as signed blocks, and among the provider's own fields. The
-    signature of a call may stand in that call's id, among its own fields and among the message's.
+    litellm keeps a model's thinking as text, as signed blocks, and in the provider's own fields. The
+    signature of a call may be in the call's id, in the call's own fields, and in those of the message.
     """
     found: dict[str, Any] = plain(fields)
     holders = [*(call for call in items_of(found.get("tool_calls")) if isinstance(call, dict)), found]
@@ -233,9 +233,9 @@ def _sent_once(fields: Mapping[str, Any]) -> dict[str, Any]:
         for thinking in (found, *owned):
             thinking.pop("reasoning_content", None)
     for holder, own in zip(holders, owned, strict=True):
-        told = json.dumps(found, ensure_ascii=False) if own else ""
+        sent = json.dumps(found, ensure_ascii=False) if own else ""
         left = {
-            key: value for key, value in own.items() if value is not None and not _is_told(key, value, told)
+            key: value for key, value in own.items() if value is not None and not _is_sent(key, value, sent)
         }
         if left:
             holder[_OWN_FIELDS] = left
@@ -244,10 +244,10 @@ def _sent_once(fields: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _is_told(key: str, value: Any, told: str) -> bool:
+def _is_sent(key: str, value: Any, sent: str) -> bool:
     items = value if isinstance(value, list) else [value]
     return key in _KEPT_TWICE and all(
-        json.dumps(item, ensure_ascii=False).strip('"') in told for item in items
+        json.dumps(item, ensure_ascii=False).strip('"') in sent for item in items
     )
 
 
@@ -264,7 +264,7 @@ def _spans(messages: Sequence[Message]) -> list[tuple[int, int]]:
 
 
 def _newest_that_fit(units: Sequence[_Unit], room: int) -> list[_Unit]:
-    """Keep what must stay, and of the rest an unbroken run of the newest that fits."""
+    """Return the units that must stay, and of the rest the longest run of the newest that fits."""
     room -= sum(unit.tokens for unit in units if unit.keep)
     optional = [unit for unit in units if not unit.keep]
     first = len(optional)

@@ -19,8 +19,8 @@ from tool_search_processor.search.bm25.word_evidence import WordEvidence, eviden
 from tool_search_processor.search.protocol import Document
 
 _TAIL = 256
-"""The most changed documents that are kept next to the base before a merge. Each slows queries a little (0.15 ms
-at 1,000), and each merge rebuilds the arrays."""
+"""The most changed documents that are kept next to the base before a merge. Each slows queries a little
+(0.15 ms at 1,000), and each merge rebuilds the arrays."""
 _MASKS = 64
 _ALTERNATIVES = 4_096
 """The alternatives of this many words are cached: finding them takes as long as ten searches."""

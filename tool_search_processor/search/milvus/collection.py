@@ -1,4 +1,4 @@
-"""One catalog in Milvus: a collection with a row a tool, and a second one that tells the version."""
+"""One catalog in Milvus: a collection with one row for each tool, and a second one for the version."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from pymilvus import MilvusClient
 
 Row = tuple[str, float]
-"""A tool's name, and what the engine says of it."""
+"""A tool's name, and its score from the engine."""
 _T = TypeVar("_T")
 
 WINDOW = 16_384
 """The most rows that a Milvus server returns at once."""
 FORMAT = 1
-"""Of the rows; another one means that a collection must be made anew."""
+"""The format of the rows; a collection of another format has to be created again."""
 NAME_BYTES = 512
 KEY_FIELDS = tuple(f"key_{number}" for number in range(5))
-"""Hold `name_table.name_keys`: that of the name, then those of its ends; empty where there are fewer."""
+"""Hold `name_table.name_keys`: the key of the name, then those of its last parts; unused ones are empty."""
 _MOST_TAGS = 4096
 _PAGE = 1000
 _ONLY = "catalog"
@@ -34,7 +34,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogVersion:
-    """What a writer has published.
+    """The state that a writer has published.
 
     ```python
     async def published(index: MilvusIndex) -> str:
@@ -46,13 +46,13 @@ class CatalogVersion:
     number: int
     """Rises by one with each publication."""
     fingerprint: str
-    """A hash of the content; equal content, equal fingerprint."""
+    """A hash of the content; equal content has an equal fingerprint."""
     size: int
     """How many tools there are."""
     complete: bool
-    """False while a writer is at work, or where one died at it: rows of before and after are mixed."""
+    """False while a writer is working, or after one died: old and new rows are mixed."""
     model: str | None
-    """The embedder's `model_id`, where it has one."""
+    """The embedder's `model_id`, if it has one."""
     dimensions: int
     """Of the vectors; 0 for none."""
     format: int = FORMAT
@@ -61,11 +61,11 @@ class CatalogVersion:
 class ToolCollection:
     """Reads and writes the rows of one catalog. Every call blocks; any thread may call.
 
-    There is one client a process: after a fork the child makes its own.
+    Each process has one client: after a fork the child makes its own.
     """
 
     def __init__(self, name: str, *, client_options: Mapping[str, Any]) -> None:
-        """Take the collection's name and what the client is made with."""
+        """Take the collection's name and the options of the client."""
         self.name = name
         self._version_name = f"{name}_version"
         self._options = dict(client_options)
@@ -94,7 +94,7 @@ class ToolCollection:
             client.close()
 
     def version(self) -> CatalogVersion | None:
-        """Return what is published, None for nothing."""
+        """Return the published version, or None."""
         rows = self._ask(
             self._version_name,
             lambda client: client.query(
@@ -107,7 +107,7 @@ class ToolCollection:
         if not rows:
             return None
         state = json.loads(rows[0]["state"])
-        # A later format may tell more.
+        # A later format may have more fields.
         return CatalogVersion(**{field.name: state[field.name] for field in fields(CatalogVersion)})
 
     def publish(self, version: CatalogVersion) -> None:
@@ -116,7 +116,7 @@ class ToolCollection:
         self.client.upsert(self._version_name, [row])
 
     def create(self, *, dimensions: int, vector_index: str) -> None:
-        """Make both collections anew, empty; what was there is dropped."""
+        """Create both collections, empty; existing ones are dropped."""
         from pymilvus import DataType
 
         client = self.client
@@ -124,7 +124,7 @@ class ToolCollection:
             if client.has_collection(name):
                 client.drop_collection(name)
         schema, indexes = _tools_schema(client, dimensions=dimensions, vector_index=vector_index)
-        # A process sees at once what it wrote itself, the others within a second or so.
+        # A process sees its own writes at once, the others within about a second.
         client.create_collection(self.name, schema=schema, index_params=indexes, consistency_level="Session")
         schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
         schema.add_field("id", DataType.VARCHAR, max_length=64, is_primary=True)
@@ -148,7 +148,7 @@ class ToolCollection:
         return [(row["name"], row["hash"]) for row in rows]
 
     def upsert(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Add rows, or put them in the place of those of the same name."""
+        """Add rows, or replace rows of the same name."""
         self._ask(self.name, lambda client: client.upsert(self.name, list(rows)))
 
     def delete(self, names: Sequence[str]) -> None:
@@ -178,7 +178,7 @@ class ToolCollection:
     def by_both(
         self, text: str, vector: Sequence[float], *, depth: int, k: int, expression: str = ""
     ) -> list[Row]:
-        """Return the union of both lists, each cut at `depth`, by reciprocal rank fusion, with its sum."""
+        """Return both lists, each cut at `depth`, fused by reciprocal rank, each row with its sum."""
         from pymilvus import AnnSearchRequest, RRFRanker
 
         requests = [
@@ -222,9 +222,9 @@ class ToolCollection:
         return ((row["name"], row["distance"]) for row in (found[0] if found else ()))
 
     def _ask(self, name: str, question: Callable[[MilvusClient], _T]) -> _T | None:
-        """Ask the engine; None where the collection isn't there.
+        """Ask the engine; return None if the collection does not exist.
 
-        A collection is not loaded after milvus-lite was opened anew, and where an operator released it.
+        A collection is not loaded after milvus-lite was reopened, or after an operator released it.
         """
         from pymilvus import MilvusException
 
@@ -249,18 +249,18 @@ class ToolCollection:
 
 
 def tags_stored(tags: Sequence[str]) -> list[str]:
-    """Return tags as rows hold them."""
+    """Return tags in the form that rows have."""
     return [cut(tag) for tag in tags[:_MOST_TAGS]]
 
 
 def cut(text: str) -> str:
-    """Return a text cut to what a field takes, in bytes of UTF-8."""
+    """Return a string cut to the length of a field, in bytes of UTF-8."""
     encoded = text.encode("utf-8", "replace")
     return encoded[:NAME_BYTES].decode("utf-8", "ignore")
 
 
 def literal(text: str) -> str:
-    """Return a text as a string of a filter expression."""
+    """Return a string as a literal of a filter expression."""
     return f'"{text.translate(_ESCAPES)}"'
 
 

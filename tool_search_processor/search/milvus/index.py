@@ -1,4 +1,4 @@
-"""Search in Milvus: for catalogs that outgrow a process, or that many tenants share."""
+"""Search in Milvus, for catalogs that outgrow a process or that many tenants share."""
 
 from __future__ import annotations
 
@@ -37,35 +37,34 @@ _GRPC_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
 
 
 class MilvusIndex:
-    """Ranks tools in a Milvus engine, embedded or a cluster, with the same code.
+    """Ranks tools in a Milvus engine, embedded or in a cluster.
 
     ```python
     index = MilvusIndex("http://localhost:19530", "tools", mode="hybrid", embedder="multilingual")
     search = ToolSearchProcessor([create_issue], search=index)
     ```
 
-    When to take it: an index in the process (`search="bm25"` or `"hybrid"`) is the right one up to about a
-    million tools; at 10,000 it takes 10 MB in each worker and 0.1 ms a query. Take this one where a catalog
-    outgrows a worker's memory, where each worker would have to embed it anew, or where many tenants share
-    it. What it costs: a round trip, or three, and the engine's work a query. milvus-lite at 10,000 tools
-    takes 40 ms of CPU by words, 60 by meaning and 150 by both, 10 s to publish, 0.3 s for one change
-    (`python tests/benchmarks/bench_milvus.py --size 10000`); it is for tests and development. It holds its
-    lock until the process ends, even after `aclose`, and serves other processes only through `milvus-lite
-    server --host 127.0.0.1` (without `--host` it listens on every interface, without a login). The first
-    use imports pymilvus, 2 to 4 s of CPU; everything runs in threads and holds up no event loop.
+    When to use it: an index in the process (`search="bm25"` or `"hybrid"`) is the right choice for up to
+    about a million tools; at 10,000 it takes 10 MB in each worker and 0.1 ms for a query. Use this one if a
+    catalog outgrows a worker's memory, if each worker would have to embed it again, or if many tenants share
+    it. A query costs one to three round trips and the engine's work. milvus-lite, for tests and development,
+    takes 40 ms of CPU by words, 60 by meaning and 150 by both at 10,000 tools, 10 s to publish them, and 0.3
+    s for one change (`python tests/benchmarks/bench_milvus.py --size 10000`). It holds its lock until the
+    process ends, even after `aclose`, and serves other processes only through `milvus-lite server --host
+    127.0.0.1` (without `--host` it listens on every interface, without a login). The first use imports
+    pymilvus, which takes 2 to 4 s of CPU. Everything runs in threads, so no event loop is blocked.
 
-    Words are normalized as in `BM25Index` (identifiers split, stems, Chinese by pairs, words of like
-    meaning), with its weights of fields; misspellings are not looked up, and the clauses of a request not
-    told apart (recall@5 is 0.01 to 0.03 less on three public sets). `bm25` scores are read as
-    `BM25Index` reads its evidence, with the rarity of words guessed; `vector` ones are cosines brought to
-    0 to 1 as in `VectorIndex`; `hybrid` ones are reciprocal rank fusion (k = 60) as a share of the best
-    possible, which says how far ahead a tool is and not how well it fits. All rise with what the engine
-    says; an exact name is 1.0 and first. milvus-lite knows the frequency of words by segment, so that
-    its scores shift a little with each publication.
+    Words are normalized and fields weighted as in `BM25Index` (identifiers split, stems, Chinese by pairs,
+    synonyms). Misspellings are not looked up and the clauses of a request are not separated, so recall@5 is
+    0.01 to 0.03 lower on three public sets. `bm25` scores are computed as in `BM25Index`, with an assumed
+    rarity of words; `vector` scores are scaled cosines as in `VectorIndex`; `hybrid` scores are reciprocal
+    rank fusion (k = 60) as a share of the best possible, which says how far ahead a tool is, not how well it
+    fits. All scores rise with those of the engine; an exact name has 1.0 and comes first. milvus-lite counts
+    words by segment, so its scores shift a little with each publication.
 
-    One process publishes, by `update`; those with `writer=False` find what it published, from the next
-    query on. Order is the engine's, ties in the order of the documents given to `update` here, then by
-    name. One engine returns 16,384 rows at most: a list without a limit ends there.
+    One process publishes, with `update`; processes with `writer=False` see the result from their next query
+    on. The order is the engine's; ties follow the order of the documents given to `update` here, then the
+    name. An engine returns at most 16,384 rows: a list without a limit ends there.
     """
 
     def __init__(
@@ -89,26 +88,26 @@ class MilvusIndex:
         Args:
             uri: `"tools.db"` (a path that ends with .db) for milvus-lite, `"http://host:19530"` or
                 `"https://…"` for a server or a cluster.
-            collection: Letters, digits and underscores. A second one, `<collection>_version`, tells what
-                is published.
-            mode: What ranks.
+            collection: Letters, digits and underscores. A second one, `<collection>_version`, holds the
+                published version.
+            mode: How to rank.
             embedder: For `"vector"` and `"hybrid"`: a local model's name, an `Embedder`, or a function
                 from texts to vectors; `"minilm+static"` unless given.
             token: `"user:password"` or an API key.
             secure: Whether to use TLS; None leaves it to the URI.
-            writer: Whether `update` publishes. A writer whose embedder or format differs from what is
-                there makes the collection anew.
-            depth: How much of each list hybrid search fuses. Tools further down follow after all those,
-                by the better of their two ranks.
-            vector_index: `"FLAT"` is exact; with `"AUTOINDEX"` a query costs less above some hundred
-                thousand tools, and a longer list may begin otherwise than a short one.
-            follow_seconds: How old what is known of the published version may be.
-            client_options: More arguments for `pymilvus.MilvusClient`, such as `db_name`, `timeout`,
+            writer: Whether `update` publishes. A writer with another embedder or format creates the
+                collection again.
+            depth: How much of each list hybrid search fuses. Tools further down follow after them, by
+                the better of their two ranks.
+            vector_index: `"FLAT"` is exact; with `"AUTOINDEX"` queries are faster above a few hundred
+                thousand tools, and a longer list may begin differently from a short one.
+            follow_seconds: How long the published version may be cached.
+            client_options: Further arguments for `pymilvus.MilvusClient`, such as `db_name`, `timeout`,
                 `server_pem_path`, `grpc_options`.
-            clock: Seconds, rising.
+            clock: Returns seconds that never decrease.
 
         Raises:
-            ConfigurationError: For an option that can't work.
+            ConfigurationError: For an invalid option.
             ImportError: If pymilvus, or for a path milvus-lite, is missing.
         """
         _check(uri, collection, mode, embedder, depth)
@@ -135,10 +134,10 @@ class MilvusIndex:
         self._window = WINDOW
 
     async def update(self, documents: Sequence[Document]) -> None:
-        """Publish `documents` as the whole content; only what differs from what is there is written.
+        """Publish `documents` as the whole content; only the differences are written.
 
-        With `writer=False` nothing is written: their order settles ties. A search during an update may
-        see tools of before and after.
+        With `writer=False` nothing is written; the order of the documents breaks ties. A search during an
+        update may see a mixture of old and new tools.
         """
         await _threads.run(lambda: self._update(documents))
 
@@ -154,20 +153,20 @@ class MilvusIndex:
     ) -> list[Hit]:
         """Rank the published tools for a query; see `SearchIndex.search`.
 
-        Up to 1,000 names of `within` are filtered by the engine; of more, hits are fetched deeper until
-        enough are among them. Documents of `extra` are scored here, as if each word were half as rare as
-        a word can be.
+        The engine filters by up to 1,000 names of `within`; with more, hits are fetched deeper until enough
+        of them are in `within`. Documents of `extra` are scored here, as if each word were half as rare as a
+        word can be.
 
         Args:
             query: What is looked for.
-            limit: The most hits; None for all, as far as the engine returns them.
+            limit: The most hits; None for all that the engine returns.
             within: Names to rank; None ranks all.
             extra: Documents of this request alone.
-            tags: Only tools that bear any of these; filtered by the engine.
-            namespaces: Only tools of any of these; filtered by the engine.
+            tags: Only tools with any of these tags; filtered by the engine.
+            namespaces: Only tools of any of these namespaces; filtered by the engine.
 
         Raises:
-            ConfigurationError: If what is published was made with another embedder or format.
+            ConfigurationError: If the catalog was published with another embedder or format.
         """
         view = View(
             within=within,
@@ -181,7 +180,7 @@ class MilvusIndex:
         return await _threads.run(lambda: self._search(query, limit, view, own))
 
     async def version(self) -> CatalogVersion | None:
-        """Return what is published now, None for nothing."""
+        """Return the version that is published now, or None."""
         return await _threads.run(self._collection.version)
 
     async def aclose(self) -> None:
@@ -252,7 +251,7 @@ class MilvusIndex:
         )
         scored = self._ranked(ranking, unnamed, limit)
         first = sorted(by_name.items(), key=lambda item: (-item[1], self._order(item[0])))
-        # Stable: what the engine put in order stays so where scores are equal.
+        # Stable: among equal scores, the engine's order stays.
         best = sorted([*first, *scored], key=lambda item: -item[1])[:limit]
         return [self._hit(name, score, rank) for rank, (name, score) in enumerate(best, 1)]
 
@@ -272,11 +271,11 @@ class MilvusIndex:
         )
 
     def _order(self, name: str) -> tuple[int, str]:
-        """Return what ties are settled by."""
+        """Return the sort key that breaks ties."""
         return self._places.get(name, _LAST), name
 
     def _named(self, query: str, view: View | None, own: Sequence[Document]) -> dict[str, float]:
-        """Return the tools that a query calls by name, with their scores; `view` None for no stored ones."""
+        """Return the tools that a query names, with their scores; `view` None for no stored tools."""
         asked: dict[str, None] = {}
 
         def note(key: str) -> Sequence[int]:
@@ -300,7 +299,7 @@ class MilvusIndex:
             return [n for n, forms in enumerate(keys) if key in forms[1:] and forms[0] != key]
 
         scores = named(query, exact=exact, suffix=suffix)
-        least = EXACT if self._mode == "vector" else 0.0  # a cosine may be above what a mention is worth
+        least = EXACT if self._mode == "vector" else 0.0  # a cosine may be above the score of a mention
         return {names[number]: score for number, score in scores.items() if score >= least}
 
 

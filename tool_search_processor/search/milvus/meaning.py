@@ -1,4 +1,4 @@
-"""The vectors of tools and queries, as the engine gets them."""
+"""The vectors of tools and queries for the engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST = 0.99  # 1.0 is an exact name
 
 
 class Meaning:
-    """An embedder of tools' texts, and how its cosines are read."""
+    """An embedder for tools and queries, and the scale of its cosines."""
 
     def __init__(self, embedder: AnyEmbedder) -> None:
         """Take an embedder, a function, or a local model's name."""
@@ -32,7 +32,7 @@ class Meaning:
         return self._embedder.documents([document_text(document) for document in documents])
 
     def query(self, query: str) -> Floats | None:
-        """Return the unit vector of a query; None where it says nothing."""
+        """Return the unit vector of a query; None if it is blank or unknown to the embedder."""
         asked = query[:QUERY_CHARACTERS].strip()
         vector = self._embedder.query(asked) if asked else None
         return vector if vector is not None and vector.any() else None
@@ -42,7 +42,7 @@ class Meaning:
         return min(max((cosine - self._low) / (self._high - self._low), 0.0), _MOST)
 
     def nearness(self, documents: Sequence[Document], vector: Floats) -> list[tuple[str, float]]:
-        """Return the name of each document, with the cosine of its vector and another."""
+        """Return the name of each document, with the cosine between its vector and the given one."""
         if not documents:
             return []
         texts = [document_text(document) for document in documents]

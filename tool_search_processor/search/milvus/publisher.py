@@ -1,4 +1,4 @@
-"""Writing a catalog into its collection: only what differs from what is there."""
+"""Writes a catalog into its collection: only the rows that differ."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Embed = Callable[[Sequence[Document]], Any]
 
 
 class Publisher:
-    """Brings a collection to a catalog's state; not for two threads at once."""
+    """Brings a collection up to date with a catalog; not thread-safe."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Publisher:
         dimensions: int,
         vector_index: str,
     ) -> None:
-        """Take the collection and how vectors are made; `embed` None for none."""
+        """Take the collection and the function that makes vectors; None for no vectors."""
         self._collection = collection
         self._embed = embed
         self._vector_index = vector_index
@@ -55,9 +55,9 @@ class Publisher:
     def publish(self, documents: Sequence[Document]) -> CatalogVersion:
         """Make documents the content of the collection and return their version.
 
-        Rows are compared by a hash of their content: equal content costs one look at the version. While
-        rows are written, the version says that it isn't complete; a writer that dies leaves it so, and
-        the next one writes what is missing.
+        Rows are compared by a hash of their content: if nothing changed, only the version is read. While rows
+        are written, the version is marked as incomplete. If a writer dies, it stays incomplete, and the next
+        writer adds what is missing.
         """
         wanted = {document.name: document for document in documents}
         hashes = {name: content_hash(document) for name, document in wanted.items()}
@@ -80,11 +80,11 @@ class Publisher:
         return self._done(published, hashes)
 
     def _prepared(self) -> CatalogVersion:
-        """Return the version that is there, after making the collection if there is none that fits."""
+        """Return the published version, after creating the collection if there is no suitable one."""
         held = self._collection.version()
         if held is None or not fits(held, self._empty):
             self._collection.create(dimensions=self._empty.dimensions, vector_index=self._vector_index)
-            # The number goes on, so that a follower sees that something happened.
+            # The number continues, so that followers notice the change.
             held = replace(self._empty, number=held.number if held else 0)
             self._collection.publish(held)
         return held
@@ -109,7 +109,7 @@ class Publisher:
 
 
 def fits(held: CatalogVersion, wanted: CatalogVersion) -> bool:
-    """Tell whether a collection holds what an index searches: its format, and vectors of its embedder."""
+    """Return True if a collection has the format and the vectors that an index needs."""
     mine, theirs = ((v.format, v.model, v.dimensions) for v in (wanted, held))
     return mine == theirs
 
@@ -128,7 +128,7 @@ def row_of(document: Document) -> dict[str, Any]:
 
 
 def content_hash(document: Document) -> str:
-    """Return a hash of all that a row is made of, 32 hexadecimal digits."""
+    """Return a hash of a row's whole content, 32 hexadecimal digits."""
     content = json.dumps([FORMAT, asdict(document)], ensure_ascii=False, sort_keys=True)
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What one search may see: what the engine can be told of it, and what is looked at afterwards."""
+"""What one search may see: the part that the engine filters, and the part that is checked afterwards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tool_search_processor.search.milvus.collection import cut, literals
 from tool_search_processor.search.protocol import Document
 
 PUSHED_NAMES = 1000
-"""At most so many names are put into the engine's filter at once."""
+"""The most names in one filter of the engine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,34 +19,34 @@ class View:
     within: Collection[str] | None = None
     """Their names; None for all."""
     tags: frozenset[str] = frozenset()
-    """Only tools that bear any of these; empty asks nothing."""
+    """Only tools with any of these tags; empty for all tools."""
     namespaces: frozenset[str] = frozenset()
-    """Only tools of any of these; empty asks nothing."""
+    """Only tools of any of these namespaces; empty for all tools."""
     hidden: frozenset[str] = frozenset()
-    """Names that a document of the request's own bears."""
+    """The names of the request's own documents."""
 
     @property
     def is_pushed(self) -> bool:
-        """Whether the engine's filter says all that `within` does."""
+        """Whether the engine's filter covers `within` completely."""
         return self.within is None or len(self.within) <= PUSHED_NAMES
 
     @property
     def expression(self) -> str:
-        """The filter for the engine; empty where it has nothing to filter."""
+        """The filter for the engine; empty if there is nothing to filter."""
         return self._with(self.within if self.is_pushed else None)
 
     def chunks(self) -> Iterator[str]:
-        """Yield filters that together let the engine see exactly this view."""
+        """Yield filters that together select exactly this view."""
         names = sorted(self.within or ())
         for start in range(0, len(names), PUSHED_NAMES):
             yield self._with(names[start : start + PUSHED_NAMES])
 
     def shows(self, name: str) -> bool:
-        """Tell whether a row that came through the filter is seen."""
+        """Return True if a row that passed the filter is visible."""
         return name not in self.hidden and (self.within is None or name in self.within)
 
     def admits(self, document: Document) -> bool:
-        """Tell whether a document of the request's own is seen; `within` is not about those."""
+        """Return True if one of the request's own documents is visible; `within` does not apply to them."""
         return (not self.tags or not self.tags.isdisjoint(document.tags)) and (
             not self.namespaces or document.namespace in self.namespaces
         )

@@ -21,36 +21,36 @@ K = 60
 _SPARE = 2
 _DEEPER = 4
 _LEAST_WINDOW = 32
-_DECIMALS = 6  # one text's score differs in the last bits with its segment
+_DECIMALS = 6  # the last bits of a score depend on the segment
 _WORTH = MOST_SCORE * (K + 1) / 2
-"""What turns a sum of reciprocal ranks into a share of the best possible: first in both lists."""
+"""Turns a sum of reciprocal ranks into a share of the best possible sum: first in both lists."""
 
 Scored = list[tuple[str, float]]
-"""Names with their scores of 0 to 1, best first; ties are in order."""
+"""Names with their scores, 0 to 1, best first; ties are in order."""
 _Fetch = Callable[[int, str], Sequence[Row]]
-"""Asks the engine for so many rows through a filter."""
+"""Asks the engine for a number of rows that pass a filter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineRanking:
-    """One query to one collection. `limit` None gives all; a greater limit only makes a list longer."""
+    """One query to one collection. `limit` None gives all; a higher limit only makes a list longer."""
 
     collection: ToolCollection
     query: str
     view: View
     skipped: Collection[str]
-    """Names that are ranked already."""
+    """Names that have been ranked already."""
     size: int
-    """How many tools are published; 0 asks the engine nothing."""
+    """How many tools are published; at 0 the engine is not asked."""
     order: Callable[[str], tuple[int, str]]
-    """What ties are settled by."""
+    """The sort key that breaks ties."""
     depth: int
     """How much of each list is fused."""
     window: int
-    """The most rows that the engine returns at once."""
+    """The most rows that the engine returns at a time."""
 
     def by_text(self, own: Sequence[Document], limit: int | None) -> Scored:
-        """Rank by words: stored tools, and some of the request's own."""
+        """Rank by words: stored tools and the request's own."""
         asked = TextQuery.of(self.query)
         size = max(self.size, len(own))
         rows = [(name, evidence_in(score)) for name, score in self._text_rows(asked, limit)]
@@ -69,10 +69,10 @@ class EngineRanking:
         return [(name, score) for name, cosine in best if (score := meaning.score(cosine)) > 0][:limit]
 
     def by_both(self, meaning: Meaning, own: Sequence[Document], limit: int | None) -> Scored:
-        """Rank by reciprocal rank fusion of both lists as far as `depth`, then by the better rank."""
+        """Rank by reciprocal rank fusion of both lists down to `depth`, then by the better rank."""
         asked, vector = TextQuery.of(self.query), meaning.query(self.query)
         if not asked.shares or vector is None:
-            # Of no words or no meaning: the other list is all there is.
+            # Without words or without meaning, the other list is all there is.
             return self.by_text(own, limit) if asked.shares else self.by_vector(meaning, own, limit)
         wanted = vector.tolist()
         found, is_cut = self._fused(asked, wanted)
@@ -85,7 +85,7 @@ class EngineRanking:
         return [(name, share * _WORTH) for name, share in best]
 
     def _fused(self, asked: TextQuery, vector: Sequence[float]) -> tuple[list[Row], bool]:
-        """Return both lists as the engine fuses them, and whether they may go on."""
+        """Return the list that the engine fused, and whether it may have been cut."""
         if not self._asks:
             return [], False
         rows = self.collection.by_both(
@@ -95,7 +95,7 @@ class EngineRanking:
         return self._sorted(seen), len(rows) >= self.depth
 
     def _further(self, lists: Iterable[Sequence[Row]], known: set[str]) -> Iterator[Row]:
-        """Yield what both lists hold beside the known, by the better rank; less than any that is fused."""
+        """Yield the other rows of both lists, by the better rank, with less than any fused row."""
         for rank, row in enumerate(zip_longest(*lists), 1):
             for item in row:
                 if item is not None and item[0] not in known:
@@ -105,7 +105,7 @@ class EngineRanking:
     def _placed(
         self, own: Sequence[Document], asked: TextQuery, near: Sequence[Row], vector: Sequence[float]
     ) -> Iterator[Row]:
-        """Yield the request's own by the ranks they would have among the stored; those keep theirs."""
+        """Yield the request's own documents by the ranks they would have among the stored ones."""
         size = max(self.size, len(own))
         stored = [evidence_in(score) for _, score in self._text_rows(asked, self.depth)]
         cosines = [cosine for _, cosine in self._vector_rows(vector, self.depth)]
@@ -131,7 +131,7 @@ class EngineRanking:
         )
 
     def _rows(self, fetch: _Fetch, limit: int | None) -> list[Row]:
-        """Return the best seen rows, fetched deeper until there are enough and no tie is cut."""
+        """Return the best visible rows, fetching deeper until there are enough and no tie is cut."""
         if not self._asks:
             return []
         asked = self.window if limit is None else min(max(limit * _SPARE, _LEAST_WINDOW), self.window)
@@ -139,7 +139,7 @@ class EngineRanking:
             rows = _rounded(fetch(asked, self.view.expression))
             is_whole = len(rows) < asked
             last = rows[-1][1] if rows else 0.0
-            # Which rows of an equal score the engine cuts off is its own affair.
+            # Which rows of equal score the engine cuts off is up to the engine.
             at_end = is_whole or asked >= self.window
             seen = [row for row in rows if self._shows(row[0]) and (at_end or row[1] > last)]
             is_enough = limit is not None and len(seen) >= limit

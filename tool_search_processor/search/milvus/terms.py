@@ -1,7 +1,7 @@
-"""What the engine is given to count: our own terms, so that identifiers, stems and Chinese work there too.
+"""The terms that the engine counts: our own, so that identifiers, stems and Chinese work there too.
 
-The engine's BM25 is told to leave out the length of a document (`b = 0`), and a term is written as often
-as BM25F weighs it. So the fields keep their weights in an engine that knows one field only.
+The engine's BM25 ignores the length of a document (`b = 0`), and a term is repeated according to its BM25F
+weight. So fields keep their weights in an engine that knows only one field.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tool_search_processor.search.bm25.query import idf, keys_of, parse
 from tool_search_processor.search.protocol import Document
 
 K1 = 2.0
-"""Saturation in the engine: the greatest that Milvus documents, for the finest steps of a weight."""
+"""Saturation in the engine: the highest that Milvus documents, for the finest steps of weight."""
 MAX_TEXT_BYTES = 60_000
 """Milvus takes 65,535 bytes in a field."""
 
@@ -25,7 +25,7 @@ _RARE = 0.5
 
 
 def stored_text(document: Document) -> str:
-    """Return the text of a document for the engine: each term as often as its weight says.
+    """Return the text of a document for the engine: each term repeated according to its weight.
 
     A weight of w = tf / (tf + k) is that of the engine at K1 * w / (1 - w) occurrences. The heaviest terms
     come first; what doesn't fit into `MAX_TEXT_BYTES` is left out.
@@ -45,10 +45,10 @@ def stored_text(document: Document) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextQuery:
-    """A query as the engine gets it, and what its answers mean."""
+    """A query for the engine, and the meaning of its answers."""
 
     shares: Mapping[str, float]
-    """Each term with its part in the query."""
+    """Each term with its share of the query."""
 
     @classmethod
     def of(cls, query: str) -> TextQuery:
@@ -61,20 +61,20 @@ class TextQuery:
 
     @property
     def text(self) -> str:
-        """The terms, each as often as its part says; empty where the query has no word."""
+        """The terms, each repeated according to its share; empty if the query has no words."""
         words = [[_encoded(term)] * _times(share) for term, share in self.shares.items()]
         return " ".join(word for repeated in words for word in repeated)
 
     def confidence(self, size: int) -> Confidence:
-        """Return how evidence is read in a catalog of a size; see `confidence.confidence_of`.
+        """Return how to turn evidence into scores in a catalog of a size; see `confidence.confidence_of`.
 
-        An engine doesn't tell how rare the query's words are, so each is taken for half as rare as a word
+        An engine doesn't say how rare the query's words are, so each is assumed to be half as rare as a word
         can be.
         """
         return confidence_of(possible=sum(self.shares.values()) * _usual(size), size=size)
 
     def evidence_of(self, document: Document, size: int) -> float:
-        """Return about what the engine would find for a document that it doesn't hold."""
+        """Return roughly the evidence that the engine would give a document it doesn't hold."""
         weights = analyze(document)
         return _usual(size) * sum(share * weights.get(term, 0.0) for term, share in self.shares.items())
 
