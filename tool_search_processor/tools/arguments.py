@@ -60,7 +60,7 @@ _LIMITS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check found: the value to go on with, and the problems (none: it fits)."""
+    """The result of a check: the value to go on with, and the problems, if any."""
 
     value: Any
     problems: tuple[Problem, ...] = ()
@@ -179,7 +179,7 @@ def _decoded_container(text: str) -> Any:
 def schema_check(schema: Schema) -> ArgumentsCheck:
     """Return a check of arguments against a JSON Schema of the draft 2020-12, or an older one.
 
-    What is broken in a schema checks nothing: a tool with an odd schema stays callable. Formats are not
+    Broken parts of a schema check nothing: a tool with an odd schema stays callable. Formats are not
     enforced, and nothing is fetched from the network.
     """
     schema = edit_schemas(mend_schema(schema), without_booleans)
@@ -260,7 +260,7 @@ def _expected(error: Failure, root: Schema) -> str:
 
 
 def _branch_problems(error: Failure, path: Path, root: Schema) -> Iterator[Problem]:
-    """Tell the problems of the branch that was meant; where that is open, what all branches want."""
+    """Return the problems of the branch that was meant, or what all branches want if that is unclear."""
     branches: dict[Any, list[Failure]] = {}
     for inner in error.context or ():
         branches.setdefault(inner.schema_path[0], []).append(inner)
@@ -307,7 +307,7 @@ def _unknown(error: Failure, path: Path) -> Iterator[Problem]:
     known = tuple(schema.get("properties", ()))
     missing = [name for name in known if name not in error.instance]
     for place, name in enumerate(unknown_fields(error.instance, schema)):
-        # A near name is looked for among all: not for more fields than will be told.
+        # A near name is looked for among all names, so only for as many fields as will be reported.
         text = unknown_text(name, missing or known) if place < _MAX_WORDED else "is not a known field"
         yield Problem((*path, name), text)
 

@@ -94,7 +94,7 @@ def nullable(schema: Converted) -> Converted:
 
 
 def object_schema(schema: Any) -> dict[str, Any] | None:
-    """Return a schema of arguments as MCP wants it; None where it describes something else."""
+    """Return a schema of arguments as MCP wants it; None if it does not describe an object."""
     if not schema:  # missing, null, or an empty list, as PHP writes an empty object
         return {"type": "object"}
     if not isinstance(schema, Mapping) or not _may_be_object(schema.get("type")):
@@ -204,4 +204,4 @@ OTHER_FORMS: Mapping[str, Callable[[Any], bool]] = {
     **_each(("$defs", "definitions"), _is_schema_map),
     "dependencies": _is_dependency_map,
 }
-"""The same of keywords that schemas of an OpenAPI document don't have."""
+"""The same for keywords that schemas of an OpenAPI document don't have."""

@@ -1,4 +1,4 @@
-"""What a docstring says of a function and of its parameters."""
+"""Descriptions of a function and of its parameters, read from its docstring."""
 
 from __future__ import annotations
 

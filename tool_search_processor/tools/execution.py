@@ -1,4 +1,4 @@
-"""How a tool's callable is called: what it takes, where the context goes, and on which thread."""
+"""Calls a tool's callable: with which arguments, with the context where, and on which thread."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CONTEXT_WORD = re.compile(r"\bToolContext\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a tool may know of the run that calls it.
+    """What a tool may know about the run that calls it.
 
     ```python
     def whoami(run: ToolContext) -> str:

@@ -1,4 +1,4 @@
-"""What a tool's fields must hold: each is checked and frozen, or refused in words that name the tool."""
+"""Checks and freezes a tool's fields, or refuses them with an error that names the tool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEFAULTS: dict[str, FrozenDict | None] = {
 
 
 def wrong_name(name: object) -> InvalidToolError:
-    """Return the error of a name that no provider accepts."""
+    """Return the error for a name that no provider accepts."""
     if callable(name):
         return InvalidToolError(
             f"Tool(...) takes a name first, found {name!r:.100}: use Tool.from_function(...)"
@@ -32,7 +32,7 @@ def wrong_name(name: object) -> InvalidToolError:
 
 
 def wrong_field(tool: str, field: str, value: object, *, wanted: str) -> InvalidToolError:
-    """Return the error of a tool's field that holds something else than what is wanted."""
+    """Return the error for a tool's field that holds something other than what is wanted."""
     return InvalidToolError(f"{field} of the tool {tool!r} is {wanted}, found {value!r:.100}")
 
 

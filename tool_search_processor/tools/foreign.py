@@ -121,7 +121,7 @@ def _seen(text: str) -> str:
 
 
 def _clean_schema(value: Any, tool: str | None, key: str = "") -> Any:
-    """Return the value, safe; the same object where nothing changes, since large documents share parts."""
+    """Return the value, safe; the same object if nothing changes, since large documents share parts."""
     if isinstance(value, str):
         if key in _TEXTS:
             return foreign_text(value, limit=MAX_PARAMETER_TEXT)

@@ -26,14 +26,14 @@ Fields = dict[str, Any]
 """Fields of a `Tool`, by name."""
 
 MCP_PASSED_ON = ("icons", "execution")
-"""What an MCP definition says to clients alone, kept in a tool's metadata for `to_mcp`."""
+"""Parts of an MCP definition for clients only, kept in a tool's metadata for `to_mcp`."""
 
 _IMPORTERS = {"parameters": "from_openai", "input_schema": "from_anthropic", "inputSchema": "from_mcp"}
 """Where a definition's schema stands, and which importer reads it there."""
 
 
 class ToolFields(TypedDict, total=False):
-    """What `@tool(...)`, `Tool.from_function` and the importers take; each stands over what they find."""
+    """What `@tool(...)`, `Tool.from_function` and the importers take; each overrides what they find."""
 
     name: str
     description: str
@@ -50,7 +50,7 @@ class ToolFields(TypedDict, total=False):
 
 
 def named(original: object, metadata: Mapping[str, Any] | None = None) -> Fields:
-    """Return `name` and `metadata` for a foreign name; the original is kept where it differs."""
+    """Return `name` and `metadata` for a foreign name; the original is kept if it differs."""
     if not isinstance(original, str) or not original:
         raise InvalidToolError(f"a tool's definition needs a name, found {original!r:.100}: add one")
     check_foreign_name(original)
@@ -60,7 +60,7 @@ def named(original: object, metadata: Mapping[str, Any] | None = None) -> Fields
 
 
 def merged(found: Mapping[str, Any], fields: Mapping[str, Any]) -> Fields:
-    """Return what was found with `fields` over it.
+    """Return what was found, overridden by `fields`.
 
     Metadata of both sides is kept, and the name that was found, when another is given.
     """
@@ -71,7 +71,7 @@ def merged(found: Mapping[str, Any], fields: Mapping[str, Any]) -> Fields:
 
 
 def _with_hidden(read: Callable[[_DefinitionT], Fields]) -> Callable[[_DefinitionT], Fields]:
-    """Return a reader that also notes what its definition hid, in the metadata."""
+    """Return a reader that also notes in the metadata what its definition hid."""
 
     @functools.wraps(read)
     def reading(definition: _DefinitionT) -> Fields:
@@ -173,7 +173,7 @@ def _text(description: Any) -> Any:
 
 
 def _clean(value: Any) -> Any:
-    """Return foreign JSON that is handed on, safe; what is too deep is left to `Tool`."""
+    """Return foreign JSON that is passed on, safe; `Tool` judges what is nested too deeply."""
     try:
         return foreign_json([*map(_plain, value)] if isinstance(value, list) else _plain(value))
     except RecursionError:

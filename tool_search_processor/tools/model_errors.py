@@ -34,7 +34,7 @@ _OF_A_KIND = frozenset(
 def model_problems(
     error: ValidationError, arguments: Any, *, by_schema: Sequence[Problem], schema: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    """Tell what a model found wrong, in the words of the JSON Schema, which is what the caller knows.
+    """Return what pydantic found wrong in the words of the JSON Schema, which is what the caller knows.
 
     Args:
         error: What the model raised.
@@ -96,7 +96,7 @@ def _fallback_text(detail: ErrorDetails, path: Path, root: Mapping[str, Any], *,
 
 
 def _places(detail: ErrorDetails, arguments: Any) -> tuple[Path, Path, Any]:
-    """Return where an error stands, the union above it, and what stands there.
+    """Return the place of an error, the union above it, and the value at that place.
 
     Locations name the branches of unions too.
     """

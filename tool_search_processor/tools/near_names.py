@@ -1,4 +1,4 @@
-"""What a model certainly means by a name that it has written a little wrong."""
+"""Finds the name that a model certainly meant when it wrote a name slightly wrong."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TOKEN = re.compile(r"<[|\uff5c][^<>|\uff5c]*[|\uff5c]?>?")
 _GROUP = re.compile(
     r"(?:to=)?(?:(?:functions?|tools?|default_api|mcp)(?:[.:/]+|__)|default_api_|to=)", re.IGNORECASE
 )
-"""What models were taught to write before the name of any tool."""
+"""Prefixes that models were trained to write before the name of any tool."""
 _NUMBER = re.compile(r":\d+\Z")
 """The place of a call among those of a reply."""
 _AROUND = " \t\r\n\"'`*.,:;"
@@ -45,7 +45,7 @@ def spoken_names(name: str) -> Iterator[str]:
 
 
 def meant_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the one of some names that a model certainly means; None where it is none of them, or two."""
+    """Return the name that a model certainly means; None if no name or more than one fits."""
     known = list(names)
     for spoken in spoken_names(name):
         if spoken in known:

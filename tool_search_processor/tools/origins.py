@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _KEY = "_origin"
-"""Beside the fields, as what a tool computes is: equal tools stay equal, and copies by `replace` have it."""
+"""Kept outside the fields, like computed values: equal tools stay equal, and copies by `replace` keep it."""
 
 
 class Origin:
@@ -12,12 +12,12 @@ class Origin:
     __slots__ = ("label",)
 
     def __init__(self, label: str) -> None:
-        """Take what the source is called, the same in every process."""
+        """Take the name of the source, which is the same in every process."""
         self.label = label
 
 
 def mark_origin(tool: object, origin: Origin) -> Origin:
-    """Return the origin of a tool, which is this one where it had none: the first catalog to list it says."""
+    """Return the origin of a tool; the first catalog that lists it sets it to this one."""
     found: Origin = tool.__dict__.setdefault(_KEY, origin)
     return found
 
@@ -29,6 +29,6 @@ def origin_of(tool: object) -> Origin | None:
 
 
 def keep_origin(copy: object, tool: object) -> None:
-    """Give a copy the origin of what it is a copy of."""
+    """Give a copy the origin of its original."""
     if (origin := origin_of(tool)) is not None:
         copy.__dict__[_KEY] = origin

@@ -23,7 +23,7 @@ _CONTENT_MODULES = ("mcp", "mcp_types", "fastmcp")
 
 
 def output_schema_of(annotation: Any) -> FrozenDict | None:
-    """Return the JSON Schema of a return annotation; None where it says nothing of the data.
+    """Return the JSON Schema of a return annotation; None if it says nothing about the data.
 
     That is a missing annotation, an annotation without a schema, and one that the protocol's content fits:
     a list of anything, say.

@@ -117,7 +117,7 @@ def with_inner(schema: Schema, change: Callable[[str, Any], Any]) -> Schema:
 
 
 def branches(schema: Schema, *keywords: str) -> Iterator[Any]:
-    """Yield what stands in the `allOf`, `anyOf` and `oneOf` of a schema, or in these keywords alone."""
+    """Yield the schemas in the `allOf`, `anyOf` and `oneOf` of a schema, or in these keywords only."""
     for key in keywords or BRANCH_KEYWORDS:
         yield from items_of(schema.get(key))
 

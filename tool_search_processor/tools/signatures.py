@@ -1,4 +1,4 @@
-"""Functions as tools: a signature becomes a JSON Schema and a check of what a model wrote."""
+"""Functions as tools: a signature becomes a JSON Schema and a check of the model's arguments."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ToolFunction:
     output_schema: FrozenDict | None
     plan: CallPlan
     model: type[BaseModel]
-    """What checks the arguments; its fields have the parameters' names as aliases."""
+    """The pydantic model that checks the arguments; its fields have the parameters' names as aliases."""
     names: Mapping[str, str]
     """Parameter name by field name."""
     always_passed: frozenset[str]
@@ -105,7 +105,7 @@ class ToolFunction:
 
 
 def inspect_function(function: Callable[..., Any]) -> ToolFunction:
-    """Return what a tool needs to know of a function.
+    """Return what a tool needs to know about a function.
 
     Raises:
         InvalidToolError: If no schema can be made of its signature; says which parameter and why.

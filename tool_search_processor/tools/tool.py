@@ -241,7 +241,7 @@ class Tool:
 
     @property
     def original_name(self) -> str:
-        """The name as it was before an importer or a namespace changed it; `name` where none did."""
+        """The name before an importer or a namespace changed it; otherwise `name`."""
         return str(self.metadata.get("original_name", self.name))
 
     @property
@@ -320,7 +320,7 @@ class Tool:
     async def target(
         self, arguments: Mapping[str, Any], context: ToolContext | None = None
     ) -> tuple[Tool, Mapping[str, Any]]:
-        """Return what a call of this tool really runs: itself, unless it is a proxy."""
+        """Return the tool and arguments that a call really runs: these, unless the tool is a proxy."""
         return self, arguments
 
     async def call(

@@ -67,7 +67,7 @@ def _is_integer(checker: object, value: object) -> bool:
 
 
 def unknown_fields(instance: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
-    """Return the fields that neither `properties` nor, as far as can be told, `patternProperties` know."""
+    """Return the fields that neither `properties` nor, as far as RE2 can say, `patternProperties` has."""
     known = schema.get("properties", {})
     patterns = tuple(schema.get("patternProperties", ()))
     return [

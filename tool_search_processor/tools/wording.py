@@ -1,4 +1,4 @@
-"""How problems with arguments are told to a model: paths, values and expectations in JSON's words."""
+"""Describes problems with arguments to a model: paths, values and expectations in JSON's words."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def path_text(path: Path) -> str:
 
 
 def found_text(value: Any) -> str:
-    """Return what a value is, with its beginning: `the string "abc"`, `the number 3`, `null`."""
+    """Return a short description of a value: `the string "abc"`, `the number 3`, `null`."""
     if value is None:
         return "null"
     kind = next((word for word, kinds in _KINDS.items() if isinstance(value, kinds)), None)
@@ -83,7 +83,7 @@ def value_text(value: Any) -> str:
         value = value[: _MAX_VALUE_LENGTH + 1]
     text = ""
     try:
-        # Piece by piece: the beginning is all that is told, however large or deep the value is.
+        # Piece by piece: only the beginning is shown, however large or deep the value is.
         for piece in _ENCODER.iterencode(value):
             text += piece
             if len(text) > _MAX_VALUE_LENGTH:

@@ -1,4 +1,4 @@
-"""What an overlay says about one argument, and the way of a call's arguments back to the tool's own names."""
+"""Overlays of single arguments, and the way from a call's arguments back to the tool's own names."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DefaultFactory = Callable[..., Any | Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgTransform:
-    """What is to change about one argument of a tool; what is not given stays as it is.
+    """Changes to one argument of a tool; what is not given stays as it is.
 
     ```python
     tenant = ArgTransform(default="acme", hide=True)
@@ -117,7 +117,7 @@ class ArgumentMap:
     tool: Tool
     """The tool as it was."""
     originals: Mapping[str, str] = field(default_factory=dict)
-    """The tool's own names by the names that the model sees, where they differ."""
+    """The tool's own names by the names that the model sees, if they differ."""
     gone: frozenset[str] = frozenset()
     """The tool's own names that the model may not use: hidden ones, and renamed ones."""
     hidden: frozenset[str] = frozenset()
@@ -127,7 +127,7 @@ class ArgumentMap:
     values: Mapping[str, Any] = field(default_factory=dict)
     """Fixed values, by the tool's own names."""
     factories: Mapping[str, DefaultFactory] = field(default_factory=dict)
-    """What makes values, by the tool's own names."""
+    """Functions that make values, by the tool's own names."""
 
     async def call(self, arguments: object, context: ToolContext | None) -> Any:
         """Call the tool under its own names.

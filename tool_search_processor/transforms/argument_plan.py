@@ -29,14 +29,14 @@ class ArgumentPlan:
 
     tool: Tool
     schema: Mapping[str, Any] | None
-    """The schema that the model sees; None where it could not be met by any call."""
+    """The schema that the model sees; None if no call could fit it."""
     arguments: ArgumentMap
     rewires: bool
     """Whether a call must be mapped; otherwise the new schema differs only in its descriptions."""
     loosens: bool
     """Whether the schema has got defaults, examples or optional arguments."""
     complaints: tuple[str, ...]
-    """What does not fit the tool, and is left as it was."""
+    """Problems of overlays that do not fit the tool; those are not applied."""
 
     def applied(self) -> Tool | None:
         """Return the changed tool, or None where no call of it could succeed."""
@@ -51,7 +51,7 @@ class ArgumentPlan:
         return self.tool.replace(**changes)
 
     def misfits(self) -> Iterator[str]:
-        """Yield what is wrong with the fixed values; costs a check of each."""
+        """Yield the problems of the fixed values; each value is checked."""
         for name, value in self.arguments.values.items():
             schema = {
                 key: part

@@ -1,4 +1,4 @@
-"""What became of the tools of the last list, remembered."""
+"""Remembers the results for the tools of the last list."""
 
 from __future__ import annotations
 

@@ -22,13 +22,13 @@ from tool_search_processor.transforms.transform import (
 )
 
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,32}")
-"""What may stand in a tool name; 32 of its 64 characters, so that the tool's own name stays readable."""
+"""Characters of a tool name; at most 32 of its 64, so that the tool's own name stays readable."""
 
 _SCHEME = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:(?://)?)?")
 """The scheme of a URI with its slashes (RFC 3986, section 3.1), or nothing."""
 
 _URI_PREFIX = "uri_prefix"
-"""The key of `metadata` that holds what stands before the paths of a provider's URIs."""
+"""The key of `metadata` that holds the prefix of the paths of a provider's URIs."""
 
 _LONG_NAMES = 10_000
 """Cut names that are remembered for `get_tool`, more than any one provider lists."""
@@ -48,7 +48,7 @@ class Namespace(Transform):
     put into URIs of an answer. A name that would be longer than 64 characters
     is cut, with a short hash of the whole name at its end.
 
-    What is called, read or rendered is the provider's own.
+    Calls, reads and renderings use the provider's own names.
     """
 
     def __init__(self, prefix: str) -> None:

@@ -42,7 +42,7 @@ _MAX_SCOPES = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlay:
-    """What is to change about the arguments; every mapping is keyed by the name as it was."""
+    """Changes to the arguments; every mapping is keyed by the old name."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     """New names."""
@@ -141,7 +141,7 @@ class _Scope:
         self._overlay = rewriter.overlay
         self._schema = schema
         self._edits = edits
-        # An argument is described where it is declared first, not in every branch that narrows it.
+        # An argument is described at its first declaration, not in every branch that narrows it.
         self._inner_edits = {name: edit for name, edit in edits.items() if name not in here}
         self._refs = refs
         self._condition, self._undecided = rewriter.condition(schema.get("if", True), refs=refs)
@@ -193,7 +193,7 @@ class _Scope:
         return True
 
     def _always_met(self, branches: Sequence[Any]) -> bool:
-        # with unevaluatedProperties, branches matter even so: they say what is evaluated
+        # with unevaluatedProperties, branches still matter: they decide what is evaluated
         return {} in branches and "unevaluatedProperties" not in self._rewriter.root
 
     def _add_dependencies(self, key: str, dependencies: Mapping[str, Any]) -> bool:
@@ -226,7 +226,7 @@ class _Scope:
         )
 
     def _keyword(self, key: str, value: Any) -> dict[str, Any]:
-        """Return a keyword with its new value, or nothing where it has become empty."""
+        """Return a keyword with its new value, or nothing if it has become empty."""
         self._rewriter.losses += key in _CLOSING and value is not True and bool(self._overlay.filled)
         if key == "properties" and isinstance(value, Mapping):
             return {key: self._properties(value)}
@@ -306,7 +306,7 @@ class _Scope:
 
 
 def _admits(declared: object, value: object) -> bool | None:
-    """Return whether an argument's own schema allows a value; None where that takes more than a look."""
+    """Return whether an argument's own schema allows a value; None if a quick look can't decide."""
     if not isinstance(declared, Mapping):
         return declared is not False
     values = [declared["const"]] if "const" in declared else items_of(declared.get("enum", [value]))

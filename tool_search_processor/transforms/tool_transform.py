@@ -1,4 +1,4 @@
-"""Overlays: another name, description or argument for a tool that stays what it is."""
+"""Overlays that give a tool another name, description or arguments."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTransformConfig:
-    """What is to change about one tool; what is not given stays as it is.
+    """Changes to one tool; what is not given stays as it is.
 
     ```python
     config = ToolTransformConfig(name="file_bug", description="File a bug.", keywords=["ticket"])
@@ -144,7 +144,7 @@ class ToolTransform(Transform):
         return f"ToolTransform({self._configs!r})"
 
     async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
-        """Return the changed tools, in the same order; never raises for what isn't there."""
+        """Return the changed tools, in the same order; a missing tool is not an error here."""
         changed = self._memo.map(tools, self._changed)
         # an empty list is a provider that is down
         for complaint in self._missing(tools) if tools and not self._is_for_part else ():

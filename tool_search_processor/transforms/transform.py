@@ -128,7 +128,7 @@ def agrees_with_list(method: FunctionT) -> FunctionT:
 
 
 def keeps_all(method: FunctionT) -> FunctionT:
-    """Mark a list method as hiding nothing, so that what it hides need not be looked for."""
+    """Mark a list method as hiding nothing, so that nobody has to look for hidden components."""
     method.keeps_all = True  # type: ignore[attr-defined]  # an attribute of the function object
     return method
 
@@ -185,7 +185,7 @@ def kind_of(cls: type[ComponentT]) -> Kind:
 
 
 def component_key(component: Component) -> str:
-    """Return what a component is looked up by: a URI, a URI template, or a name."""
+    """Return the key of a component for lookups: a URI, a URI template, or a name."""
     if isinstance(component, Resource):
         return component.uri
     if isinstance(component, ResourceTemplate):

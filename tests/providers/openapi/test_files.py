@@ -109,5 +109,5 @@ def test_the_content_of_a_body_that_is_referred_to():
         {"/p": {"put": body(REF, kind="application/octet-stream")}}, components={"schemas": {"File": FILE}}
     )
     assert one.tool.parameters["properties"]["body"] == {
-        **FILE, "description": "A text, or a data: URL for other content."
+        **FILE, "description": "Text, or a data: URL for other content."
     }  # fmt: skip

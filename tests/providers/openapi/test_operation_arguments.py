@@ -233,7 +233,7 @@ def test_multipart_is_preferred_for_files(schemas, chosen):
 
 def test_of_xml_the_model_writes_the_text():
     schema = arguments(body({**PET, "description": "A pet."}, kind="application/xml"))
-    text = "A text of the type application/xml. A pet."
+    text = "Text of the type application/xml. A pet."
     assert schema["properties"] == {"body": {"type": "string", "description": text}}
     assert arguments(body(TEXT, kind="text/plain"))["properties"] == {"body": TEXT}
 
@@ -250,7 +250,7 @@ def test_files_say_how_they_are_written():
         "more": {"type": "array", "items": {"type": "string", "contentMediaType": "image/png"}},
         "name": TEXT,
     }}  # fmt: skip
-    hint = "A text, or a data: URL for other content."
+    hint = "Text, or a data: URL for other content."
     found = arguments(body(form, kind="multipart/form-data"))["properties"]
     assert (found["photo"]["description"], found["more"]["description"]) == (f"Of the pet. {hint}", hint)
     assert found["name"] == TEXT

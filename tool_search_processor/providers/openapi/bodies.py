@@ -100,15 +100,15 @@ def _whole(
     target = {**reader.target(schema), **described}
     if target.get("type") == "string":
         return file_schema(target) if file_kind(reader, target) is not FileKind.NONE else target
-    # Of XML and the like the schema tells what the text stands for: the model writes the text.
+    # For XML and the like the schema describes what the text stands for; the model writes the text.
     said = str(target.get("description", "")).strip()
-    return {"type": "string", "description": f"A text of the type {media_type}. {said}".strip()}
+    return {"type": "string", "description": f"Text of the type {media_type}. {said}".strip()}
 
 
 def _sent(
     kind: BodyKind, media_type: str, media: Node, reader: SchemaReader, schema: Converted, *, required: bool
 ) -> dict[str, Any]:
-    """Return what a body is sent with, whatever its arguments are."""
+    """Return the media type, encodings and files of a body, whatever its arguments are."""
     encodings = {
         str(name): Encoding(
             content_type=given.get("contentType") if isinstance(given.get("contentType"), str) else None,

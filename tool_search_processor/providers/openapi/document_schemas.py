@@ -42,12 +42,12 @@ from tool_search_processor.wire.plain import mapping_of
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _DEFINITIONS = "#/$defs/"
 _MAX_WITH_KINDS = 20_000
-"""Characters of a schema's definitions; where they are more, the kinds of its objects are left out."""
+"""Characters of a schema's definitions; if there are more, the kinds of its objects are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """What a definition is made from."""
+    """The schema that a definition is made from."""
 
     target: Target
     is_part: bool

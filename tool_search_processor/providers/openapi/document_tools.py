@@ -30,7 +30,7 @@ from tool_search_processor.wire.plain import items_of, mapping_of
 logger = logging.getLogger(__name__)
 
 _MAX_OUTPUT_SCHEMA = 4_000
-"""Characters: a larger schema of answers is left out, since what it says is rarely worth its tokens."""
+"""Characters; a larger schema of answers is left out, since it is rarely worth its tokens."""
 _READING = frozenset({"GET", "HEAD", "OPTIONS", "QUERY", "TRACE"})
 
 
@@ -180,7 +180,7 @@ def _success_responses(document: Document, node: OperationNode) -> list[tuple[Ma
 def _output_schema(
     reader: SchemaReader, responses: Sequence[tuple[Mapping[str, Any], str]]
 ) -> Converted | None:
-    """Return the schema of the first JSON answer, where that is an object and not too large."""
+    """Return the schema of the first JSON answer if it is an object and not too large."""
     for content, base in responses:
         for kind, media in content.items():
             given = mapping_of(media).get("schema")
@@ -195,7 +195,7 @@ def _output_schema(
 
 
 def _accept(kinds: Sequence[str]) -> str:
-    """Return what the request says it takes: JSON where the operation has it."""
+    """Return the `Accept` header of the request: JSON if the operation offers it."""
     json_kinds = [kind for kind in kinds if kind and is_json(kind) and "*" not in kind]
     if json_kinds:
         return ", ".join((*json_kinds, "*/*;q=0.1"))

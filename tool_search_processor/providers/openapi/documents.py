@@ -25,7 +25,7 @@ _MAX_HOPS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a reference leads to."""
+    """The target of a reference."""
 
     key: str
     """The same for each way of writing the same reference."""
@@ -65,7 +65,7 @@ class Document:
         return self.is_swagger or str(self.root["openapi"]).startswith("3.0")
 
     def find(self, reference: object, *, base: str) -> Target | None:
-        """Return what a reference leads to; None, and once a warning, where that is nothing.
+        """Return the target of a reference; None, with one warning, if it leads nowhere.
 
         Raises:
             ConfigurationError: If it leads out of the document, and not to a file of its folder.

@@ -12,7 +12,7 @@ from tool_search_processor.tools.dialects import Converted
 from tool_search_processor.tools.schema_walk import Schema, branches
 from tool_search_processor.wire.plain import mapping_of
 
-_FILE_TEXT = "A text, or a data: URL for other content."
+_FILE_TEXT = "Text, or a data: URL for other content."
 _WRITTEN = ("text/", "application/x-www-form-urlencoded")
 _MAX_DEPTH = 20
 

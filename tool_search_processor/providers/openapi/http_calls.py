@@ -90,7 +90,7 @@ class Caller:
         timeout_seconds: float,
         limits: Limits,
     ) -> None:
-        """Take what all calls share.
+        """Set up the state that all calls share.
 
         Args:
             clients: What sends.
@@ -128,7 +128,7 @@ class Caller:
         credentials: Credentials,
         context: ToolContext,
     ) -> Any:
-        """Return what the API answers.
+        """Return the API's answer.
 
         Args:
             route: How the operation is called.
@@ -175,7 +175,7 @@ class Caller:
         proof: Proof,
         own: Mapping[str, str],
     ) -> httpx.Request:
-        """Return the request with what proves who asks: that stands over what a model writes."""
+        """Return the request with its credentials, which override what a model writes."""
         from_user = {*client.headers} - CARRIED_OVER
         headers = {name: value for name, value in outgoing.headers.items() if name not in from_user}
         headers |= {**self._headers, **proof.headers, **own, "accept-encoding": ACCEPT_ENCODING}

@@ -54,7 +54,7 @@ class Outgoing:
     cookies: tuple[str, ...] = ()
     content: bytes | None = None
     fields: tuple[Field, ...] = ()
-    """What a multipart form consists of; then there is no `content`."""
+    """The parts of a multipart form; then there is no `content`."""
 
 
 def build_request(route: Route, arguments: Mapping[str, Any]) -> Outgoing:

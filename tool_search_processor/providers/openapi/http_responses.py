@@ -1,4 +1,4 @@
-"""What an API answers, as a model gets it."""
+"""An API's responses in the form that a model gets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def read_answer(response: httpx.Response, *, limits: Limits, label: str) -
         label: What messages call the request.
 
     Raises:
-        ToolCallError: If the status is not one of success; says it, and what the answer says. Or if the
+        ToolCallError: If the status is not a success; quotes the status and the answer. Or if the
             answer can't be unpacked.
     """
     try:
@@ -104,7 +104,7 @@ def _cut(text: str, max_chars: int, *, is_whole: bool) -> str:
 
 
 def _text(response: httpx.Response, content: bytes, kind: str) -> str | None:
-    """Return the content as text; None where it is none."""
+    """Return the content as text; None if it is not text."""
     if kind and not _TEXTUAL.match(kind):
         return None
     try:
@@ -124,7 +124,7 @@ def _readable(markup: str) -> str:
 
 
 def _seen(markup: str) -> str:
-    """Return a page without what a browser doesn't show.
+    """Return a page without the parts that a browser doesn't show.
 
     Not one regular expression: each beginning without an end would have it read to the end of the page.
     """

@@ -13,7 +13,7 @@ Direction = Literal["request", "response"]
 
 Followed = tuple[Any, str | None]
 Follow = Callable[[Schema, str | None], Followed]
-"""Returns what the reference of a schema leads to, with its base; the base is None in converted schemas."""
+"""Returns the target of a schema's reference, with its base; the base is None in converted schemas."""
 
 LEFT_OUT: Mapping[Direction, str] = {"request": "readOnly", "response": "writeOnly"}
 

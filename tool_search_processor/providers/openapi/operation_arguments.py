@@ -128,7 +128,7 @@ def _add_parameter(
 
 
 def _annotations(node: Node) -> Converted:
-    """Return what a parameter itself says of its value, which counts more than its schema's."""
+    """Return a parameter's own annotations of its value, which count more than its schema's."""
     found: Converted = {}
     text = node.get("description")
     if isinstance(text, str) and text:

@@ -49,22 +49,22 @@ class Operation:
 
 
 Selection = Callable[[Operation], bool] | Iterable[str]
-"""Operations: a function that tells, or globs. A glob is one of paths where it begins with `/`, one of routes
-where it holds a space (`DELETE *`), and else one of tool names, operation ids and tags."""
+"""Operations: a function that decides, or globs. A glob is for paths if it begins with `/`, for routes
+if it has a space (`DELETE *`), and otherwise for tool names, operation ids and tags."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationNode:
-    """An operation with where it stands."""
+    """An operation and its place in the document."""
 
     operation: Operation
     node: Mapping[str, Any]
     item: Mapping[str, Any]
-    """What holds for all operations of the path."""
+    """The part that holds for all operations of the path."""
     base: str
     """The URI that references inside of `node` are relative to."""
     item_base: str = ""
-    """The same of `item`."""
+    """The same for `item`."""
     fault: str | None = None
     """Why it can't be a tool."""
 

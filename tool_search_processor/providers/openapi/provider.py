@@ -208,7 +208,7 @@ class OpenAPIProvider(Provider):
         await self._clients.aclose()
 
     async def _fetched(self, url: str) -> tuple[str, str]:
-        """Return the text at a URL, and where it was in the end."""
+        """Return the text at a URL, and the URL after redirects."""
         import httpx
 
         label = shown_url(url)

@@ -56,7 +56,7 @@ def _check_elsewhere(request: httpx.Request, following: httpx.Request, *, label:
 
 def _is_same_origin(one: httpx.URL, other: httpx.URL) -> bool:
     first, second = _origin(one), _origin(other)
-    # From http to https of the same host nothing is told to anybody else.
+    # From http to https on the same host, nobody else learns anything.
     return first == second or (first == ("http", one.host, 80) and second == ("https", one.host, 443))
 
 

@@ -1,4 +1,4 @@
-"""What is needed to turn a tool's arguments into an HTTP request."""
+"""Routes: everything needed to turn a tool's arguments into an HTTP request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VARIABLE = re.compile(r"\{([^{}]+)\}")
 
 
 def split_path(template: str) -> tuple[str, str]:
-    """Return path and query of a key of `paths`; what stands behind `#` is never sent."""
+    """Return path and query of a key of `paths`; the part after `#` is never sent."""
     path, _, query = template.partition("#")[0].partition("?")
     return path, query
 
@@ -54,7 +54,7 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What a request carries."""
+    """The body of a request."""
 
     kind: BodyKind
     media_type: str
@@ -62,7 +62,7 @@ class Body:
     argument: str | None
     """The argument that is the whole body; None where `fields` make it up."""
     fields: Mapping[str, str] = field(default_factory=dict)
-    """Names of arguments, and what the API calls them."""
+    """The API's names of arguments, by the arguments' names."""
     encodings: Mapping[str, Encoding] = field(default_factory=dict)
     """By the API's names."""
     files: frozenset[str] = frozenset()

@@ -23,7 +23,7 @@ Secret = str | Callable[[ToolContext], str | Awaitable[str | None] | None]
 
 @dataclass(slots=True)
 class Proof:
-    """What a request carries to show who asks."""
+    """Credentials in the form that a request carries them."""
 
     headers: dict[str, str] = field(default_factory=dict)
     """By names in small letters."""
@@ -51,7 +51,7 @@ class Credentials:
             _put(self._schemes[name], "", Proof(), name)
 
     async def proof(self, route: Route, context: ToolContext) -> Proof:
-        """Return what a call carries for the first alternative of its operation that can be met."""
+        """Return the credentials of a call, for the first alternative of its operation that can be met."""
         for names in route.security:
             if not names or not self._secrets.keys() >= set(names):
                 continue

@@ -70,7 +70,7 @@ def read_server(document: Document, node: OperationNode, *, variables: Mapping[s
 
 
 def server_url(document: Document, node: OperationNode, *, variables: Mapping[str, str]) -> str | None:
-    """Return the URL of an operation's server, or None where there is none that is absolute."""
+    """Return the URL of an operation's server, or None if there is no absolute one."""
     return read_server(document, node, variables=variables).url
 
 

@@ -23,14 +23,14 @@ class Signature:
     body: Body | None = None
 
     def schema(self) -> Converted:
-        """Return the schema of the arguments; other ones are refused, so that a slip is told."""
+        """Return the schema of the arguments; unknown ones are refused, so that a typo is reported."""
         schema: Converted = {"type": "object", "properties": self.properties}
         if self.required:
             schema["required"] = self.required
         return {**schema, "additionalProperties": False}
 
     def free_name(self, wire_name: str, place: str) -> str:
-        """Return the name that an argument gets: the API's own, with `__` and the place where it is taken."""
+        """Return an argument's name: the API's own, followed by `__` and the place if that name is taken."""
         taken = self.properties.keys() | TAKEN
         name = make_property_name(wire_name)
         if name in taken:

@@ -31,7 +31,7 @@ def json_text(value: Any) -> str:
 
 
 def path_text(argument: Argument, value: Any) -> str:
-    """Return what stands in the path for a parameter, percent-encoded."""
+    """Return a parameter's part of the path, percent-encoded."""
     if argument.is_json:
         return _encoded(json_text(value))
     opener, separator = _OPENERS.get(argument.style, _OPENERS["simple"])
@@ -98,7 +98,7 @@ def _deep_parts(name: str, value: Any, safe: str) -> list[str]:
 
 
 def _items(value: Any) -> Sequence[Any]:
-    """Return what is joined by delimiters: a list's items, an object's names and values by turns."""
+    """Return the strings to join by delimiters: a list's items, or an object's names and values in turn."""
     if isinstance(value, Mapping):
         return [part for pair in value.items() for part in pair]
     return value if _is_list(value) else [value]
