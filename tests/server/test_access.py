@@ -126,5 +126,5 @@ def test_a_token_that_no_header_carries_is_refused_and_not_shown(token):
 
 @pytest.mark.parametrize("token", ["", "  ", 7, b"secret"])
 def test_what_cannot_check_is_refused_at_once(token):
-    with pytest.raises(ConfigurationError, match="token is a text"):
+    with pytest.raises(ConfigurationError, match="token must be a string"):
         Access(token)

@@ -27,7 +27,7 @@ _MAX_PORT = 65535
 _LIMITS = ("max_body_bytes", "max_concurrent", "max_connections", "requests_per_second", "grace_seconds")
 _HOW = f"setting {TOKEN_VARIABLE}, or by --token-env or --token-file"
 _OTHER_FILES = 1024
-"""Beside clients' connections: pipes and sockets to upstreams, above all."""
+"""Besides clients' connections: mostly pipes and sockets to upstreams."""
 
 
 def add_to(commands: Any) -> None:
@@ -44,12 +44,12 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until the client leaves, or until the command is told to stop."""
+    """Serve until the client leaves, or until the command is stopped."""
     address = None if options.http is None else parse_address(options.http)
     if address is not None:
         from tool_search_processor.server.hosts import names_for
 
-        names_for(address[0], read_token(options), how=_HOW)  # complains in this command's words
+        names_for(address[0], read_token(options), how=_HOW)  # raises in this command's words
     _log_to_stderr(verbose=options.verbose)
     gateway = make_gateway(options)
     started = partial(_tell_upstreams, gateway)
@@ -105,17 +105,17 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
 
 
 def _strategy(options: argparse.Namespace) -> Any:
-    """Return the strategy's name where that says all, since the front knows names; else an index."""
+    """Return the strategy's name if that is enough, since the front knows names; else an index."""
     name = options.search or "bm25"
     is_made = ":" in name or options.embedder or options.vectors
     return index_maker(name, options)() if is_made else name
 
 
 def read_token(options: argparse.Namespace) -> str | None:
-    """Return the token that HTTP clients need; None where there is none.
+    """Return the token that HTTP clients need; None if there is none.
 
     Raises:
-        ConfigurationError: When the variable isn't set, or the file holds nothing.
+        ConfigurationError: When the variable isn't set, or the file is empty.
     """
     if options.token_file is not None:
         token = Path(options.token_file).read_text("utf-8").strip()
@@ -129,10 +129,10 @@ def read_token(options: argparse.Namespace) -> str | None:
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """Return host and port of `[HOST:]PORT`; without a host, that of this machine alone.
+    """Return host and port of `[HOST:]PORT`; the host is by default that of this machine only.
 
     Raises:
-        ConfigurationError: For a port that is none.
+        ConfigurationError: When it has no valid port.
     """
     host, _, port = text.rpartition(":")
     if not (port.isascii() and port.isdecimal()) or int(port) > _MAX_PORT:

@@ -1,4 +1,4 @@
-"""The options of `tool-search serve`, and the text of its help."""
+"""The options of `tool-search serve`, and its help."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ HOST = "127.0.0.1"
 TOKEN_VARIABLE = "TOOL_SEARCH_TOKEN"  # noqa: S105 - the variable's name
 DESCRIPTION = """\
 Serve the tools, resources and prompts of many MCP servers, and the operations of HTTP APIs, as one MCP
-server. Clients are listed two tools, search_tools and call_tool, which find and run all the others. A server
-that is down or hangs is told of on the standard error, and does not take the others with it.
+server. Clients see two tools, search_tools and call_tool, which find and run all the others. A server that is
+down or hangs is reported on standard error, and the others are served without it.
 """
 EXAMPLES = """\
 examples:
@@ -24,14 +24,14 @@ examples:
   tool-search serve --openapi pets=pets.json --http 8000      an API's operations, as pets_…
   TOOL_SEARCH_TOKEN=… tool-search serve --config servers.json --http 0.0.0.0:8000
 
-servers.json is the file that MCP clients read, and may name APIs as well; ${NAME} is a variable of the
-environment:
+servers.json is the file that MCP clients read, and may name APIs as well; ${NAME} stands for an environment
+variable:
   {"mcpServers": {"git":  {"command": "uvx", "args": ["mcp-server-git"]},
                   "docs": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${DOCS}"}}},
    "openapi":    {"pets": {"document": "pets.json", "base_url": "https://example.com/v1",
                            "credentials": {"api_key": "${PETS}"}}}}
-(base_url where the document names no server, or another is meant). A ToolServer of your own among the servers
-has to list its tools: leave its `mode=` out, or its own search is all that is found of it.
+(base_url is needed if the document names no server, or to use another). A ToolServer of your own among the
+servers has to list its tools: in discovery mode, only its own search would be found.
 """
 
 
@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add every option, in groups."""
     _add_sources(parser.add_argument_group("what is served"))
     _add_ways(parser.add_argument_group("how it is reached"))
-    _add_tools(parser.add_argument_group("what clients are listed, and find"))
+    _add_tools(parser.add_argument_group("what clients see, and find"))
     _add_limits(parser.add_argument_group("limits"))
     parser.add_argument("--verbose", action="store_true", help="log what upstreams say, and tracebacks")
 
@@ -50,38 +50,38 @@ def _add_sources(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="MCP servers, as clients list them, and APIs; each one's name goes before the names of its "
-        "tools; may be given again",
+        help="MCP servers, as clients list them, and APIs; each server's name is put before the names of its "
+        "tools; may be repeated",
     )
     group.add_argument(
         "--openapi",
         metavar="[NAME=]FILE",
         action="append",
         default=[],
-        help="an OpenAPI document (2.0 or 3.x), a file or a URL, whose operations become tools; may be given "
-        "again",
+        help="an OpenAPI document (2.0 or 3.x), a file or a URL, whose operations become tools; may be "
+        "repeated",
     )
     group.add_argument(
         "--on-change",
         choices=("warn", "block"),
         default="warn",
-        help="what to do with a tool that its server has changed since it was first seen: serve it with a "
-        "warning (default), or keep it back",
+        help="what to do with a tool whose definition has changed since it was first seen: serve it with a "
+        "warning (default), or withhold it",
     )
     group.add_argument(
         "--upstream-timeout",
         metavar="SECONDS",
         type=float,
         default=10.0,
-        help="how long the first request waits for a server that does not answer; its tools come as soon as "
-        "it does (default 10)",
+        help="how long the first request waits for a server that does not answer; its tools are served as "
+        "soon as it does (default 10)",
     )
     group.add_argument(
         "--call-timeout",
         metavar="SECONDS",
         type=float,
         default=60.0,
-        help="the longest time of one call (default 60)",
+        help="how long one call may take (default 60)",
     )
 
 
@@ -94,29 +94,29 @@ def _add_ways(group: argparse._ArgumentGroup) -> None:
         "--http",
         metavar="[HOST:]PORT",
         help=f"serve over HTTP: MCP at /mcp, a page at /, REST at /v1/tools/search, /health and /metrics; "
-        f"without a host, this machine alone ({HOST}); port 0 takes a free one",
+        f"without a host, for this machine only ({HOST}); port 0 takes a free one",
     )
     group.add_argument(
         "--token-env",
         metavar="NAME",
-        help="the variable with the token that HTTP clients have to send, as `Authorization: Bearer …`, "
-        f"and browsers as a password; needed where other machines can reach it (default {TOKEN_VARIABLE}, "
-        "where that is set)",
+        help="the environment variable with the token that HTTP clients send as `Authorization: Bearer …`, "
+        "and browsers as a password; needed if other machines can reach the server (default "
+        f"{TOKEN_VARIABLE}, if that is set)",
     )
     group.add_argument("--token-file", metavar="FILE", help="a file that holds the token, instead")
     group.add_argument(
         "--allow-host",
         metavar="NAME",
         action="append",
-        help="a name that clients may call this host by; may be given again (default: those of this machine; "
-        "any, where other machines can reach it)",
+        help="a name by which clients may call this host; may be repeated (default: the names of this "
+        "machine; any name if other machines can reach it)",
     )
     group.add_argument(
         "--allow-origin",
         metavar="ORIGIN",
         action="append",
         default=[],
-        help="a web page's origin, such as https://example.com, that may ask; may be given again",
+        help="a web page's origin, such as https://example.com, that may send requests; may be repeated",
     )
 
 
@@ -125,15 +125,15 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
         "--mode",
         choices=("discovery", "normal"),
         default="discovery",
-        help="list the two tools that search and call (default), or every tool; a client may ask for either "
-        "by the header X-MCP-Tool-Mode or by ?tool_mode=",
+        help="list the two tools that search and call (default), or every tool; a client may choose by the "
+        "header X-MCP-Tool-Mode or by ?tool_mode=",
     )
     group.add_argument(
         "--always-visible",
         metavar="NAME",
         action="append",
         default=[],
-        help="a tool, or a tag of tools, to list in either mode; may be given again",
+        help="a tool, or a tag of tools, to list in either mode; may be repeated",
     )
     add_search_options(group, several=False)
     group.add_argument("--top-k", metavar="N", type=int, default=5, help="results of a search (default 5)")
@@ -141,13 +141,13 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
         "--result-format",
         choices=get_args(ResultFormat),
         default="json",
-        help="a search's answer: data (default), short text beside it, or entries of tools/list",
+        help="a search's answer: data (default), short text with the data, or entries of tools/list",
     )
     group.add_argument(
         "--mask-error-details",
         action="store_true",
-        help="tell clients that something failed, and keep what it raised for the log; what an upstream "
-        "answers is passed on all the same",
+        help="tell clients only that a tool failed, and leave the details to the log; answers of upstreams "
+        "are still passed on",
     )
     for option, default in (("--search-tool-name", "search_tools"), ("--call-tool-name", "call_tool")):
         group.add_argument(option, metavar="NAME", default=default, help=f"instead of {default}")
@@ -155,17 +155,17 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
     for option, kind, default, what in (
-        ("--max-body-bytes", int, 4 * 1024 * 1024, "bytes of the largest request"),
+        ("--max-body-bytes", int, 4 * 1024 * 1024, "bytes of a request"),
         ("--max-concurrent", int, 1000, "requests at one time"),
         ("--max-connections", int, MAX_CONNECTIONS, "open connections"),
         (
             "--max-sessions",
             int,
             MAX_SESSIONS,
-            "sessions of HTTP clients that are kept; idle ones end after 30 minutes",
+            "sessions of HTTP clients; idle sessions end after 30 minutes",
         ),
-        ("--requests-per-second", float, 1000, "requests of one address"),
-        ("--grace-seconds", int, 10, "how long calls may go on when the command is told to stop"),
+        ("--requests-per-second", float, 1000, "requests from one address"),
+        ("--grace-seconds", int, 10, "how long calls may go on when the command is stopped"),
     ):
         group.add_argument(
             option, metavar="N", type=kind, default=default, help=f"{what} (default {default:,})"

@@ -17,35 +17,38 @@ from tool_search_processor.errors import ConfigurationError
 logger = logging.getLogger(__name__)
 
 TokenCheck = str | Callable[[str], Any | Awaitable[Any]]
-"""The one token, or a function (sync or async) from a token to its user, None for a token of nobody."""
+"""The token, or a function (sync or async) from a token to its user, which returns None for a wrong token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Somebody who may ask."""
+    """A caller who was let in."""
 
     user: object = None
-    """What the token's function said; None where there is only one token, or none at all."""
+    """What the token's function returned; None if there is only one token, or none."""
 
 
 class Access:
-    """Lets callers in by their token; without one to check, lets everybody in."""
+    """Lets callers in by their token; without a token to check, lets everyone in."""
+
+    # Why not the SDK's bearer authentication: it is for OAuth tokens, with scopes and an issuer's metadata,
+    # knows no `Basic` for browsers, and covers the MCP endpoint alone.
 
     def __init__(self, token: TokenCheck | None, *, option: str = "token") -> None:
-        """Take what tokens are checked against; `option` is what errors call it.
+        """Take what tokens are checked against; errors call it `option`.
 
         Raises:
-            ConfigurationError: For a token that no header could carry, or something that can't check one.
+            ConfigurationError: For a token that no header could carry, or a value that can't check one.
         """
         if token is not None and not (isinstance(token, str) and token.strip()) and not callable(token):
             raise ConfigurationError(
-                f"{option}: a token is a text that isn't blank, or a function from a token to its user; "
+                f"{option} must be a string that is not blank, or a function from a token to its user, "
                 f"found {token!r:.80}"
             )
         if isinstance(token, str) and not _fits_a_header(token):
             # Not shown: it is a secret all the same.
             raise ConfigurationError(
-                "no header can carry this token: it begins or ends with a blank, or holds a line end (was it "
+                "no header can carry this token: it begins or ends with a blank, or has a line break (was it "
                 "read from a file?)"
             )
         self._token = token
@@ -56,7 +59,7 @@ class Access:
         return self._token is None
 
     async def admit(self, authorization: str | None) -> Caller | None:
-        """Return who sent this `Authorization` header, None for somebody who may not ask.
+        """Return who sent this `Authorization` header, None for a caller who is not let in.
 
         `Bearer TOKEN` is for programs; `Basic`, with the token as password and any name, for browsers.
         """
@@ -81,7 +84,7 @@ class Access:
             if inspect.isawaitable(user) or hasattr(user, "add_done_callback"):
                 if inspect.iscoroutine(user):
                     user.close()
-                raise TypeError(f"a token's user was promised, not told: found {type(user).__name__!r}")
+                raise TypeError(f"the check of a token must return its user, found {type(user).__name__!r}")
         except (asyncio.CancelledError, GeneratorExit):
             raise
         except BaseException:
@@ -91,7 +94,7 @@ class Access:
 
 
 def presented_token(authorization: str | None) -> bytes | None:
-    """Return the token that an `Authorization` header carries, as it was sent; None where there is none."""
+    """Return the token that an `Authorization` header carries, as it was sent; None if there is none."""
     # Blanks and tabs alone: what else Python strips may be half a character of the token.
     scheme, _, rest = (authorization or "").strip(" \t").partition(" ")
     credentials = rest.strip(" \t").encode("latin-1", "replace")  # as headers are read

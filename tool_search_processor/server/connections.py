@@ -1,4 +1,4 @@
-"""Connections that are closed when they are one too many, ask nothing, or take no answer."""
+"""Connections that are closed when there are too many, or when a client sends or reads nothing."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 class LimitedConnection(H11Protocol):
     """One client's connection.
 
-    uvicorn itself closes what is silent between two requests, but waits for ever for the end of one, and
-    for a client that reads nothing of its answer.
+    Why not uvicorn's own limits: `timeout_keep_alive` covers the time between two requests only, so uvicorn
+    would wait forever for the head of a request, or for a client that reads nothing of its answer; and
+    `limit_concurrency` answers connections that are too many instead of closing them.
     """
 
     idle_seconds: float
@@ -20,7 +21,7 @@ class LimitedConnection(H11Protocol):
     reading_due: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        """Close what is one too many; otherwise wait for the head of a request."""
+        """Close the connection if there are too many; otherwise wait for the head of a request."""
         super().connection_made(transport)
         if len(self.connections) > self.max_connections:
             transport.close()
@@ -28,7 +29,7 @@ class LimitedConnection(H11Protocol):
             self._await_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing more."""
+        """Stop waiting."""
         for timer in (self.request_due, self.reading_due):
             if timer is not None:
                 timer.cancel()
@@ -71,7 +72,7 @@ class LimitedConnection(H11Protocol):
 
 
 def limited_connection(*, idle_seconds: float, max_connections: int) -> type[LimitedConnection]:
-    """Return the class of connections with these limits: uvicorn makes one for each client.
+    """Return a class of connections with these limits, for uvicorn to make one for each client.
 
     Args:
         idle_seconds: The longest that the head of a request may take, and that a client may read nothing.

@@ -1,4 +1,4 @@
-"""`Gateway`: many MCP servers and APIs as one MCP server, with a REST endpoint and a page beside it."""
+"""`Gateway`: many MCP servers and APIs as one MCP server, with a REST endpoint and a page."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from tool_search_processor.server.serving import MAX_CONNECTIONS, serve, tell_ur
 logger = logging.getLogger(__name__)
 
 PATH = "/mcp"
-"""Where the protocol is spoken; the rest of the port is for programs that don't speak it, and for people."""
+"""The MCP endpoint; the other paths are for people, and for programs that don't speak MCP."""
 
 _OPEN_PATHS = ("/", "/v1/inspect", "/health", "/v1/health/")
-"""Where the endpoint itself asks for the token, in the way of a browser, or tells strangers less."""
+"""Paths whose endpoints ask for the token themselves, as browsers expect, or show less without it."""
 
 _MASKED = "it failed: the server's log says why"
 
@@ -55,8 +55,8 @@ class Gateway:
     asyncio.run(gateway.run_http())
     ```
 
-    An upstream that is down or hangs is reported (`status`, `/health`, the log) and passed over; the others
-    go on, and it is asked again until it is back. What one says of a changed list reaches the clients.
+    An upstream that is down or hangs is reported (`status`, `/health`, the log) and left out while the others
+    are served; it is asked again until it is back. When an upstream's list changes, the clients are notified.
     """
 
     def __init__(
@@ -77,17 +77,17 @@ class Gateway:
 
         Args:
             upstreams: Providers, such as `read_upstreams` gives; tools and functions may stand between them.
-            name: What clients are told the server is called.
-            mode: What clients are listed that don't ask for a mode; see `ToolServer`.
+            name: The server's name, as clients see it.
+            mode: The mode of clients that don't ask for one; see `ToolServer`.
             search: How tools are searched; one index serves MCP and REST.
             token: The bearer token that HTTP clients need, or a function from a token to its user.
             filter: Who may find, be listed and call which tool; see `ToolServer`.
-            on_change: "block" keeps an upstream's tool back whose definition has changed since it was first
-                seen; "warn" serves it, and logs it.
-            upstream_timeout_seconds: The longest that a client's first request waits for an upstream; one
-                that takes longer is served as soon as it has answered.
-            tool_fields: What the REST endpoint shows of a tool beside the usual; see `create_app`.
-            options: What else `ToolServer` takes: `top_k`, `max_sessions`, `mask_error_details` …
+            on_change: "block" withholds a tool of an upstream whose definition has changed since it was
+                first seen; "warn" serves it, and logs it.
+            upstream_timeout_seconds: How long a client's first request waits for an upstream; the tools of a
+                slower upstream are served as soon as it has answered.
+            tool_fields: What else the REST endpoint shows of a tool; see `create_app`.
+            options: Further options of `ToolServer`: `top_k`, `max_sessions`, `mask_error_details` …
 
         Raises:
             ConfigurationError: For an option that can't work; says what to do.
@@ -115,18 +115,18 @@ class Gateway:
         self._token = token
 
     def status(self) -> CatalogStatus:
-        """Tell which upstreams are up, how many tools each has, and what was refused or has changed."""
+        """Return which upstreams are up, how many tools each has, and what was refused or has changed."""
         return self.catalog.status()
 
     def upstreams(self) -> list[ProviderStatus]:
-        """Tell how each upstream is doing."""
+        """Return the state of each upstream."""
         return [one for one in self.status().providers if one.name != REGISTERED]
 
     async def run_stdio(self, *, started: Callable[[], object] | None = None) -> None:
         """Serve the one client at standard input and output until it leaves; then close the upstreams.
 
         Args:
-            started: Called once every upstream has answered, or has had its time.
+            started: Called once every upstream has answered or timed out.
         """
         async with self._started(started):
             await self.server.run_stdio()
@@ -148,9 +148,9 @@ class Gateway:
             host: The address to bind to. One that other machines can reach needs a token.
             port: 0 takes a free one.
             ready: Called with the MCP endpoint's URL once it can be reached; None prints it.
-            started: Called once every upstream has answered, or has had its time.
-            grace_seconds: How long calls under way may go on after the signal.
-            max_connections: The most open connections; one more is closed at once.
+            started: Called once every upstream has answered or timed out.
+            grace_seconds: How long calls that are under way may go on after the signal.
+            max_connections: The most open connections; further ones are closed at once.
             limits: What `Protection` takes: `allowed_hosts`, `max_body_bytes`, `requests_per_second` …
 
         Raises:
@@ -177,7 +177,7 @@ class Gateway:
         `/health` for whoever has the token.
 
         Args:
-            started: Called once every upstream has answered, or has had its time.
+            started: Called once every upstream has answered or timed out.
             limits: What `Protection` takes. Only clients that call the host by a loopback name are served,
                 unless `allowed_hosts` says otherwise.
 
@@ -231,21 +231,21 @@ class Gateway:
             if started is not None:
                 started()
             await self.catalog.indexes.prepare(view.shared)
-        except Exception:  # providers and indexes are anybody's code; the first request meets them again
+        except Exception:  # foreign code of providers and indexes; the first request will meet it again
             logger.warning("the index could not be made ready", exc_info=True)
 
 
 class GatewayEndpoints(RestEndpoints):
-    """The REST endpoints of a gateway, whose health is that of its upstreams, too."""
+    """The REST endpoints of a gateway, whose health includes that of its upstreams."""
 
     def __init__(self, gateway: Gateway, access: Access) -> None:
-        """Take what is told of, and who may know it."""
+        """Take the gateway, and who may see the state of its upstreams."""
         super().__init__(gateway.search, gateway.rest_options, metrics=gateway.server.metrics)
         self._gateway = gateway
         self._access = access
 
     async def get_health(self, request: Request, __: Caller) -> Response:
-        """Tell that the gateway is up, and, to whoever has the token, how each upstream is doing."""
+        """Answer that the gateway is up and, for callers with the token, the state of each upstream."""
         upstreams = self._gateway.upstreams()
         health: dict[str, Any] = {
             "status": "ok" if all(one.up is not False for one in upstreams) else "degraded",
@@ -253,10 +253,10 @@ class GatewayEndpoints(RestEndpoints):
             "ready": self.search.is_ready,
         }
         if await self._access.admit(request.headers.get("authorization")) is not None:
-            health["upstreams"] = [*map(asdict, map(self._told, upstreams))]
+            health["upstreams"] = [*map(asdict, map(self._shown, upstreams))]
         return JSONResponse(health)
 
-    def _told(self, upstream: ProviderStatus) -> ProviderStatus:
-        """Return how an upstream is doing, without its own words where clients must not read them."""
+    def _shown(self, upstream: ProviderStatus) -> ProviderStatus:
+        """Return the state of an upstream, without its error where error details are masked."""
         is_masked = upstream.error is not None and self._gateway.server.options.mask_error_details
         return replace(upstream, error=_MASKED) if is_masked else upstream

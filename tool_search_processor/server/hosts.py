@@ -1,4 +1,4 @@
-"""Which hosts a server answers as, and which web pages may ask it."""
+"""Which host names a server answers to, and which web pages may send it requests."""
 
 from __future__ import annotations
 
@@ -20,19 +20,23 @@ _PREFLIGHT_SECONDS = "600"
 
 
 class HostCheck:
-    """Tells requests that were meant for this server from those that a foreign web page lured here."""
+    """Refuses requests that a foreign web page sends through its visitor's browser."""
+
+    # Why not a library's: Starlette's TrustedHostMiddleware looks at no origin, its CORSMiddleware refuses
+    # preflights alone, and both read the first of two headers of one name. The SDK's transport security
+    # covers its own endpoint alone and wants every origin listed, ports included.
 
     def __init__(self, allowed_hosts: Collection[str] | None, allowed_origins: Collection[str]) -> None:
         """Take the names and the pages; see `Protection`.
 
         Raises:
-            ConfigurationError: For a single text in place of a collection.
+            ConfigurationError: For a single string in place of a collection.
         """
         self._hosts = None if allowed_hosts is None else _lower("allowed_hosts", allowed_hosts)
         self._origins = _lower("allowed_origins", allowed_origins)
 
     def refusal(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
-        """Return a status and a sentence for a foreign `Host` or `Origin`; None where there is none."""
+        """Return a status and a sentence for a foreign `Host` or `Origin`; None if neither is foreign."""
         host = headers.get("host", "")
         if self._hosts is not None and host_name(host) not in self._hosts:
             return 421, "this host is not served here, unless allowed_hosts names it"
@@ -49,7 +53,7 @@ class HostCheck:
         return 403, "this origin may not ask"
 
     def grant(self, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-        """Return the headers by which a browser lets a page of `allowed_origins` read an answer."""
+        """Return the headers that let a page of `allowed_origins` read an answer."""
         origin = headers.get("origin")
         if origin is None or origin not in self._origins:
             return []
@@ -61,7 +65,7 @@ class HostCheck:
         return _encoded(granted)
 
     def preflight(self, method: str, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-        """Return what more a browser is told that asks whether such a page may ask; else nothing."""
+        """Return the further headers that answer a browser's preflight request; empty for other requests."""
         is_asked = method == "OPTIONS" and "access-control-request-method" in headers
         if not is_asked or not self.grant(headers):
             return []
@@ -75,16 +79,16 @@ class HostCheck:
 
 
 def host_name(netloc: str) -> str:
-    """Return the host of `host:port` in small letters, without the brackets of an IPv6 address.
+    """Return the host of `host:port` in lower case, without the brackets of an IPv6 address.
 
-    Empty for what is no host with or without a port.
+    Empty if the string is not a host with or without a port.
     """
     match = _NETLOC.fullmatch(netloc)
     return (match[1] or match[2]).lower() if match else ""
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host's name or address can only be reached from this machine."""
+    """Return True if a host's name or address can be reached from this machine only."""
     if host == "localhost":
         return True
     try:
@@ -94,18 +98,17 @@ def is_loopback(host: str) -> bool:
 
 
 def names_for(host: str, token: TokenCheck | None, *, how: str = "token=...") -> tuple[str, ...] | None:
-    """Return the names that clients may call a server by which is bound to a host; None for any name.
+    """Return the names by which clients may call a server that is bound to a host; None for any name.
 
-    Where other machines can reach it, a page that lured a browser here would need the token, whatever it
-    calls this host.
+    Where other machines can reach the server, any name will do: a foreign page would need the token.
 
     Args:
-        host: What it is bound to.
+        host: The address that the server is bound to.
         token: What clients need.
-        how: What a user of this server gives it a token by, for the error.
+        how: How a token is given, for the error.
 
     Raises:
-        ConfigurationError: When other machines can reach it, and nobody needs a token; or it is no text.
+        ConfigurationError: When other machines can reach it without a token, or `host` is not a string.
     """
     if not isinstance(host, str):
         refuse("host", "a name or an address", host, hint=": a port goes into port=")

@@ -1,4 +1,4 @@
-"""What stands before a server's HTTP endpoints: who may ask, from where, how much and how often."""
+"""Protects a server's HTTP endpoints: who may send requests, from where, how large and how often."""
 
 from __future__ import annotations
 
@@ -41,12 +41,15 @@ class Limits(TypedDict, total=False):
 
 
 class Protection:
-    """ASGI middleware that refuses what no endpoint should have to deal with.
+    """ASGI middleware that refuses requests before they reach an endpoint.
 
-    In this order: a foreign `Host` (421) or `Origin` (403), which is how a web page would reach a server
-    on its visitor's machine; too many requests at once (503) or of one client (429); a missing or wrong
-    token (401); a body that is too large (413) or too slow (408). A body is handed on whole.
+    It checks in this order: a foreign `Host` (421) or `Origin` (403), by which a web page would reach a
+    server on its visitor's machine; too many requests at once (503) or from one client (429); a missing or
+    wrong token (401); a body that is too large (413) or too slow (408). The app gets a body as one message.
     """
+
+    # Why not a library's: uvicorn's limit_concurrency counts idle connections as well, the body limit of the
+    # SDK guards its own endpoint alone, and none of them limits the time that a body takes.
 
     def __init__(
         self,
@@ -66,21 +69,21 @@ class Protection:
 
         Args:
             app: What answers the requests that pass.
-            token: The one token, or a function from a token to its user; None lets everybody in.
-            allowed_hosts: Names that a `Host` header may bear, whatever its port; None allows any.
-            allowed_origins: Origins of web pages, such as `https://example.com`, that may ask, and whose
-                browsers let them read the answers (CORS). Pages that this server itself gave out, and with
-                `allowed_hosts` those of this machine, may ask without.
-            open_paths: Paths that ask for no token, as the app has them, wherever it is mounted.
+            token: The token, or a function from a token to its user; None lets everyone in.
+            allowed_hosts: Names that a `Host` header may have, with any port; None allows any name.
+            allowed_origins: Origins of web pages, such as `https://example.com`, that may send requests and
+                read the answers (CORS). Pages of this server, and with `allowed_hosts` those of this
+                machine, may send requests without being named.
+            open_paths: Paths that need no token, without the path that the app is mounted at.
             max_body_bytes: The largest body.
-            body_timeout_seconds: The longest that a body may take to come in.
-            max_concurrent: The most requests that are answered at one time, open streams among them.
-            requests_per_second: How often one address may ask in the long run, and at most twice as often
-                in one second. None sets no limit, for where a proxy stands before it.
+            body_timeout_seconds: How long a body may take to arrive.
+            max_concurrent: The most requests that are answered at one time, including open streams.
+            requests_per_second: How many requests one address may send on average; twice as many in a single
+                second. None sets no limit, such as behind a proxy.
             clock: What the rate is measured on, in seconds.
 
         Raises:
-            ConfigurationError: For a limit that lets nothing through, or a single text as hosts.
+            ConfigurationError: For a limit that lets nothing through, or a single string as hosts.
         """
         check_count("max_body_bytes", max_body_bytes)
         check_count("max_concurrent", max_concurrent)
@@ -148,12 +151,13 @@ class Protection:
         except OverflowError:
             await refuse(send, 413, f"a body holds at most {self._max_body_bytes:,} bytes")
         else:
-            if body is not None:  # the client is gone otherwise
+            if body is not None:  # otherwise the client has left
                 await self._app(scope, replay(body, receive), send)
 
 
+# Why not a library: neither uvicorn nor Starlette limits rates, and slowapi would be one more dependency.
 class Rate:
-    """A bucket of tokens for each client: so many requests a second, and at most twice as many at once."""
+    """Limits how many requests each client may send per second, with a token bucket of twice that size."""
 
     def __init__(self, per_second: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Take the rate, above 0."""
@@ -173,7 +177,7 @@ class Rate:
 
 
 async def read_body(receive: Receive, *, limit: int) -> bytes | None:
-    """Return a request's whole body; None where the client went before it was complete.
+    """Return a request's whole body; None if the client left before it was complete.
 
     Raises:
         OverflowError: When it is longer than `limit` bytes.
@@ -194,7 +198,7 @@ async def read_body(receive: Receive, *, limit: int) -> bytes | None:
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives the body at once, and then what comes after it."""
+    """Return a `receive` that first gives the body as one message, and then passes on later messages."""
     given = False
 
     async def again() -> Message:
@@ -208,16 +212,16 @@ def replay(body: bytes, receive: Receive) -> Receive:
 
 
 def path_in_app(scope: Scope) -> str:
-    """Return a request's path as the app's own routes have it: without that which it is mounted at."""
+    """Return a request's path as the app's own routes have it: without the path the app is mounted at."""
     path: str = scope["path"]
     rest = path.removeprefix(scope.get("root_path", ""))
     return rest if rest.startswith("/") else path
 
 
 def joined_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return headers by their names in small letters; the values of one that came twice with a comma.
+    """Return headers by their lower-case names; values of a repeated header are joined with a comma.
 
-    So a second `Host`, `Origin` or `Authorization` makes one that nobody knows, whichever comes first.
+    So a second `Host`, `Origin` or `Authorization` makes a value that matches nothing, whichever came first.
     """
     headers: dict[str, str] = {}
     for key, value in raw:

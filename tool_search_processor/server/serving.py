@@ -1,4 +1,4 @@
-"""Runs an ASGI app until it is told to stop, and lets what is under way end."""
+"""Runs an ASGI app until it is stopped, and lets requests that are under way end."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ async def serve(
 ) -> None:
     """Serve an app over HTTP until SIGINT, SIGTERM or cancellation.
 
-    Told to stop, it takes no more connections and waits for the requests that are under way.
+    When stopped, it takes no more connections and waits for the requests that are under way.
 
     Args:
         app: What answers.
         host: The address to bind to.
         port: 0 takes a free one.
         ready: Called with the server's URL once it can be reached.
-        stopping: Called when the server is told to stop: the place to end streams that have no end.
-        grace_seconds: How long requests under way may go on then.
-        idle_seconds: How long a connection may take for the head of a request, and be sent an answer of
-            which it reads nothing, be it there or gone.
-        max_connections: The most open connections; one more is closed at once.
+        stopping: Called when the server is about to stop: the place to end streams that have no end.
+        grace_seconds: How long requests that are under way may go on then.
+        idle_seconds: How long a client may take to send the head of a request, and how long it may read
+            nothing of an answer.
+        max_connections: The most open connections; further ones are closed at once.
 
     Raises:
-        ConfigurationError: When `port` is none.
-        OSError: When the address is in use, or none of this machine.
+        ConfigurationError: When `port` is not a port.
+        OSError: When the address is in use, or is not one of this machine.
         ToolSearchError: When the app could not start; the log says why.
     """
     check_count("port", port, least=0, most=65535)
@@ -74,7 +74,7 @@ async def serve(
         timeout_graceful_shutdown=grace_seconds,
     )
     server = _server(config, ready=ready, stopping=stopping)
-    # Bound here: uvicorn would end the process where the address is in use.
+    # Bound here: uvicorn would end the process if the address is in use.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=config.backlog)
     drop_the_vanished(listener, seconds=idle_seconds)
@@ -91,7 +91,7 @@ async def serve(
 
 
 def reachable_name(host: str) -> str:
-    """Return the name by which a client on this machine reaches what is bound to a host, as URLs have it."""
+    """Return the name, as URLs have it, by which a client on this machine reaches a host's server."""
     name = _OF_ALL_ADDRESSES.get(host, host)
     return f"[{name}]" if ":" in name else name
 
@@ -106,9 +106,9 @@ def run_blocking(start: Callable[[], Coroutine[Any, Any, None]], *, door: str, i
     """Run a server in an event loop of its own until it ends; Ctrl+C ends it, too.
 
     Args:
-        start: Makes what runs it.
+        start: Makes the coroutine that runs it.
         door: What the user called, for the error.
-        instead: What to write inside a running loop.
+        instead: What to write inside a running loop, for the error.
 
     Raises:
         RunningLoopError: The calling thread runs an event loop.
@@ -123,9 +123,9 @@ def run_blocking(start: Callable[[], Coroutine[Any, Any, None]], *, door: str, i
 
 
 def drop_the_vanished(listener: socket.socket, *, seconds: float) -> None:
-    """Have connections closed whose client's network is gone: Linux itself tries on for a quarter of an hour.
+    """Close connections whose client's network is gone: Linux itself would retry for a quarter of an hour.
 
-    Till then a stream of such a client would be open, and the one it asks for when it is back refused.
+    Until then the stream of such a client would stay open.
     """
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; a connection has what its listener has
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
@@ -140,7 +140,7 @@ def _server(
     import uvicorn
 
     class Server(uvicorn.Server):
-        """Ends at a signal by returning: whoever runs it has to close what it served."""
+        """Returns at a signal, which uvicorn would raise again: its runner has things to close."""
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
@@ -159,7 +159,7 @@ def _server(
                     signal.signal(number, handler)
 
         async def startup(self, sockets: Any = None) -> None:
-            with suppress(SystemExit):  # as uvicorn tells that the app refused to start
+            with suppress(SystemExit):  # raised by uvicorn when the app refused to start
                 await super().startup(sockets)
             if not self.started:
                 raise ToolSearchError("the app could not start: the log says why")

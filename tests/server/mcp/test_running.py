@@ -106,5 +106,5 @@ def test_an_address_that_is_told_can_be_copied(host, name):
 async def test_the_remedy_for_an_open_server_names_the_option_of_who_asks():
     with pytest.raises(ConfigurationError, match=r"a token is given by ToolServer\(authenticate="):
         await front().run_http(host="0.0.0.0")
-    with pytest.raises(ConfigurationError, match="authenticate: a token is a text that isn't blank"):
+    with pytest.raises(ConfigurationError, match="authenticate must be a string that is not blank"):
         ToolServer(authenticate=" ")

@@ -331,7 +331,7 @@ def test_a_session_that_was_ended_is_not_brought_back_by_its_last_request():
         ({"search_tool_name": "a b"}, "can't be named 'a b'"),
         ({"search_tool_name": "call_tool"}, "need different names"),
         ({"providers_for": []}, "providers_for must be a function"),
-        ({"authenticate": " "}, "token is a text that isn't blank"),
+        ({"authenticate": " "}, "authenticate must be a string that is not blank"),
         ({"search": "magic"}, "no search strategy 'magic'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The front over streamable HTTP: whose session a request belongs to, and how it is protected."""
+"""The MCP front over streamable HTTP: which session a request belongs to, and how it is protected."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Sessions:
         return Session(mode=mode, rules=self._rules(user), user=user)
 
     def resume(self, request: Request, session_id: str) -> Session | None:
-        """Return the session of an id; None where there is none, or it is somebody else's."""
+        """Return the session of an id; None if there is none, or it is another user's."""
         user = _user_of(request)
         if self.table is not None:
             return self.table.get(session_id, user=user)
@@ -79,19 +79,19 @@ class Sessions:
         return Session(mode=mode, rules=self._rules(user), id=session_id, user=user) if mode else None
 
     def keep(self, session: Session, session_id: str) -> None:
-        """Keep what a request began, for the requests that will bear this id."""
+        """Keep the session that a request began, for later requests with this id."""
         session.id = session_id
         session.rules = SessionRules(holds_for="session", changed=self.changed)
         if self.table is not None:
             self.table.open(session)
 
     def _rules(self, user: object) -> SessionRules:
-        """Return the rules of a request whose session, if it has one, this process doesn't keep."""
+        """Return the rules of a request that has no session in this process."""
         return SessionRules(holds_for=None) if self.users is None else self.users.of(user)
 
 
 class SessionEndpoint:
-    """Finds the session of each request, and hands it on to the SDK."""
+    """Finds the session of each request, and passes the request on to the SDK."""
 
     def __init__(
         self, manager: StreamableHTTPSessionManager, sessions: Sessions, *, closing: asyncio.Event
@@ -176,7 +176,7 @@ class SessionEndpoint:
                 await self._serve(session, request, receive, send_and_close)
 
     async def _post(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
-        """Hand a message on, unless it bears the id of a request under way: one of both got no answer."""
+        """Pass a message on, unless a request with its id is under way: one of them would get no answer."""
         body = await read_body(receive, limit=self._manager.max_request_body_size)
         if body is None:
             return
@@ -209,7 +209,7 @@ class SessionEndpoint:
         """Serve a stream without an end until the client leaves, or asks for another one in its place.
 
         A client whose network was gone does so, long before it is noticed that its old one leads nowhere.
-        Streams also end when the server is told to stop.
+        Streams also end when the server stops.
         """
         # No event is kept to be sent again, and the SDK leaves a client that asks for one without an answer.
         headers = request.scope["headers"]
@@ -294,7 +294,7 @@ def http_app(
     endpoint: ASGIApp = SessionEndpoint(manager, sessions, closing=closing)
     Protection(
         endpoint, token=token, **limits
-    )  # complains now; the one that serves is made when the app starts
+    )  # raises now; the instance that serves is made when the app starts
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -327,7 +327,7 @@ def _user_of(request: Request) -> object:
 
 
 def _decoded(body: bytes) -> Mapping[str, Any]:
-    """Return the message in a body; an empty one for what is none, which the SDK refuses."""
+    """Return the message in a body; an empty one if the body is not a message, which the SDK refuses."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
@@ -336,7 +336,7 @@ def _decoded(body: bytes) -> Mapping[str, Any]:
 
 
 def _is_handshake(message: Mapping[str, Any]) -> bool:
-    """Tell whether a session can begin with a message of method `initialize`."""
+    """Return True if a session can begin with this message of method `initialize`."""
     try:
         parse_client_request("initialize", LATEST_HANDSHAKE_VERSION, message.get("params"))
     except (ValueError, TypeError):

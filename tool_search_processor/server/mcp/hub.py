@@ -1,4 +1,4 @@
-"""Tells clients that what they were listed has changed: each one, and only when its own list has."""
+"""Notifies each client when its own list has changed, and only then."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from tool_search_processor.transforms.transform import Kind
 logger = logging.getLogger(__name__)
 
 MAX_STREAMS = 1024
-"""Streams of changes that are open at one time; a client that asks for one more is refused."""
+"""The most streams of changes that are open at one time; further ones are refused."""
 
 POLL_SECONDS = 1.0
-"""How often it is looked whether a provider has changed by itself."""
+"""How often providers are checked for changes of their own."""
 
 Mark = Callable[[FrontRequest, Kind], Awaitable[str]]
-"""Returns a mark of what a request would be listed now: equal for equal lists."""
+"""Returns a mark of the list that a request would get now: equal for equal lists."""
 
 Tell = Callable[[ServerEvent], Awaitable[object]]
-"""Tells a client that a list has changed."""
+"""Notifies a client that a list has changed."""
 
 _Event = ToolsListChanged | ResourcesListChanged | PromptsListChanged
 
@@ -52,19 +52,19 @@ _EVENTS: Mapping[type[_Event], tuple[Kind, ...]] = {
     ResourcesListChanged: ("resource", "resource_template"),
     PromptsListChanged: ("prompt",),
 }
-"""What is told of a change in which lists."""
+"""The notification for a change in each list."""
 
 
 @dataclass(eq=False, slots=True)
 class _Watched:
-    """One client, and a mark of the last list of each kind that it was told of."""
+    """One client, and a mark of the last list of each kind that it knows of."""
 
     request: FrontRequest
     tell: Tell
     marks: dict[Kind, str]
     is_due: bool = False
     look: asyncio.Task[None] | None = None
-    """Under way; a client that is slow to be looked at or told keeps nobody else waiting."""
+    """The check under way; a slow client keeps no other waiting."""
 
 
 class Hub:
@@ -88,7 +88,7 @@ class Hub:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Look after the clients until the block is left."""
+        """Watch the clients until the block is left."""
         task = asyncio.create_task(self._run())
         try:
             yield
@@ -100,12 +100,12 @@ class Hub:
             await asyncio.wait(tasks)
 
     def changed(self) -> None:
-        """Have every client's list looked at again, soon; from any thread."""
+        """Schedule a check of every client's lists; from any thread."""
         with contextlib.suppress(RuntimeError):  # the loop has ended, and its clients with it
             self._loop.call_soon_threadsafe(self._changed.set)
 
     async def watch(self, request: FrontRequest, tell: Tell) -> None:
-        """Tell a session that has just begun of changes to the tools that it would be listed now.
+        """Begin to notify a new session of changes to the tools that it would be listed now.
 
         Of resources and prompts it hears once it has listed them: what nobody asks for is not read.
         """
@@ -114,12 +114,12 @@ class Hub:
         watched.marks.setdefault("tool", mark)
 
     def listed(self, request: FrontRequest, tell: Tell, *, kind: Kind, mark: str) -> None:
-        """Tell a session of changes to what it is being listed."""
+        """Notify a session of changes to the list that it is getting."""
         earlier = self._drop(request.session)
         watched = _Watched(request, tell, {**(earlier.marks if earlier else {}), kind: mark})
         self._watched[request.session] = watched
         if earlier is not None and earlier.look is not None:
-            self._look_at(watched)  # at the other lists, for which it was under way
+            self._look_at(watched)  # the other lists, whose check was under way
 
     def forget(self, session: Session) -> None:
         """Stop watching a session that has ended."""
@@ -133,7 +133,7 @@ class Hub:
     ) -> SubscriptionsListenResult:
         """Serve one stream of changes, as clients without a handshake ask for it.
 
-        Of a single resource's content none is told; the stream begins with what it will tell of.
+        Changes of a single resource's content are not sent; the stream begins with the changes it covers.
 
         Raises:
             MCPError: When too many are open.
@@ -172,7 +172,7 @@ class Hub:
             for client, watched in tuple(self._watched.items()):
                 if self._watched.get(client) is watched:
                     self._look_at(watched)
-                    await asyncio.sleep(0)  # requests are answered between one client's lists and the next
+                    await asyncio.sleep(0)  # lets requests be answered between two clients
 
     def _look_at(self, watched: _Watched) -> None:
         watched.is_due = True
@@ -180,19 +180,19 @@ class Hub:
             watched.look = asyncio.create_task(self._keep_up(watched))
 
     async def _keep_up(self, watched: _Watched) -> None:
-        """Look at a client's lists, and once more where they were to be looked at meanwhile."""
+        """Check a client's lists, and again if another check was asked for meanwhile."""
         try:
             while watched.is_due:
                 watched.is_due = False
                 for event, kinds in _EVENTS.items():
                     await self._keep_up_with(kinds, event, watched)
         except Exception:  # a provider or a hook failed
-            logger.warning("a client could not be told of a change", exc_info=True)
+            logger.warning("a client could not be notified of a change", exc_info=True)
         finally:
             watched.look = None
 
     async def _keep_up_with(self, kinds: tuple[Kind, ...], event: type[_Event], watched: _Watched) -> None:
-        """Look at the lists that one message tells of, and tell before others are read."""
+        """Check the lists of one notification, and send it before other lists are read."""
         marks = {kind: await self._mark(watched.request, kind) for kind in kinds if kind in watched.marks}
         if any(mark != watched.marks[kind] for kind, mark in marks.items()):
             await watched.tell(event())
@@ -206,12 +206,12 @@ class Hub:
 
 
 def mark_of(texts: Iterable[str]) -> str:
-    """Return a mark of a list, each item of which is told by one text: equal for equal lists."""
+    """Return a mark of a list, given one string for each item: equal for equal lists."""
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 def _kinds(wanted: SubscriptionFilter) -> Iterator[Kind]:
-    """Yield what a stream is asked to tell of."""
+    """Yield the kinds of change that a stream asks for."""
     if wanted.tools_list_changed:
         yield from _EVENTS[ToolsListChanged]
     if wanted.resources_list_changed:

@@ -1,4 +1,4 @@
-"""What a server upstream asks during a call, put to the client that made the call.
+"""What an upstream server asks during a call, passed on to the client that made the call.
 
 With a handshake a server may ask its client while a call is under way. Without one (protocol 2026-07-28) a
 call is answered by what it needs to know, goes on in the background, and is asked for again with the answers.
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from mcp_types import ErrorData
 
 ASK = "ask_client"
-"""The key of a call's context under which `Questions.ask` stands."""
+"""The key of `Questions.ask` in a call's context."""
 
 _OPEN_SECONDS = 600.0
 """How long a question waits for its answer, and a call for its client."""
 _MOST_OPEN = 1_000
-"""Calls that wait for answers without a connection; the longest waiting is given up for one more."""
+"""The most calls that wait for answers without a connection; beyond it, the oldest is dropped."""
 
 Question = types.ElicitRequest | types.CreateMessageRequest
 Answer = types.ElicitResult | types.CreateMessageResult | types.CreateMessageResultWithTools
 
 
 async def forward_elicitation(_: Any, params: types.ElicitRequestParams) -> Any:
-    """Put what an upstream server asks its user to this server's client: `MCPProvider(elicitation=...)`.
+    """Pass what an upstream server asks its user on to this server's client: `MCPProvider(elicitation=...)`.
 
     ```python
     git = MCPProvider.stdio(
@@ -50,7 +50,7 @@ async def forward_elicitation(_: Any, params: types.ElicitRequestParams) -> Any:
 
 
 async def forward_sampling(_: Any, params: types.CreateMessageRequestParams) -> Any:
-    """Put an upstream server's request for a completion to this server's client: `MCPProvider(sampling=...)`.
+    """Pass an upstream's request for a completion to this server's client: `MCPProvider(sampling=...)`.
 
     ```python
     git = MCPProvider.stdio("uvx", ["mcp-server-git"], sampling=forward_sampling)
@@ -68,7 +68,7 @@ async def _forward(question: Question) -> Answer | ErrorData:
     call = asking_call()
     ask = call.context.get(ASK) if call is not None else None
     if ask is None:
-        return _refusal("it can't be told whose call this is for")
+        return _refusal("it is unknown whose call this is for")
     answer: Answer | ErrorData = await ask(question)
     return answer
 
@@ -77,7 +77,7 @@ class Questions:
     """Puts questions to the client of one call."""
 
     def __init__(self, ctx: Any) -> None:
-        """Begin; must be made in the loop that serves the call.
+        """Create it, in the loop that serves the call.
 
         Args:
             ctx: The SDK's context of the call.
@@ -89,31 +89,31 @@ class Questions:
         self._open: dict[str, tuple[Question, asyncio.Future[Answer | ErrorData]]] = {}
         self._told: set[str] = set()
         self.asked = asyncio.Event()
-        """Set while questions wait that the client has to be told of."""
+        """Set while there are questions that the client has not seen."""
 
     @property
     def may_come(self) -> bool:
-        """Whether the client answers anything, and has to be told of it by the call's answer."""
+        """Whether the client answers questions, and gets them in the call's answer."""
         can = self._capabilities
         return (
             self.is_modern and can is not None and (can.elicitation is not None or can.sampling is not None)
         )
 
     async def ask(self, question: Question) -> Answer | ErrorData:
-        """Return the client's answer, from any loop; an error at once where it can't answer."""
+        """Return the client's answer, from any loop; an error at once if it can't answer."""
         if not self._can_answer(question):
             return _refusal("the client has no way to answer")
         put = self._wait(question) if self.is_modern else self._send(question)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(put, self._loop))
 
     def tell(self) -> dict[str, Question]:
-        """Return the questions without an answer, by their keys: the client is told of them now."""
+        """Return the open questions by their keys, and note that the client sees them now."""
         self.asked.clear()
         self._told.update(self._open)
         return {key: question for key, (question, _) in self._open.items()}
 
     def answer(self, answers: Mapping[str, Any]) -> None:
-        """Give each question that the client was told of its answer; one that it left out is refused."""
+        """Give each question that the client saw its answer; a question without an answer is refused."""
         for key in self._told.intersection(self._open):
             question, waiting = self._open[key]
             if waiting.done():
@@ -172,7 +172,7 @@ class _OpenCall:
         self.task.add_done_callback(_retrieve)  # the client may never ask for the call again
 
     async def next(self) -> types.CallToolResult | None:
-        """Return the result; None where the client has to be asked first. Ends the call with its waiter."""
+        """Return the result; None if the client has to be asked first. Ends the call with its waiter."""
         asked = asyncio.create_task(self.questions.asked.wait())
         try:
             await asyncio.wait({self.task, asked}, return_when=asyncio.FIRST_COMPLETED)
@@ -208,7 +208,7 @@ class OpenCalls:
     async def resume(
         self, state: str, answers: Mapping[str, Any], *, owner: object
     ) -> types.CallToolResult | types.InputRequiredResult | None:
-        """Go on with a call; None where there is no such call of this owner."""
+        """Go on with a call; None if this owner has no such call."""
         call = self._calls.get(state)
         if call is None or call.owner != owner:
             return None
@@ -246,7 +246,7 @@ def _is_answer(given: object, question: Question) -> TypeGuard[Answer]:
 
 
 def _retrieve(task: asyncio.Task[types.CallToolResult]) -> None:
-    """Look at a failure that perhaps nobody waits for any more: asyncio would complain."""
+    """Retrieve a failure that may have no waiter left: asyncio would log it."""
     if not task.cancelled():
         task.exception()
 

@@ -35,7 +35,7 @@ class HttpOptions(Limits, total=False):
 
 
 class Runner(ABC):
-    """Runs a front, and closes it in the end."""
+    """Runs a front, and closes it at the end."""
 
     lowlevel: ProtocolServer
     _token: TokenCheck | None
@@ -112,14 +112,14 @@ class Runner(ABC):
     ) -> None:
         """Serve HTTP clients until SIGINT or SIGTERM, let calls end, and close the providers.
 
-        A client whose connection breaks off in a call ends that call: there is no way to give it the result.
+        If a client's connection breaks during a call, the call ends: its result could not be delivered.
 
         Args:
             host: The address to bind to. One that other machines can reach needs `authenticate`.
             port: 0 takes a free one.
             path: Where the endpoint is.
             ready: Called with the endpoint's URL once it can be reached; None prints it.
-            grace_seconds: How long calls under way may go on after the signal.
+            grace_seconds: How long calls that are under way may go on after the signal.
             max_connections: The most open connections; a client that waits for changes keeps one open.
             limits: What `Protection` takes: `allowed_hosts`, `max_body_bytes`, `requests_per_second` …
 

@@ -63,17 +63,16 @@ class ToolServer(Registry, Runner):
     ```
 
     A client sees the two meta-tools, `search_tools` and `call_tool`, where there is something to find.
-    In mode `normal` that is what is on demand; in mode `discovery` nothing is listed but the meta-tools and
-    what is `always_visible`, and everything else can be found. Hiding a tool is not access control: whoever
-    knows its name can call it, unless the `filter` says no. A tool that the filter denies is answered as if
-    it were not there. Nor is a `requires_approval` asked about here, as an `Agent` does: clients ask their
-    users themselves.
+    In mode `normal` those are the on-demand tools. Mode `discovery` lists only the meta-tools and what is
+    `always_visible`; everything else can be found. Hiding a tool is not access control: any client that
+    knows its name can call it, unless the `filter` denies it. A call of a denied tool is answered as if the
+    tool did not exist. `requires_approval` has no effect here: clients ask their users themselves.
 
-    A parameter annotated `ToolContext` tells a tool of its request: its `context` holds `user`, `headers`,
+    A parameter annotated `ToolContext` gives a tool its request: its `context` holds `user`, `headers`,
     `session_id`, `mode`, `session_rules` (a `SessionRules`, which switches tools off for this session alone),
     `report_progress(progress, total, message)`, `log(level, data)`, and the SDK's own context, `mcp`.
 
-    What a tool raises is logged, and told to its client unless `mask_error_details` leaves it to the log.
+    What a tool raises is logged, and sent to the client unless `mask_error_details` is set.
     """
 
     def __init__(
@@ -106,18 +105,18 @@ class ToolServer(Registry, Runner):
         instructions: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Take what is served, and how.
+        """Set up what is served, and how.
 
         Args:
             tools: A list of tools, functions and providers, mixed freely; a mapping; a `Catalog`, whose
                 resources and prompts are served, too; or a function `(context) -> tools`.
-            name: What clients are told the server is called.
-            mode: What clients are listed that don't ask for a mode, by the header
-                `X-MCP-Tool-Mode: discovery` or by the query `?tool_mode=discovery`; a value that is not a
-                mode is taken for this one, with a warning. A session keeps the mode that it began with, but
-                for a single request with the value `force` (discovery), or `force-normal`.
+            name: The server's name, as clients see it.
+            mode: The mode of clients that don't ask for one, by the header `X-MCP-Tool-Mode: discovery` or
+                the query `?tool_mode=discovery`; it also replaces an unknown mode, with a warning. A session
+                keeps the mode that it began with, except for a single request with the value `force`
+                (discovery) or `force-normal`.
             mode_for: `(context) -> mode` of one request, sync or async, such as by its user's role; None
-                leaves what the client asked for, which is the context's `mode`.
+                keeps what the client asked for, which is the context's `mode`.
             search_tool_name: The name of the tool that searches.
             call_tool_name: The name of the tool that runs another.
             search: How tools are searched; see `Catalog`.
@@ -127,42 +126,42 @@ class ToolServer(Registry, Runner):
                 `outputSchema`, `annotations` …), with `score`, `namespace` and `tags` in its `_meta`.
             search_when_empty: Whether `discovery` lists the meta-tools even while there is nothing to find:
                 for providers that may come later, and clients that list once.
-            always_visible: Names or tags of tools that every mode lists, beside the meta-tools; searches
+            always_visible: Names or tags of tools that every mode lists besides the meta-tools; searches
                 leave out what is listed.
-            filter: Who may find (phase `search`), be listed (`active`) and call (`load` and `active`) which
-                tool. Its `request.context` holds `user`, `headers`, `session_id`, `mode` and
-                `session_rules`; what it raises denies. Resources and prompts are not asked about: let
-                `providers_for` give each user its own.
+            filter: Decides which tools a client may find (phase `search`), see listed (`active`) and call
+                (`load` and `active`). Its `request.context` holds `user`, `headers`, `session_id`, `mode` and
+                `session_rules`; an exception denies. It is not asked about resources and prompts: let
+                `providers_for` give each user their own.
             filter_timeout_seconds: How long an awaitable of the filter may take before it denies.
-            mask_error_details: Whether clients are told that a tool, a resource or a prompt failed, but not
-                what it raised. What is meant for them they read all the same: `ToolCallError` and its like,
-                `MCPError`, wrong arguments, and what a server upstream answers.
-            transforms: What everything that is served goes through, what is registered later, too, the first
+            mask_error_details: Whether clients only learn that a tool, a resource or a prompt failed, and
+                not what it raised. Errors that are meant for them are sent in any case: `ToolCallError` and
+                the like, `MCPError`, wrong arguments, and the answers of upstream servers.
+            transforms: Applied to everything that is served, including what is registered later, the first
                 one innermost; see `Catalog`.
-            middleware: What stands around each call of a tool, for audit and limits, say, the first one
+            middleware: Functions around each call of a tool, for audit or limits, say, the first one
                 outermost: `async (call, next)` returns what `await next(call)` returned, or something in its
-                place; what it raises is answered as a tool's failure. `call` has `name`, `tool`, `arguments`
+                place; an exception is answered as a tool's failure. `call` has `name`, `tool`, `arguments`
                 and the request's `context`. A call through the proxy is one call, the target's.
-            providers_for: `(context) -> providers` of one request, beside the tools that all have.
+            providers_for: `(context) -> providers` of one request, besides the tools that all requests have.
             provider_timeout_seconds: How long a provider may take to list its tools; see `Catalog`.
-            on_change: What becomes of a foreign tool whose definition changes; see `Catalog`.
+            on_change: What to do with a foreign tool whose definition changes; see `Catalog`.
             authenticate: The bearer token that HTTP clients need, or a function (sync or async) from a
-                token to its user, None for nobody's. Users that compare equal own one another's sessions.
-            keep_sessions: Whether HTTP clients get a session; without one, each request is read by itself,
+                token to its user, None for a wrong token. Users that compare equal share their sessions.
+            keep_sessions: Whether HTTP clients get a session; without sessions, each request stands alone,
                 and session rules hold for the user.
-            session_ttl_seconds: How long a session may be idle, and a user without one.
-            max_sessions: The most sessions that this process keeps; while there are so many, a client that
-                would begin one more is refused (503).
+            session_ttl_seconds: How long a session, or a user without a session, may be idle.
+            max_sessions: The most sessions that this process keeps; a client that would begin one more is
+                refused (503).
             session_secret: Signs session ids, which then carry their mode: any worker with the same secret
-                can serve them, none keeps anything, and they end `session_ttl_seconds` after they began. A
-                user's `repr` has to be the same in all of them.
-            instructions: What clients are told the server is for; by default, that tools can be searched.
+                can serve them, no worker keeps any, and they end `session_ttl_seconds` after they began. A
+                user's `repr` must be the same in all workers.
+            instructions: What the server is for, as clients see it; by default, that tools can be searched.
             clock: Returns the time in seconds, by which sessions end.
 
         Raises:
             ConfigurationError: For an option that can't work; says what to do.
             DuplicateToolError: When two tools have one name.
-            ReservedToolNameError: When a tool bears a meta-tool's name.
+            ReservedToolNameError: When a tool has a meta-tool's name.
         """
         self.options = FrontOptions(
             names=meta_tool_names(search=search_tool_name, call=call_tool_name),
@@ -184,11 +183,11 @@ class ToolServer(Registry, Runner):
         self._signed_ids = signed_ids(
             session_secret, ttl_seconds=session_ttl_seconds, keep_sessions=keep_sessions, clock=clock
         )
-        Access(authenticate, option="authenticate")  # complains of what can't check a token
+        Access(authenticate, option="authenticate")  # raises for what can't check a token
         self._token = authenticate
         super().__init__(middleware)
         sources: list[Any] = [*as_sources(tools), self._registered]
-        # Under a filter whatever there is, or else the text would tell that something is hidden.
+        # Under a filter always: otherwise the text would reveal that something is hidden.
         is_searched = (
             mode == "discovery"
             or filter is not None
@@ -225,16 +224,16 @@ class ToolServer(Registry, Runner):
         """The SDK's server: what `mcp.Client(server.lowlevel)` connects to in memory."""
 
     def notify_changed(self) -> None:
-        """Have each client's list looked at, and tell those whose list has changed; from any thread.
+        """Notify the clients whose list has changed; from any thread.
 
-        The server sees for itself what is registered, what a session's rules switch, and, within a second,
-        that a provider's version has moved. What changes otherwise, such as a policy, has to be told.
+        The server itself notices what is registered, what a session's rules switch, and, within a second,
+        that a provider's version has moved. Call this after any other change, such as of a policy.
         """
         for hub in tuple(self._hubs):
             hub.changed()
 
     async def view(self, request: FrontRequest) -> ToolView:
-        """Return the tools as a request sees them."""
+        """Return a request's view of the tools."""
         if (mode_for := self.options.mode_for) is not None:
             mode = await mode_by_code(mode_for, request.context, default=request.mode)
             request = replace(request, own_mode=mode)
@@ -249,15 +248,15 @@ class ToolServer(Registry, Runner):
         )
 
     def warn_of_missing(self, view: CatalogView) -> None:
-        """Log what is `always_visible`, and neither a tool's name nor a tag, once all tools are known."""
+        """Log each word of `always_visible` that is neither a tool's name nor a tag."""
         for word in self._listed_names.missing(view):
             logger.warning("no tool is named or tagged %r, which is always_visible", word)
 
     def http_app(self, *, path: str = "/mcp", **limits: Unpack[Limits]) -> Starlette:
-        """Return an ASGI app with a lifespan, for a server of your own; `aclose` is yours, too.
+        """Return an ASGI app with a lifespan, for a server of your own, which also has to call `aclose`.
 
-        Beside the endpoint it has `/metrics`: figures of the searches and calls, as Prometheus reads them;
-        and `/`, which tells a person where the endpoint is.
+        Besides the endpoint it has `/metrics`, figures of the searches and calls for Prometheus, and `/`,
+        which shows people where the endpoint is.
         An app that mounts it has to enter its `router.lifespan_context(app)`: mounting alone starts nothing.
 
         Args:

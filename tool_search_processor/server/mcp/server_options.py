@@ -84,14 +84,14 @@ class FrontOptions:
             )
 
     def check_free(self, tool: Tool) -> None:
-        """Refuse a tool that bears a meta-tool's name.
+        """Refuse a tool that has a meta-tool's name.
 
         Raises:
-            ReservedToolNameError: When it does.
+            ReservedToolNameError: When it has.
         """
         if tool.name in self.names.present:
             raise ReservedToolNameError(
-                f"the tool {tool.name!r} bears a meta-tool's name: rename it, or change search_tool_name or "
+                f"the tool {tool.name!r} has a meta-tool's name: rename it, or change search_tool_name or "
                 "call_tool_name"
             )
 

@@ -1,4 +1,4 @@
-"""Sessions: what a client chose when it began, kept for as long as it is there."""
+"""Sessions: a client's choices at its start, kept for as long as it is there."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Exchange:
 
 @dataclass(eq=False, slots=True)
 class Stream:
-    """A session's stream without an end, on which it is told of changes."""
+    """A session's endless stream, on which it is notified of changes."""
 
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     """Set to end it."""
@@ -62,7 +62,9 @@ class Session:
 
 
 class SessionTable:
-    """The sessions of this process; one that is idle for too long is gone."""
+    """The sessions of this process; a session that is idle for too long ends."""
+
+    # Why not the SDK's own table: it keeps transports by id, and knows neither modes nor rules nor users.
 
     def __init__(
         self,
@@ -94,7 +96,7 @@ class SessionTable:
         self._drop_idle()
 
     def get(self, session_id: str, *, user: object) -> Session | None:
-        """Return a session of this user's; None for one that ended, never was, or is somebody else's."""
+        """Return a session of this user; None if it has ended, never existed, or is another user's."""
         self._drop_idle()
         session = self._sessions.get(session_id)
         return session if session is not None and session.user == user else None
@@ -109,7 +111,7 @@ class SessionTable:
             session.in_flight -= 1
             session.last_seen = self._clock()
             if self._sessions.pop(str(session.id), None) is None:
-                self._ended(session)  # once more: what this request has left behind
+                self._ended(session)  # again: what this request has left behind
             else:
                 self._sessions[str(session.id)] = session
 
@@ -134,8 +136,8 @@ class SessionTable:
 class SignedIds:
     """Session ids that carry their mode, signed: any worker that knows the secret can serve them.
 
-    The signature holds for one user, who is told from others by `repr`. Nothing is kept, so such a session
-    can't be idle: it ends a fixed time after it began.
+    The signature holds for one user, identified by `repr`. Nothing is kept, so such a session can't be idle:
+    it ends a fixed time after it began.
     """
 
     def __init__(
@@ -161,13 +163,13 @@ class SignedIds:
         self._clock = clock
 
     def issue(self, mode: Mode, *, user: object) -> str:
-        """Return a new id of a user's."""
+        """Return a new id for a user."""
         content = {"mode": mode, "began": int(self._clock()), "id": secrets.token_hex(8)}
         body = _encoded(json.dumps(content, separators=(",", ":")).encode())
         return f"{body}.{self._signature(body, user)}"
 
     def read(self, session_id: str, *, user: object) -> Mode | None:
-        """Return the mode of an id; None where it was signed for another, or changed, or its time is up."""
+        """Return the mode of an id; None if it was signed for another user, was changed, or has expired."""
         body, _, signature = session_id[:_LONGEST_ID].partition(".")
         if not hmac.compare_digest(signature.encode(), self._signature(body, user).encode()):
             return None
@@ -184,7 +186,7 @@ class SignedIds:
 
 
 def check_limits(*, ttl_seconds: float, most: int) -> None:
-    """Refuse limits of sessions that can't work.
+    """Refuse session limits that can't work.
 
     Raises:
         ConfigurationError: Names the option of `ToolServer`.

@@ -1,4 +1,4 @@
-"""The application: its routes, and how it starts and ends."""
+"""The REST application: its routes, and how it starts and ends."""
 
 from __future__ import annotations
 
@@ -76,26 +76,26 @@ def create_app(
     ```
 
     `POST /v1/tools/search`, `GET /v1/tools`, `GET /v1/tools/{id}`, `GET /health`, `GET /openapi.json`,
-    `GET /metrics` (Prometheus), and a page for people at `/`, which without a token is for this machine
-    alone.
+    `GET /metrics` (Prometheus), and a page for people at `/`, which without a token is served to this
+    machine only.
 
     Args:
-        tools_or_catalog: A `Catalog`, which stays the caller's to close, or what one is made of: tools,
-            functions and providers, mixed freely.
+        tools_or_catalog: A `Catalog`, which the caller closes, or what a catalog is made of: tools, functions
+            and providers, mixed freely.
         search: The strategy. `"hybrid"` (which needs the extra `embeddings`) answers all three search
-            modes, `"vector"` that one, every other the mode `fts`. An index that the catalog has of this
-            strategy is shared; otherwise one more is made.
-        token: The token that every request but `/health` has to bring; or a function, sync or async, from
-            a token to its user, None for nobody. None asks for no token.
+            modes, `"vector"` that one, every other the mode `fts`. If the catalog has an index of this
+            strategy, it is shared; otherwise another is made.
+        token: The token that every request but `/health` needs; or a function, sync or async, from a token to
+            its user, None for a wrong token. None lets everyone in.
         filter: Asked in phase `search` which tools a request may find; the context of its request, and
             that of providers, holds `headers` (found in upper and lower case) and `user`.
         filter_timeout_seconds: How long an awaitable of the filter may take before it denies.
-        tool_fields: What to show of a tool beside the usual: "metadata" (all of it), "source_code" (from the
-            metadata, or else its own function's), "return_char_limit" and Letta's other fields, from the
+        tool_fields: Further fields to show of a tool: "metadata" (all of it), "source_code" (from the
+            metadata, or else of its function), "return_char_limit" and Letta's other fields, from the
             metadata.
         limits: What `Protection` takes: `allowed_origins`, `requests_per_second` … Without a token only
             clients that call the host by a loopback name are served, unless `allowed_hosts` says otherwise:
-            a page from elsewhere may have its own name lead here (DNS rebinding).
+            a foreign page can make its own name lead here (DNS rebinding).
 
     Raises:
         ConfigurationError: When an option can't work.
@@ -126,7 +126,7 @@ def create_app(
         lifespan=lifespan,
         exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other
     )
-    Protection(app, **limits)  # complains now; the one that serves is made when the app starts
+    Protection(app, **limits)  # raises now; the instance that serves is made when the app starts
     app.router.redirect_slashes = False  # a redirect leads to whatever host a request names
     return app
 
@@ -162,9 +162,9 @@ class RestEndpoints:
         self._metrics = metrics or ServerMetrics()
 
     def routes(self, access: Access) -> list[Route]:
-        """Return the routes; all but those of health ask for the token.
+        """Return the routes; all but those of health need the token.
 
-        Where there is none, those for people are for this machine alone.
+        Without a token, the routes for people are served to this machine only.
         """
         closed = [
             ("/v1/tools/search", self.post_search, "POST"),
@@ -251,7 +251,7 @@ class RestEndpoints:
         return page_response()
 
     async def get_facts(self, request: Request, caller: Caller) -> Response:
-        """Tell the page what there is to search."""
+        """Return what the page shows of the catalog."""
         view, admission = await self._seen(request, caller)
         with admission:
             return JSONResponse(await self._inspector.facts(view, admission))
@@ -272,7 +272,7 @@ class RestEndpoints:
         return JSONResponse(self._document)
 
     async def get_health(self, _: Request, __: Caller) -> Response:
-        """Tell that the server is up, and whether everything is embedded."""
+        """Answer that the server is up, and whether everything is embedded."""
         return JSONResponse({"status": "ok", "version": __version__, "ready": self.search.is_ready})
 
     async def _seen(self, request: Request, caller: Caller) -> tuple[CatalogView, Admission]:
@@ -290,12 +290,12 @@ def wanted_of(
     tags: Iterable[str] | None = None,
     tool_types: Sequence[str] | None = None,
 ) -> Wanted:
-    """Return what is asked of a search; an empty list of tags or types asks nothing."""
+    """Return the limits of a search; an empty list of tags or types sets none."""
     return Wanted(
         limit=limit, tags=frozenset(tags or ()), without=of_other_types(view, frozenset(tool_types or ()))
     )
 
 
 def _json(adapter: TypeAdapter[Any], value: object) -> Response:
-    # What isn't set is what this server does not show, or the tool does not have.
+    # Unset fields are those that this server does not show, or the tool does not have.
     return Response(adapter.dump_json(value, exclude_unset=True), media_type="application/json")
