@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, has_any_label
-from tool_search_processor.meta_tools import SearchCall, unknown_tags_text
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.policy.filters import Phase
 from tool_search_processor.search.protocol import Hit
@@ -110,32 +109,6 @@ async def rank(
         if len(found) >= limit or len(hits) < depth or hits[-1].score < min_score or admission.is_hung:
             return found[:limit]
         depth *= _DEEPER
-
-
-async def narrow(
-    view: CatalogView, call: SearchCall, *, admission: Admission, without: Collection[str]
-) -> tuple[SearchCall, str]:
-    """Return a search with the tags and namespaces that its tags mean, and a sentence on tags left out.
-
-    A tag is left out if no tool has it, if phase `search` denies all its tools, or if the search leaves them
-    out: an answer never shows which of the three it was.
-
-    Args:
-        view: Where to look.
-        call: What a model asked for; the case and the separators of its tags don't matter.
-        admission: Asks the filter.
-        without: Names of tools that the search leaves out.
-    """
-    known: set[str] = set()
-    unknown: set[str] = set()
-    for tag in call.tags:
-        meant = view.labels_like(tag)
-        tagged = (tool for tool in view if has_any_label(tool, meant) and tool.name not in without)
-        if meant and await admission.admit(tagged, "search", limit=1):
-            known |= meant
-        else:
-            unknown.add(tag)
-    return replace(call, tags=frozenset(known)), unknown_tags_text(unknown)
 
 
 def interleave(rankings: Sequence[Sequence[Ranked]], *, limit: int) -> list[Ranked]:

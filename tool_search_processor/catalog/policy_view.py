@@ -13,7 +13,6 @@ from tool_search_processor.catalog.finding import (
     find_by_name,
     interleave,
     list_findable,
-    narrow,
     suggest,
     tools_of,
 )
@@ -25,6 +24,7 @@ from tool_search_processor.meta_tools import (
     inventory_text,
     missing_tool_text,
     nothing_found_text,
+    unknown_tags_text,
 )
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.tools import Tool
@@ -96,8 +96,20 @@ class PolicyView(ABC):
     # -- finding
 
     async def narrow(self, call: SearchCall, admission: Admission) -> tuple[SearchCall, str]:
-        """Return a search with the tags that tools have, and a sentence on tags left out; see `narrow`."""
-        return await narrow(self.catalog, call, admission=admission, without=self.unsearched)
+        """Return a search with the tags and namespaces that its tags mean, and a sentence on tags left out.
+
+        The case and the separators of tags don't matter. A tag is left out if no tool has it, if phase
+        `search` denies all its tools, or if they are listed anyway: an answer never shows which it was.
+        """
+        known: set[str] = set()
+        unknown: set[str] = set()
+        for tag in call.tags:
+            meant = self.catalog.labels_like(tag)
+            if meant and await self.list_findable(admission, tags=meant, limit=1):
+                known |= meant
+            else:
+                unknown.add(tag)
+        return replace(call, tags=frozenset(known)), unknown_tags_text(unknown)
 
     async def search(self, call: SearchCall, admission: Admission, *, limit: int) -> Findings:
         """Rank the findable tools for each query of a call, and merge the best.

@@ -21,7 +21,6 @@ from tool_search_processor.meta_tools.definitions import (
 from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames, Mode
 from tool_search_processor.meta_tools.reading import (
     MAX_NAMES,
-    MAX_QUERIES,
     MAX_RESULTS,
     SearchCall,
     as_object,
@@ -29,9 +28,8 @@ from tool_search_processor.meta_tools.reading import (
     read_names,
     read_search,
 )
-from tool_search_processor.meta_tools.receipts import Receipt, ReceiptKind, read_receipt, receipt
+from tool_search_processor.meta_tools.receipts import Receipt, read_receipt, receipt
 from tool_search_processor.meta_tools.texts import (
-    DESCRIPTION_CHARACTERS,
     EMPTY_QUERY,
     NO_NAMES,
     OUTAGE,
@@ -56,10 +54,8 @@ from tool_search_processor.meta_tools.texts import (
 )
 
 __all__ = [
-    "DESCRIPTION_CHARACTERS",
     "EMPTY_QUERY",
     "MAX_NAMES",
-    "MAX_QUERIES",
     "MAX_RESULTS",
     "NO_NAMES",
     "OUTAGE",
@@ -68,7 +64,6 @@ __all__ = [
     "MetaToolNames",
     "Mode",
     "Receipt",
-    "ReceiptKind",
     "ResultDetail",
     "SearchCall",
     "Target",
