@@ -166,3 +166,34 @@ async def test_two_anonymous_runs_see_nothing_of_one_another():
     assert listed == [True, False]
     ended = await ModelCall.begin([processor], InputStep(messages=(), run_id=first.step.run_id))
     assert "ours" not in [tool.name for tool in ended.tools]
+
+
+@pytest.mark.parametrize("name", ["ours", "weather"])
+async def test_with_its_receipt_a_call_of_an_unlisted_tool_is_remembered_by_the_conversation(name):
+    processor = searched(store=HistoryStore())
+    model_call = await begun(THEIRS, processors=[processor])
+    call = await model_call.resolve(name, {"city": "Rome"}, call_id="c1")
+    assert model_call.receipt(call) is None, "it has not run"
+    if call.is_foreign:
+        await model_call.hand_over(call, lambda arguments: "sunny")
+    else:
+        await model_call.run(call)
+    made = {"id": "c1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "sunny"}
+    for receipt, listed in ((model_call.receipt(call), [name]), (None, [])):
+        messages = [
+            {"role": "assistant", "content": None, "tool_calls": [made]},
+            {**result, "receipt": receipt} if receipt else result,
+        ]
+        later = await ModelCall.begin([processor], InputStep(messages=messages, tools=[THEIRS]))
+        assert [tool.name for tool in later.tools][2:] == listed
+    again = await later.resolve("search_tools", {"query": "weather"})
+    await later.run(again)
+    assert later.receipt(again) is None
+
+
+async def test_a_store_that_remembers_by_itself_needs_no_receipt():
+    model_call = await begun(processors=[searched()])
+    call = await model_call.resolve("ours", call_id="c1")
+    await model_call.run(call)
+    assert model_call.receipt(call) is None

@@ -28,7 +28,7 @@ from tool_search_processor.meta_tools.reading import (
     read_names,
     read_search,
 )
-from tool_search_processor.meta_tools.receipts import Receipt, read_receipt, receipt
+from tool_search_processor.meta_tools.receipts import Receipt, read_receipt, receipt, receipt_of
 from tool_search_processor.meta_tools.texts import (
     EMPTY_QUERY,
     NO_NAMES,
@@ -93,6 +93,7 @@ __all__ = [
     "read_receipt",
     "read_search",
     "receipt",
+    "receipt_of",
     "search_answer",
     "search_result",
     "search_tool",

@@ -45,11 +45,18 @@ def read_receipt(answer: str) -> Receipt | None:
     if _FAMILY not in answer:  # a cheap test, since most answers of other tools are long and have none
         return None
     try:
-        note = json.loads(answer)["receipt"]
+        return receipt_of(json.loads(answer)["receipt"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def receipt_of(note: Any) -> Receipt | None:
+    """Return a receipt's JSON data as a value; None if it is not a receipt that this version can read."""
+    try:
         kind = {f"{_FAMILY}loaded": "loaded", f"{_FAMILY}unloaded": "unloaded"}[note["type"]]
         version, names, evicted = note["v"], note["names"], note.get("evicted", [])
         marks = note.get("marks", {})
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (TypeError, KeyError, AttributeError):
         return None
     if type(version) is not int or version != _VERSION or not (_is_names(names) and _is_names(evicted)):
         return None

@@ -106,10 +106,10 @@ class LoadedTools:
             names: The requested names.
             evicted: The names unloaded to make room that the answer may mention.
         """
-        there = outcome.there(names) if self.writes_receipts else []
+        seen = self.run(step).seen
+        there = [name for name in outcome.there(names) if name in seen] if self.writes_receipts else []
         if not there:
             return None
-        seen = self.run(step).seen
         marks = {name: mark for name in there if (mark := mark_in(seen.get(name, "")))}
         return receipt(there, evicted=evicted, marks=marks)
 

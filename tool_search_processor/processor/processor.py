@@ -21,7 +21,7 @@ from tool_search_processor.meta_tools import (
 )
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.processor.load_answers import LoadAnswers
-from tool_search_processor.processor.loading import LoadedTools, thread_step
+from tool_search_processor.processor.loading import LoadedTools, LoadOutcome, thread_step
 from tool_search_processor.processor.meta_tool_set import MetaToolSet
 from tool_search_processor.processor.processor_options import (
     NAME,
@@ -225,6 +225,10 @@ class ToolSearchProcessor:
     def policy_problem(self, step: InputStep, name: str) -> str | None:
         """Return why the filter gave no verdict on the last `resolve_call` of this name, or None."""
         return self._loads.run(step).unsettled.get(name)
+
+    def call_receipt(self, step: InputStep, name: str) -> Mapping[str, Any] | None:
+        """Return the receipt for a tool that a call has loaded; None if it isn't, or the store needs none."""
+        return self._loads.receipt(step, LoadOutcome(already_loaded=(name,)), (name,), evicted=())
 
     async def definition_tokens(self, step: InputStep) -> int:
         """Return what sending every definition of the catalog at this step would cost, in tokens."""

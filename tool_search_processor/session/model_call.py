@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -215,6 +215,19 @@ class ModelCall:
         finally:
             HANDOVER.reset(token)
         return handover.result() if handover.began else call.answer(encode_result(answer))
+
+    def receipt(self, call: PreparedCall) -> Mapping[str, Any] | None:
+        """Return the receipt of a call that has loaded an unlisted tool; None for any other call.
+
+        A tool that is called unlisted is loaded for its run, but a `HistoryStore` finds nothing of it in the
+        conversation. To list the tool in later runs too, keep the receipt with the call's result, and give it
+        back as `receipt` of the tool message. Never send it to a model.
+        """
+        if call.tool is None or self._lookup.lists(call.tool.name):
+            return None
+        hooks = (getattr(resolver, "call_receipt", None) for resolver in self._resolvers)
+        receipts = (hook(self.step, call.tool.name) for hook in hooks if hook is not None)
+        return next(filter(None, receipts), None)
 
     def start(self, calls: Sequence[PreparedCall]) -> list[RunningCall]:
         """Start calls of ours, in order; whoever starts them awaits them or stops them."""
