@@ -99,7 +99,7 @@ async def test_names_of_others_are_refused_with_both_origins(provide):
     assert "one from friend, one from foe" in refused["echo"]
     assert "one from friend, one from foe" in refused["twice"]
     for name in ("search_tools", "load_tool"):
-        assert f"{name!r} from foe bears the name of a meta-tool" in refused[name]
+        assert f"{name!r} from foe has the name of a meta-tool" in refused[name]
 
 
 async def test_a_storm_of_changes_is_one_change(provide):

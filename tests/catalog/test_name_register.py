@@ -76,7 +76,7 @@ def test_what_all_requests_share_comes_before_and_is_only_looked_into():
 def test_a_reserved_name_is_given_to_nobody():
     register = NameRegister(taken={}, reserved={"search_tools"})
     assert settled(register, *offers(Tool("a"), Tool("search_tools"))) == ["a", None]
-    assert "bears the name of a meta-tool" in register.refused[0].reason
+    assert "has the name of a meta-tool" in register.refused[0].reason
     assert "search_tool_name=" in register.refused[0].reason
     with pytest.raises(ReservedToolNameError, match="'search_tools' from one"):
         NameRegister(taken={}, reserved={"search_tools"}, strict=True).settle(offers(Tool("search_tools")))

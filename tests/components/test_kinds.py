@@ -19,7 +19,7 @@ def test_names_default_to_the_uri():
 )
 @pytest.mark.parametrize("value", ["", None, 3])
 def test_what_it_is_found_by_is_a_text(cls, field, value):
-    with pytest.raises(ConfigurationError, match=rf"{cls.__name__}\.{field} is a text .* found"):
+    with pytest.raises(ConfigurationError, match=rf"{cls.__name__}\.{field} is a string .* found"):
         cls(**{field: value})
 
 

@@ -55,7 +55,7 @@ def test_a_value_from_a_file_has_its_line_end_taken_off():
 @pytest.mark.parametrize("value", ["se\nsame", "se\0same", 5, None, b"sesame", ["sesame"]])
 def test_a_value_of_more_than_a_line_is_not_shown(value):
     with pytest.raises(
-        ConfigurationError, match=r"the key is a text without line breaks, found a .* that"
+        ConfigurationError, match=r"the key is a string without line breaks, found a .* that"
     ) as told:
         check_value(value, "the key")
     assert "sesame" not in str(told.value)
@@ -65,11 +65,11 @@ def test_a_value_of_more_than_a_line_is_not_shown(value):
     ("headers", "problem"),
     [
         (["X: sesame"], "headers is a mapping of texts, found a list"),
-        ({"X Key": "sesame"}, "'X Key' is no name of a header"),
-        ({"X-Key:": "sesame"}, "'X-Key:' is no name of a header"),
-        ({"": "sesame"}, "'' is no name of a header"),
-        ({1: "sesame"}, "1 is no name of a header"),
-        ({"X-Key": 5}, "the header 'X-Key' is a text"),
+        ({"X Key": "sesame"}, "'X Key' is not a header name"),
+        ({"X-Key:": "sesame"}, "'X-Key:' is not a header name"),
+        ({"": "sesame"}, "'' is not a header name"),
+        ({1: "sesame"}, "1 is not a header name"),
+        ({"X-Key": 5}, "the header 'X-Key' is a string"),
     ],
 )
 def test_headers_that_cannot_be_sent(headers, problem):

@@ -232,6 +232,6 @@ def _held_text(name: str, original: str, origin: str) -> str:
 def _reserved_error(name: str, origin: str, *, option: str | None) -> ReservedToolNameError:
     options = f"{option}=" if option else "search_tool_name= and the like"
     return ReservedToolNameError(
-        f"the tool {name!r} from {origin} bears the name of a meta-tool: rename it, put it in a namespace, "
+        f"the tool {name!r} from {origin} has the name of a meta-tool: rename it, put it in a namespace, "
         f"or give the meta-tool another name ({options})"
     )

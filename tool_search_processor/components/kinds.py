@@ -149,7 +149,7 @@ def _require_text(component: object, attribute: str) -> None:
     value = getattr(component, attribute)
     if not isinstance(value, str) or not value:
         raise ConfigurationError(
-            f"{type(component).__name__}.{attribute} is a text of at least one character, found {value!r}"
+            f"{type(component).__name__}.{attribute} is a string of at least one character, found {value!r}"
         )
 
 
@@ -171,7 +171,7 @@ def _freeze(component: Resource | ResourceTemplate | Prompt) -> None:
     tags: object = component.tags
     if isinstance(tags, str):
         raise ConfigurationError(
-            f"tags are a set of texts, found the single text {tags!r}: write {{{tags!r}}}"
+            f"tags are a set of strings, found the single string {tags!r}: write {{{tags!r}}}"
         )
     object.__setattr__(component, "tags", frozenset(component.tags))
     for attribute in ("annotations", "metadata"):

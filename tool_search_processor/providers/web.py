@@ -63,7 +63,9 @@ def check_headers(headers: object) -> dict[str, str]:
         raise ConfigurationError(f"headers is a mapping of texts, found a {type(headers).__name__}")
     for name in headers:
         if not isinstance(name, str) or not HEADER_NAME.fullmatch(name):
-            raise ConfigurationError(f"{name!r:.80} is no name of a header: those have no blanks and no ':'")
+            raise ConfigurationError(
+                f"{name!r:.80} is not a header name: header names have no blanks and no ':'"
+            )
     return {name: check_value(value, f"the header {name!r}") for name, value in headers.items()}
 
 
@@ -76,6 +78,6 @@ def check_value(value: object, what: str) -> str:
     text = value.strip() if isinstance(value, str) else None
     if text is None or _CONTROL.search(text):
         raise ConfigurationError(
-            f"{what} is a text without line breaks, found a {type(value).__name__} that isn't"
+            f"{what} is a string without line breaks, found a {type(value).__name__} that isn't"
         )
     return text

@@ -74,7 +74,7 @@ class RedisStore:
                 close it yourself.
             prefix: What the store's keys begin with.
             ttl_seconds: Idle seconds after which the server forgets a thread; every step and load begins
-                them anew. None keeps threads forever.
+                it again. None keeps threads forever.
             on_error: What a step gets when the server is down or slow. "empty": nothing is loaded, and a
                 warning is logged once until it answers again. "raise": StoreError.
             timeout_seconds: The longest that one operation may take.

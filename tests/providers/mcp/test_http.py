@@ -142,9 +142,9 @@ async def test_nobody_listens():
         ({"url": "https://x", "auth": "me"}, "auth is an httpx2.Auth or None, found a str"),
         (
             {"url": "https://x", "headers": {"A": 1}},
-            "the header 'A' is a text without line breaks, found a int",
+            "the header 'A' is a string without line breaks, found a int",
         ),
-        ({"url": "https://x", "token": 1}, "token is a text without line breaks, found a int"),
+        ({"url": "https://x", "token": 1}, "token is a string without line breaks, found a int"),
         (
             {"url": "https://x", "token": "t", "headers": {"authorization": "u"}},
             "the authorization is given twice: pass one of token, auth and the header",

@@ -106,7 +106,7 @@ def test_names_are_the_same_whatever_is_chosen():
         ({"base_url": "user:secret@x"}, "base_url begins with http:// or https://, found neither"),
         ({"base_url": "https://u:secret@[a/"}, "base_url has a host and perhaps a port; in a password"),
         ({"server_variables": {"x": "y"}}, "no server has the variable 'x'"),
-        ({"headers": {"X": "a\nb"}}, "the header 'X' is a text without line breaks"),
+        ({"headers": {"X": "a\nb"}}, "the header 'X' is a string without line breaks"),
         ({"headers": {"X": 3}}, "found a int"),
         ({"credentials": {"key": "s"}}, "the OpenAPI document has no security scheme 'key'"),
         ({"client": 3}, "client is an httpx.AsyncClient or a function that makes one, found 3"),

@@ -92,7 +92,7 @@ async def test_a_secret_may_be_that_of_the_request():
 
 async def test_a_secret_is_one_line_and_never_shown():
     with pytest.raises(
-        ConfigurationError, match="the credential 'bearer' is a text without line breaks"
+        ConfigurationError, match="the credential 'bearer' is a string without line breaks"
     ) as caught:
         await proof({"bearer": "se\ncret"}, ("bearer",))
     assert "cret" not in str(caught.value).replace("credential", "")

@@ -183,9 +183,9 @@ def test_a_key_that_nobody_reads_is_told_once_with_the_one_that_is_near(write, c
     read_upstreams(write({**servers, "openAPI": {}}))
     git, path = "server 'git'", str(write({**servers, "openAPI": {}}))
     assert [record.getMessage().removeprefix(f"{path}: ") for record in caplog.records] == [
-        "passed over what is no known key: 'openAPI' (did you mean 'openapi'?)",
-        f"{git}: passed over what is no known key: 'argz' (did you mean 'args'?), 'x'",
-        "server 'web': passed over what is no known key: 'header' (did you mean 'headers'?)",
+        "ignored unknown keys: 'openAPI' (did you mean 'openapi'?)",
+        f"{git}: ignored unknown keys: 'argz' (did you mean 'args'?), 'x'",
+        "server 'web': ignored unknown keys: 'header' (did you mean 'headers'?)",
     ]
 
 

@@ -128,9 +128,7 @@ def warn_of_unknown(entry: Mapping[str, Any], known: Collection[str], *, at: str
     unknown = [*unknown_keys(entry, known)]
     if unknown:
         more = f" and {len(unknown) - _MOST_TOLD:,} more" if len(unknown) > _MOST_TOLD else ""
-        logger.warning(
-            "%s: passed over what is no known key: %s%s", at, ", ".join(unknown[:_MOST_TOLD]), more
-        )
+        logger.warning("%s: ignored unknown keys: %s%s", at, ", ".join(unknown[:_MOST_TOLD]), more)
 
 
 def unknown_keys(entry: Mapping[str, Any], known: Collection[str]) -> Iterator[str]:
@@ -160,7 +158,7 @@ def _load(config: str | Path | Mapping[str, Any]) -> tuple[str, Any]:
     except OSError as exc:
         raise ConfigurationError(f"the MCP configuration can't be read: {exc}") from exc
     except ValueError as exc:
-        raise ConfigurationError(f"{config} is no JSON: {exc}") from exc
+        raise ConfigurationError(f"{config} is not JSON: {exc}") from exc
 
 
 def _is_disabled(entry: Mapping[str, Any], at: str) -> bool:

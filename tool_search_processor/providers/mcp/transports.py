@@ -214,9 +214,9 @@ def _nothing() -> None:
 
 def _require_text(option: str, value: object) -> None:
     if not isinstance(value, str):
-        raise ConfigurationError(f"{option} is a text that isn't blank, found a {type(value).__name__}")
+        raise ConfigurationError(f"{option} is a string that isn't blank, found a {type(value).__name__}")
     if not value.strip():
-        raise ConfigurationError(f"{option} is a text that isn't blank, found {value!r:.80}")
+        raise ConfigurationError(f"{option} is a string that isn't blank, found {value!r:.80}")
 
 
 def _require_texts(option: str, value: object) -> None:
@@ -225,7 +225,7 @@ def _require_texts(option: str, value: object) -> None:
         raise ConfigurationError(f"{option} is a list of texts, found a {type(value).__name__}")
     for place, item in enumerate(value):
         if not isinstance(item, str):
-            raise ConfigurationError(f"{option}[{place}] is a text, found a {type(item).__name__}")
+            raise ConfigurationError(f"{option}[{place}] is a string, found a {type(item).__name__}")
 
 
 def _require_mapping(option: str, value: object) -> None:
@@ -234,4 +234,4 @@ def _require_mapping(option: str, value: object) -> None:
         raise ConfigurationError(f"{option} is a mapping of texts, found a {type(value).__name__}")
     for key, item in value.items():
         if not isinstance(key, str) or not isinstance(item, str):
-            raise ConfigurationError(f"{option}[{key!r}] is a text, found a {type(item).__name__}")
+            raise ConfigurationError(f"{option}[{key!r}] is a string, found a {type(item).__name__}")
