@@ -7,6 +7,7 @@ import pytest
 from tests.support import Policy, Run, ScoredIndex, call, listed, make, names, needs, step
 from tool_search_processor import (
     AbortRun,
+    CallableProvider,
     ConfigurationError,
     DuplicateToolError,
     InputProcessor,
@@ -786,3 +787,28 @@ def test_a_store_without_a_method_is_told_which():
 
     with pytest.raises(ConfigurationError, match=r"found .*, whose class has no touch, aclose$"):
         ToolSearchProcessor(CATALOG, store=Half())
+
+
+async def said_of_the_catalog(search, **context):
+    return (await search.process_input_step(step(context=context))).tools[0].description
+
+
+async def test_the_search_tool_follows_the_catalog_and_the_request():
+    provider = StaticProvider([WEATHER, MAIL])
+    extra = [make("extra_1"), make("extra_2")]
+    search = ToolSearchProcessor([provider, CallableProvider(lambda context: extra if context else [])])
+    assert "There are 2 of them." in await said_of_the_catalog(search)
+    assert "There are 4 of them." in await said_of_the_catalog(search, plan="pro")
+    assert "There are 2 of them." in await said_of_the_catalog(search)
+    provider.add(make("third"))
+    assert "There are 3 of them." in await said_of_the_catalog(search)
+    assert "There are 5 of them." in await said_of_the_catalog(search, plan="pro")
+
+
+async def test_two_steps_share_the_definitions_and_each_answers_with_what_it_saw():
+    search = ToolSearchProcessor([WEATHER], include_step_tools=True)
+    first = await search.process_input_step(step(make("mine")))
+    second = await search.process_input_step(step(make("yours")))
+    assert first.tools[0] == second.tools[0]
+    assert names((await first.tools[0].call({"query": "mine"}))["results"]) == ["mine"]
+    assert names((await second.tools[0].call({"query": "yours"}))["results"]) == ["yours"]
