@@ -70,7 +70,7 @@ class Catalog(Provider):
         name: str = "catalog",
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Take the sources; whatever is known without waiting is checked at once.
+        """Take the sources, and check at once whatever is known without waiting.
 
         Args:
             providers: A list of providers, tools and plain functions, mixed freely; a mapping of names
@@ -113,7 +113,7 @@ class Catalog(Provider):
     def _set_up(
         self, transforms: tuple[Transform, ...], *, search: Strategy, reserved_names: Collection[str]
     ) -> None:
-        """Begin with what comes after the sources, and check what is known."""
+        """Set up everything after the sources, and check what is known."""
         self.transforms = transforms
         self._components = self._components.through(transforms, owner=self.name)
         self._reserved = _with_options(reserved_names)
@@ -132,7 +132,7 @@ class Catalog(Provider):
         search: Strategy = "bm25",
         reserved_names: Collection[str] = (),
     ) -> Catalog:
-        """Return a catalog over the same sources: each is read once for both, and its state is one.
+        """Return a catalog over the same sources: each is read once for both, and both share its state.
 
         Args:
             transforms: What the tools go through after this catalog's own.
@@ -161,7 +161,7 @@ class Catalog(Provider):
         return other
 
     def add_transform(self, transform: Transform) -> None:
-        """Put the tools, resources and prompts through one more transform, after those that are there.
+        """Add a transform after the existing ones, for tools, resources and prompts.
 
         Raises:
             ConfigurationError: What a construction raises; nothing is changed then.
@@ -183,12 +183,12 @@ class Catalog(Provider):
 
     @property
     def indexes(self) -> IndexPool:
-        """What the catalog is searched by."""
+        """The indexes that the catalog is searched with."""
         return self._indexes
 
     @property
     def known_names(self) -> frozenset[str] | None:
-        """Names of the tools as last read; None where some are only known once a request asks."""
+        """Names of the tools as last read; None if some are known only once a request asks."""
         return frozenset(self._shared.last.tools.by_name) if self.static else None
 
     @property
@@ -201,7 +201,7 @@ class Catalog(Provider):
         return list(await self.view(context))
 
     async def list_with_held(self, context: Context | None = None) -> list[Tool]:
-        """Return the tools of a request that no `get_tool` disowns, then the changed ones, not served."""
+        """Return the tools that every `get_tool` confirms, then the changed tools that are held back."""
         view = await self.view(context)
         # An outer catalog reads this and asks no further.
         asks = any(map(overrides_get_tool, self.transforms))
@@ -225,13 +225,13 @@ class Catalog(Provider):
         return await self._components.unlisted_resource(uri, context or {})
 
     async def list_resource_templates(self, context: Context | None = None) -> Sequence[ResourceTemplate]:
-        """Return the templates of resources of a request, in order; of equal texts the first stays."""
+        """Return the templates of resources of a request, in order; of equal templates the first stays."""
         return await self._components.templates.all(context or {})
 
     async def get_resource_template(
         self, uri: str, context: Context | None = None
     ) -> ResourceTemplate | None:
-        """Return the template of this text, or else the first that makes this URI, or None."""
+        """Return the template with exactly this text, else the first that can make this URI, else None."""
         return await self._components.template(uri, context or {})
 
     async def hides_resource(self, uri: str, context: Context) -> bool:
@@ -292,11 +292,11 @@ class Catalog(Provider):
         await self._read(context, strict=True)
 
     def version(self) -> Hashable | None:
-        """Return a mark of the providers' marks; None where a list is resolved for each request."""
+        """Return all providers' marks as one; None if any list is resolved for each request."""
         return None if None in (marks := self.marks()) else marks
 
     def marks(self) -> tuple[Hashable | None, ...]:
-        """Return the providers' marks; None stands for one whose list is resolved for each request."""
+        """Return the providers' marks, with None for each whose list is resolved for each request."""
         return (self._drift.epoch, *(source.mark() for source in self._sources))
 
     def status(self) -> CatalogStatus:
@@ -310,17 +310,17 @@ class Catalog(Provider):
         )
 
     def refused_tools(self) -> Sequence[RefusedTool]:
-        """Return the tools that are not served: left out by their provider, or for their name."""
+        """Return the tools that are not served: left out by their provider, or refused for their name."""
         left_out = [tool for source in self._sources for tool in tools_refused_by(source.provider)]
         return (*left_out, *self._seen.refused)
 
     def failure(self) -> str | None:
-        """Return which providers are down and why, for an outer catalog's status; None where none is."""
+        """Return which providers are down and why, for an outer catalog's status; None if none is down."""
         down = [provider for provider in self.status().providers if provider.up is False]
         return "; ".join(f"{provider.name}: {provider.error}" for provider in down) or None
 
     def accept(self, name: str, *, fingerprint: str | None = None) -> None:
-        """Take the changed definition of a foreign tool for good; a blocked one is served from now on.
+        """Accept the changed definition of a foreign tool; a blocked tool is served from now on.
 
         Args:
             name: The tool's name as `status` tells it, in this catalog.
@@ -361,7 +361,7 @@ class Catalog(Provider):
             raise ExceptionGroup(f"closing the providers of {self.name!r} failed", failures)
 
     async def _read(self, context: Context, *, strict: bool = False) -> CatalogView:
-        """Read what may have changed and unite it; `strict` raises for what is refused otherwise."""
+        """Read what may have changed and unite it; if `strict`, raise for what is otherwise refused."""
         fresh = await read_stale(self._sources, context, strict=strict)
         shared = await self._shared.unite(strict=strict)
         requested = [(s, fresh[s]) for s in self._sources if not s.is_shared and fresh.get(s)]
@@ -373,7 +373,7 @@ class Catalog(Provider):
         return self._view(shared, await self._uniting.add(requested, taken=taken, strict=strict))
 
     async def _check_static(self) -> None:
-        """Check the names of what is known without waiting, where the rest has to be waited for."""
+        """Check the names that are known without waiting, while the rest must be waited for."""
         static = [source for source in self._sources if source.static]
         self._uniting.check([(source, await source.read({}, strict=True)) for source in static])
 

@@ -35,7 +35,7 @@ from tool_search_processor.transforms.transform import KINDS, ComponentT, Transf
 logger = logging.getLogger(__name__)
 
 _LONGEST_URI = 8192
-"""Of what is in no list: each character costs a template microseconds. HTTP asks for 8,000 (RFC 9110)."""
+"""The longest unlisted URI: each character costs microseconds per template. RFC 9110 asks for 8,000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class _Gathered(Generic[ComponentT]):
     lists: Sequence[Sequence[ComponentT]]
     """Each provider's list."""
     stages: Sequence[Mapping[str, ComponentT]]
-    """What became of them after each transform, by name or URI."""
+    """The components after each transform, by name or URI."""
 
 
 class Gathering(Generic[ComponentT]):
@@ -73,7 +73,7 @@ class Gathering(Generic[ComponentT]):
         self._last: _Gathered[ComponentT] | None = None
 
     async def all(self, context: Context) -> Sequence[ComponentT]:
-        """Return the components of a request, in order; less those that a get method disowns."""
+        """Return the components of a request, in order, without those that a get method rejects."""
         stages = await self._stages(context)
         if not any(overrides_get(transform, kind=self._kind) for transform in self._transforms):
             return tuple(stages[-1].values())
@@ -89,18 +89,18 @@ class Gathering(Generic[ComponentT]):
         return (await self._stages(context))[0].values()
 
     def error_of(self, provider: Provider) -> str | None:
-        """Return why a provider's last listing failed; None where it did not."""
+        """Return why a provider's last listing failed, or None if it succeeded."""
         errors = (source.status().error for source in self.sources if source.provider is provider)
         method = KINDS[self._kind].list_name
         return next((f"{method}: {error}" for error in errors if error is not None), None)
 
     def stop(self) -> None:
-        """End the readings that are under way."""
+        """Cancel the readings that are under way."""
         for source in self.sources:
             source.stop()
 
     async def _stages(self, context: Context) -> Sequence[Mapping[str, ComponentT]]:
-        """Return the list as it was gathered, and after each transform, by name or URI."""
+        """Return the gathered list, and the list after each transform, by name or URI."""
         lists = await asyncio.gather(*(self._read(source, context) for source in self.sources))
         known = self._last
         if known is not None and are_same(lists, known.lists):
@@ -159,7 +159,7 @@ class Components:
         transforms: Sequence[Transform] = (),
         owner: str,
     ) -> Self:
-        """Return those of the providers that list anything besides tools."""
+        """Return what the providers list besides tools."""
         return cls(
             _sources(providers, Resource, limits),
             _sources(providers, ResourceTemplate, limits),
@@ -179,7 +179,7 @@ class Components:
         )
 
     async def unlisted_resource(self, uri: str, context: Context) -> Resource | None:
-        """Return what the first provider that can read this URI doesn't list; None where there is none."""
+        """Return an unlisted resource from the first provider that can read this URI, or None."""
 
         async def find(uri: str) -> Resource | None:
             for source in self.resources.sources:
@@ -199,7 +199,7 @@ class Components:
             return None
 
     async def template(self, uri: str, context: Context) -> ResourceTemplate | None:
-        """Return the template of this text, or that makes this URI.
+        """Return the template with exactly this text, or the first that can make this URI.
 
         None for the URI of a hidden resource, and for one with `..`, which may lead to one.
         """
@@ -223,14 +223,14 @@ class Components:
         return await hides_resource(self._transforms, uri, listed=listed, is_hidden=is_hidden)
 
     def judged(self, status: ProviderStatus, provider: Provider) -> ProviderStatus:
-        """Return a provider's status, down as well where listing anything besides tools failed last."""
+        """Return a provider's status: also down if its last listing of other components failed."""
         gatherings = (self.resources, self.templates, self.prompts)
         errors = (gathering.error_of(provider) for gathering in gatherings)
         error = next((error for error in errors if error is not None), None)
         return status if error is None or status.up is False else replace(status, up=False, error=error)
 
     def stop(self) -> None:
-        """End the readings that are under way."""
+        """Cancel the readings that are under way."""
         self.resources.stop()
         self.templates.stop()
         self.prompts.stop()

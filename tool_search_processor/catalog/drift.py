@@ -38,7 +38,7 @@ class _Record:
     accepted: str
     offered: str
     tool: Callable[[], Tool | None]
-    """The object that was last looked at, if it still lives: the same object is the same definition."""
+    """The object last looked at, if it is still alive: the same object has the same definition."""
 
 
 class Drift:
@@ -63,10 +63,10 @@ class Drift:
         self._changes: dict[str, ToolChange] = {}
         self._lock = threading.Lock()
         self.epoch = 0
-        """Moves when something is accepted, and when the transforms have changed."""
+        """Changes when something is accepted, and when the transforms change."""
 
     def watch(self, tools: Iterable[Tool], *, provider: str, foreign: bool) -> list[Tool]:
-        """Return a provider's tools, those that are to be blocked as held ones; report what changed.
+        """Return a provider's tools, with blocked tools as held ones, and report what changed.
 
         Args:
             tools: What it lists, each under a name of its own.
@@ -91,7 +91,7 @@ class Drift:
         return watched
 
     def accept(self, name: str, fingerprint: str | None = None) -> None:
-        """Take a tool's changed definition for good.
+        """Accept a tool's changed definition.
 
         Raises:
             ConfigurationError: When it has not changed, or has changed to something else.
@@ -107,12 +107,12 @@ class Drift:
             self.epoch += 1
 
     def renew(self) -> None:
-        """Have every catalog that watches by this unite its lists again."""
+        """Make every catalog that uses this unite its lists again."""
         with self._lock:
             self.epoch += 1
 
     def changes(self) -> Sequence[ToolChange]:
-        """Return what changed and was not accepted."""
+        """Return the changes that were not accepted."""
         with self._lock:
             return tuple(self._changes.values())
 
@@ -151,7 +151,7 @@ class Drift:
         return change
 
     def _forget(self) -> None:
-        """Drop the oldest of the tools that are no longer listed, where they are too many."""
+        """Drop the oldest of the tools that are no longer listed if there are too many."""
         if len(self._records) <= _MAX_GONE:
             return
         gone = [name for name, record in self._records.items() if record.tool() is None]

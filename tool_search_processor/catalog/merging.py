@@ -39,11 +39,11 @@ class United:
 
     tools: ToolSet = NO_TOOLS
     lists: tuple[Sequence[Tool], ...] | None = None
-    """What it was made of, for the tools that all requests share."""
+    """The lists it was made from, if all requests share it."""
     stages: Sequence[Mapping[str, Tool]] = ()
-    """The tools by name after each transform, where one has a `get_tool` that has to be asked."""
+    """The tools by name after each transform, if a `get_tool` has to be asked."""
     transforms: tuple[Transform, ...] = ()
-    """What led from stage to stage."""
+    """What leads from each stage to the next."""
     refused: tuple[RefusedTool, ...] = ()
     held: tuple[HeldTool, ...] = ()
     epoch: int = 0
@@ -72,7 +72,7 @@ class Seen:
 
 
 class Uniting:
-    """Makes one set of several lists, the same way for what all share and for what a request adds."""
+    """Makes one set of several lists, for shared tools and for a request's own in the same way."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class Uniting:
         )
 
     async def add(self, listings: Sequence[Listing], *, taken: Mapping[str, Tool], strict: bool) -> United:
-        """Return the set of a request's own tools, which take no name from those in `taken`."""
+        """Return the set of a request's own tools, which take no name that is in `taken`."""
         register = self._register(taken, strict=strict)
         entered, places = _settled(register, listings)
         tools = [tool for listed in entered for tool in listed]
@@ -146,7 +146,7 @@ class Uniting:
         )
 
     def check(self, listings: Sequence[Listing]) -> None:
-        """Check the names of what is known of the shared lists.
+        """Check the names in what is known of the shared lists.
 
         Raises:
             DuplicateToolError: Two tools have one name.
@@ -233,7 +233,7 @@ class Uniting:
 def _settled(
     register: NameRegister, listings: Sequence[Listing]
 ) -> tuple[Sequence[Sequence[Tool]], dict[str, str]]:
-    """Return each list under the names that its tools get, and the place of each name."""
+    """Return the lists with the names that their tools get, and the place of each name."""
 
     def offers() -> Sequence[Offer]:
         return [offer for source, listed in listings for offer in source.offers(listed)]

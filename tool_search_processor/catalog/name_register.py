@@ -11,7 +11,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.tools.tool_names import hashed_tool_name
 
 GIVEN_DIRECTLY = ""
-"""The place of tools that a user gave as such, which come before those that providers bring."""
+"""The place of tools that a user gave directly, which come before those of providers."""
 
 Key = tuple[str, str, str]
 
@@ -71,7 +71,7 @@ NO_NAMES = GivenNames()
 
 
 class NameRegister:
-    """Gives out names, the same ones whatever the order of the lists.
+    """Gives out names, which don't depend on the order of the lists.
 
     Who had a name keeps it. Among new ones a name that is valid as it stands stays with its tool, and each
     tool whose name was made from another gets a hash of that one where it meets others. Tools of equal

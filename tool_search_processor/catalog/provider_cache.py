@@ -36,16 +36,16 @@ _LONGEST_ERROR = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading(Generic[ComponentT]):
-    """A list and the change mark that it stands for: one value, so that threads never mix two."""
+    """A list and its change mark in one value, so that threads never mix two."""
 
     version: Hashable | None = None
     listed: tuple[ComponentT, ...] = ()
     serial: int = 0
-    """Counts the readings as they began, not as they ended."""
+    """Counts readings in the order in which they began, not in which they ended."""
 
 
 class Source(Generic[ComponentT]):
-    """A provider with what it last gave of one kind: its tools, or its resources, say."""
+    """A provider with its last list of one kind, such as its tools or its resources."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Source(Generic[ComponentT]):
 
     @property
     def listed(self) -> tuple[ComponentT, ...]:
-        """The last good list of a provider with a version; empty for one that lists by request.
+        """The last good list of a provider with a version; empty if it lists by request.
 
         Empty too once the list is older than `max_stale_seconds` and could not be read again.
         """
@@ -104,7 +104,7 @@ class Source(Generic[ComponentT]):
         return self._last.version is not None
 
     def offers(self, listed: Sequence[Tool]) -> Sequence[Offer]:
-        """Return what asks for the names of the tools in a list of this source."""
+        """Return an offer for each tool in a list of this source."""
         places = self.places(listed)
         return [Offer(tool, place, self.name) for tool, place in zip(listed, places, strict=True)]
 
@@ -129,7 +129,7 @@ class Source(Generic[ComponentT]):
         return [label if origin is own else f"{label}/{origin.label}" for origin in origins]
 
     def version(self) -> Hashable | None:
-        """Return the provider's change mark of this moment; None where it has none, or can't tell."""
+        """Return the provider's current change mark; None if it has none, or fails to say."""
         try:
             return self._version()
         except (KeyboardInterrupt, GeneratorExit):
@@ -138,7 +138,7 @@ class Source(Generic[ComponentT]):
             return None
 
     def mark(self) -> Hashable | None:
-        """Return a mark of what is served, and of whether it should be read; None for lists by request."""
+        """Return a mark of what is served and whether it should be read; None for lists by request."""
         if not self.is_shared and self.version() is None:
             return None
         if self.is_due():
@@ -146,7 +146,7 @@ class Source(Generic[ComponentT]):
         return (self._last.version, self._last.serial, self._is_too_old())
 
     def is_current(self) -> bool:
-        """Whether what was last read still holds, for any request."""
+        """Whether the last list still holds, for every request."""
         last = self._last.version
         holds = last is not None and not self._is_expired and last == self.version()
         if holds:
@@ -158,15 +158,15 @@ class Source(Generic[ComponentT]):
         return holds
 
     def is_due(self) -> bool:
-        """Whether a request should read it: what was read holds no longer, and it may be asked."""
+        """Whether a request should read it: the last list no longer holds, and it may be asked."""
         return not self.is_current() and not self._hold_off.is_on(self.version())
 
     def expire(self) -> None:
-        """Have the list read again, whatever its version; it is served until that has worked."""
+        """Have the list read again, whatever its version; the old list is served until then."""
         self._is_expired = True
 
     async def read(self, context: Context, *, strict: bool = False) -> tuple[ComponentT, ...]:
-        """Return the list for a request; a provider that fails gives its last good shared list.
+        """Return the list for a request; if the provider fails, its last good shared list.
 
         Of a provider with a version, one reading is under way at a time, for all requests. The first is
         waited for, as long as a provider may take; of a later one a request that can go on without awaits
@@ -202,7 +202,7 @@ class Source(Generic[ComponentT]):
         )
 
     def stop(self) -> None:
-        """End the reading that is under way."""
+        """Cancel the reading that is under way."""
         if self._flight is not None:
             self._flight.cancel()
 
@@ -287,7 +287,7 @@ class Source(Generic[ComponentT]):
         return None if failure is None else foreign_line(str(failure), limit=_LONGEST_ERROR)
 
     def _is_unknown(self) -> bool:
-        """Whether the provider has never answered, nor failed to."""
+        """Whether the provider has neither answered nor failed so far."""
         return self._last_read is None and self._error is None
 
     def _is_too_old(self) -> bool:
@@ -340,7 +340,7 @@ def _text(exc: BaseException) -> str:
 async def read_stale(
     sources: Iterable[Source[Tool]], context: Context, *, strict: bool
 ) -> dict[Source[Tool], tuple[Tool, ...]]:
-    """Return the lists of the sources that are due to be read, or, where `strict`, not read for this mark."""
+    """Read the sources that are due or, if `strict`, not read since their mark changed; return the lists."""
     stale = [source for source in sources if source.is_due() or (strict and not source.is_current())]
     # Static lists are read one by one, without waiting, so that a construction needs no event loop.
     fresh = {source: await source.read(context, strict=strict) for source in stale if source.static}

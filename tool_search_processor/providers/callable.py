@@ -23,12 +23,12 @@ ToolsFunction = Callable[[Context], Iterable[Any] | Mapping[str, Any] | Awaitabl
 _CONTEXT_NAMES = ("context", "ctx")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _ARGUMENTS = (str, bytes, int, float, list, tuple, set, frozenset, ToolContext)
-"""What a tool's parameter may be annotated with, and the context of a request is not."""
+"""What a tool's parameter may be annotated with, but never the context of a request."""
 _MAPPING_WORD = re.compile(r"\b(?:Mutable)?Mapping\b|\b[dD]ict\b")
 
 
 class CallableProvider(Provider):
-    """Asks a function for the tools of each request; nothing is kept from one to the next.
+    """Asks a function for the tools of each request, and keeps nothing between requests.
 
     ```python
     def tools_of(context: Mapping[str, Any]) -> list[Any]:
@@ -66,7 +66,7 @@ class CallableProvider(Provider):
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
-        """Return what the function gives for this request."""
+        """Return what the function returns for this request."""
         result = self._function(context)
         given = await result if inspect.isawaitable(result) else result
         return to_tools(given, origin=self.name, make=self._make)

@@ -1,4 +1,4 @@
-"""Plain functions where tools are wanted: each becomes a tool, the same one however often it is listed."""
+"""Makes tools of plain functions: a function gives the same tool however often it is listed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_KEPT = 500
 
 
 class FunctionTools:
-    """Makes tools of functions and remembers the last ones, so that a list costs its schemas once.
+    """Makes tools of functions and remembers the last ones, so that schemas are built once per list.
 
     The last 500, and as many more as the longest list had: a tool takes some 30 KB, and a list that is longer
     than what is remembered would push out each of its tools before it is asked for again.
@@ -64,7 +64,7 @@ def is_function(item: object) -> TypeGuard[Callable[..., Any]]:
 
 
 def refuse_class(item: object, *, origin: str) -> None:
-    """Raise where a provider's class stands in the place of a provider.
+    """Raise if a provider's class was given instead of a provider.
 
     Raises:
         ConfigurationError: It does.
@@ -76,7 +76,7 @@ def refuse_class(item: object, *, origin: str) -> None:
 
 
 def refuse_awaitable(item: object, *, origin: str) -> None:
-    """Raise where an `await` was forgotten.
+    """Raise if an `await` was forgotten.
 
     Raises:
         ConfigurationError: It was.
@@ -105,7 +105,7 @@ def as_list(given: object, *, origin: str, items: str) -> list[object]:
 
 
 def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
-    """Return one tool; a plain function becomes one.
+    """Return a tool as it is, and a function as a tool.
 
     Args:
         item: A tool or a function.
@@ -143,7 +143,7 @@ def _with_alias(tool: Tool, alias: str) -> Tool:
 
 
 def to_tools(source: object, *, origin: str, make: MakeTool = to_tool) -> tuple[Tool, ...]:
-    """Return the tools in what a user passed as such.
+    """Return the tools in what a user passed as tools.
 
     Args:
         source: A mapping of names to tools or functions, or an iterable of tools and functions. A key names
@@ -174,7 +174,7 @@ def _keyed(source: Mapping[Any, Any], *, origin: str, make: MakeTool) -> tuple[T
 
 
 def make_room(make: MakeTool, count: int) -> None:
-    """Have what remembers the tools it made remember this many at once."""
+    """Make room for this many tools, if what makes them remembers them."""
     if isinstance(make, FunctionTools):
         make.make_room(count)
 

@@ -1,4 +1,4 @@
-"""Loaded tools that live in the conversation itself: nothing else is needed to know them again."""
+"""Loaded tools that are read back from the conversation itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REMEMBERED_ANSWERS = 10_000
 
 
 class HistoryStore:
-    """Reads what is loaded out of the conversation's own results of the meta-tools.
+    """Reads what is loaded from the results of the meta-tools in the conversation.
 
     ```python
     search = ToolSearchProcessor([create_issue], store=HistoryStore())
@@ -54,7 +54,7 @@ class HistoryStore:
         return conversation.replay()
 
     async def loaded(self, scope: LoadScope) -> Sequence[str]:
-        """Return the names in load order, as far as `scope.messages` tell."""
+        """Return the names in load order, as `scope.messages` show them."""
         return self.replay(scope).names
 
     async def add(
@@ -69,7 +69,7 @@ class HistoryStore:
         _refuse("load into")
 
     async def touch(self, scope: LoadScope, names: Collection[str] = ()) -> None:
-        """Do nothing: the conversation tells what was called, and it lives as long as its messages."""
+        """Do nothing: the conversation shows what was called, and it lives as long as its messages."""
 
     async def remove(self, scope: LoadScope, names: Collection[str]) -> Sequence[str]:
         """Raise: only a call in the conversation unloads."""

@@ -24,7 +24,7 @@ class _Thread(dict[str, int]):
 
 
 class MemoryStore:
-    """Keeps loaded names in this process; they are gone with it.
+    """Keeps loaded names in this process, until it ends.
 
     ```python
     search = ToolSearchProcessor([create_issue], store=MemoryStore(600, max_threads=1000))
@@ -47,7 +47,7 @@ class MemoryStore:
         Args:
             ttl_seconds: Idle seconds after which a thread is forgotten, enforced whenever it is asked
                 for; every step and load begins it again. None keeps threads forever.
-            max_threads: Threads kept at most; the least recently used goes first.
+            max_threads: The most threads to keep; the least recently used goes first.
             clock: Returns the time in seconds.
 
         Raises:

@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 _FORMAT = "1"
-_FOR_EVER = 0
+_NO_EXPIRY = 0
 _SCAN_COUNT = 1000
 _CLAIM_SECONDS = 7 * 24 * 3600.0
 _GLOB = str.maketrans({char: f"\\{char}" for char in "*?[]\\"})
@@ -91,7 +91,7 @@ class RedisStore:
         check_string("prefix", prefix)
         self._clients = RedisClients(redis, timeout_seconds=timeout_seconds)
         self._prefix = f"{prefix}:{_FORMAT}"
-        self._ttl = _FOR_EVER if ttl_seconds is None else _milliseconds(ttl_seconds)
+        self._ttl = _NO_EXPIRY if ttl_seconds is None else _milliseconds(ttl_seconds)
         self._claim_ttl = _milliseconds(claim_seconds)
         self._raises = on_error == "raise"
         self._timeout_seconds = timeout_seconds
@@ -163,7 +163,7 @@ class RedisStore:
         found = await self._each_key(pattern, lambda key, client: STATS.run(client, key, ()))
         # One field of each thread is the counter; a thread that expired meanwhile has none.
         alive = [(size - 1, left) for size, left in found if size]
-        lives = [left for _, left in alive if left >= 0] if self._ttl != _FOR_EVER else []
+        lives = [left for _, left in alive if left >= 0] if self._ttl != _NO_EXPIRY else []
         oldest = time.time() - (self._ttl - min(lives)) / 1000 if lives else None
         return {"threads": len(alive), "loaded": sum(size for size, _ in alive), "oldest_access": oldest}
 

@@ -46,7 +46,7 @@ _TASKS_ONLY = "it can only be called as a task (execution.taskSupport is 'requir
 
 
 class MCPProvider(Provider):
-    """Lists and calls the tools of one MCP server, over one connection that is held for its life.
+    """Lists and calls the tools of one MCP server, over one connection that stays open.
 
     ```python
     git = MCPProvider.stdio("uvx", ["mcp-server-git"], name="git", requires_approval=is_destructive)
@@ -91,10 +91,10 @@ class MCPProvider(Provider):
         elicitation: Callable[..., Any] | None = None,
         list_roots: Callable[..., Any] | None = None,
     ) -> None:
-        """Take the way to the server; nothing is started yet.
+        """Take the transport to the server; nothing is started yet.
 
         Args:
-            transport: The way; `stdio`, `http` and `in_memory` make it.
+            transport: How the server is reached; `stdio`, `http` and `in_memory` make it.
             name: What status reports, errors and the log call the server.
             namespace: The label of its tools; None leaves it to a `Namespace` transform.
             connect_timeout_seconds: The longest time until the server has started and answered.
@@ -169,7 +169,7 @@ class MCPProvider(Provider):
         name: str | None = None,
         **options: Unpack[MCPOptions],
     ) -> Self:
-        """Make a provider of a server that runs as a process of its own.
+        """Make a provider for a server that runs as its own process.
 
         Of this process's environment it gets HOME, LOGNAME, PATH, SHELL, TERM and USER (their kind on
         Windows), and no more than is listed here.
@@ -204,7 +204,7 @@ class MCPProvider(Provider):
         name: str | None = None,
         **options: Unpack[MCPOptions],
     ) -> Self:
-        """Make a provider of a server that is spoken to over streamable HTTP.
+        """Make a provider for a server that is reached over streamable HTTP.
 
         Args:
             url: Its endpoint, `https://…/mcp` as a rule.
@@ -233,7 +233,7 @@ class MCPProvider(Provider):
 
     @classmethod
     def in_memory(cls, server: Any, *, name: str | None = None, **options: Unpack[MCPOptions]) -> Self:
-        """Make a provider of a server that is an object in this process.
+        """Make a provider for a server that is an object in this process.
 
         Args:
             server: An `MCPServer` or a `Server` of the SDK, or a `FastMCP`. It runs in the background loop,
@@ -262,7 +262,7 @@ class MCPProvider(Provider):
         make_broken: MakeBroken | None = None,
         **options: Unpack[MCPOptions],
     ) -> list[Provider]:
-        """Make the providers that a file of the usual shape names: `{"mcpServers": {name: {…}}}`.
+        """Make the providers in a configuration of the usual shape: `{"mcpServers": {name: {…}}}`.
 
         An entry has `command`, `args`, `env` and `cwd`, or `url`, `headers` and perhaps `type`; one with
         `"disabled": true` or `"enabled": false` is left out; other keys are passed over, with a warning
@@ -311,7 +311,7 @@ class MCPProvider(Provider):
         return self._left_out.tools
 
     def version(self) -> Hashable:
-        """Return a mark that moves when the server tells of a change, and when its connection is lost."""
+        """Return a mark that changes when the server reports a change and when its connection is lost."""
         return self._marks.count
 
     async def list_resources(self, context: Context) -> Sequence[Resource]:
@@ -323,11 +323,11 @@ class MCPProvider(Provider):
         return await self._reader.read(self._offers.resources)
 
     async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
-        """Return a resource that the server doesn't list; whether there is one, shows when it is read."""
+        """Return a resource that the server doesn't list. Only reading it shows whether it exists."""
         return self._offers.unlisted(uri)
 
     async def list_resource_templates(self, context: Context) -> Sequence[ResourceTemplate]:
-        """Return the server's templates of resources; `read` gives what a resource's does.
+        """Return the server's resource templates; `read` gives the same form as a resource's.
 
         Raises:
             ProviderError: The server can't be reached, or gave no list.
@@ -347,7 +347,7 @@ class MCPProvider(Provider):
         await self._reader.warm_up()
 
     async def aclose(self) -> None:
-        """End the connection for good: the process is ended, the sockets are closed, calls fail."""
+        """Close the connection for good: the process ends, the sockets close, and calls fail."""
         await in_background(self._connector.aclose)
 
     async def _read_definitions(self, client: Client) -> list[Any]:
