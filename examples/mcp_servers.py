@@ -1,8 +1,8 @@
 """An agent over two real MCP servers, mcp-server-time and mcp-server-git, each in a process of its own.
 
-See the tools of both under their servers' names, which of them a person would have to approve, one that an
-overlay renames and fills in, and two calls of a run. The path of a file such as other clients read will do
-in place of SERVERS.
+See the tools of both under their servers' names, which of them a person has to approve, a tool that an
+overlay renames and fills in, and two calls of a run. Instead of SERVERS you can pass the path of a
+configuration file of other clients.
 
     pip install ".[mcp]" mcp-server-git mcp-server-time
     python examples/mcp_servers.py

@@ -1,4 +1,4 @@
-"""What stands for the model in these examples: a script, or a real model by `--model NAME`."""
+"""The model of these examples: a script, or a real model with `--model NAME`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """An agent over an API that only its OpenAPI document describes: a small library on loopback.
 
 See a namespace before the names, an overlay that renames a tool and fills in an argument, the operation that
-a person would have to approve, and calls that carry the token of the request's own user.
+a person has to approve, and calls that carry the token of the request's own user.
 
     pip install ".[openapi,server]"
     python examples/openapi_catalog.py

@@ -1,7 +1,7 @@
 """Parts of your own, as plain classes and functions: a provider, an index, an embedder, an input processor.
 
-See a tool that one request has and another has not, found by an index of our own and by an embedder of our
-own, and the line that a processor adds to the instructions.
+See a tool that only some requests have, found by a custom index and a custom embedder, and the line that a
+processor adds to the instructions.
 
     python examples/own_parts.py
 """
@@ -18,13 +18,13 @@ from tool_search_processor.search.vector import VectorIndex
 
 @tool(tags={"text"})
 def shorten(text: str, most: int = 20) -> str:
-    """Cut a text to a length."""
+    """Shorten a string to a length."""
     return text[:most]
 
 
 @tool
 def headline(text: str) -> str:
-    """Make a headline of a text."""
+    """Turn a string into a headline."""
     return text.title()
 
 

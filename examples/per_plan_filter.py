@@ -1,7 +1,7 @@
 """A filter decides for each request who may find, load and use which tool.
 
-See that everyone finds `generate_password`, that only the pro plan may load it, that to the free plan it
-answers as a tool that doesn't exist, and that a filter which fails (no plan in the context) denies.
+See that everyone finds `generate_password`, that only the pro plan may load it, that for the free plan it
+seems not to exist, and that a filter that fails (no plan in the context) denies.
 
     python examples/per_plan_filter.py
 """
@@ -19,7 +19,7 @@ from tool_search_processor import FilterRequest, ToolSearchProcessor
 
 
 def policy(request: FilterRequest) -> bool:
-    """Let everyone search; let tools of the tag "security" be loaded and used by the pro plan only."""
+    """Let everyone search, and only the pro plan load and use tools with the tag "security"."""
     if request.phase == "search":
         return True
     return "security" not in request.tool.tags or request.context["plan"] == "pro"

@@ -34,7 +34,7 @@ def test_a_name_twice_is_an_error():
     assert [(f.kind, f.tool, f.severity) for f in report.findings] == [
         ("duplicate-name", "create_issue", "error")
     ]
-    assert report.findings[0].text.startswith("3 tools bear this name")
+    assert report.findings[0].text.startswith("3 tools have this name")
     assert report.errors == 1
 
 

@@ -202,7 +202,7 @@ def test_an_index_that_builds_in_the_background_is_waited_for():
 
 
 def test_an_index_that_never_gets_ready_is_not_measured():
-    with pytest.raises(ConfigurationError, match="didn't become ready"):
+    with pytest.raises(ConfigurationError, match="did not become ready"):
         measured(query("a", "a"), index=lambda: Later(works=False))
 
 

@@ -1,4 +1,4 @@
-"""Proof that a search finds what it should: metrics, data sets, measuring, reports, and a linter of catalogs.
+"""Measures whether a search finds what it should: metrics, data sets, reports, and a linter for catalogs.
 
 ```python
 from tool_search_processor.evaluation import evaluate, load_folder

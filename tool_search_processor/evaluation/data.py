@@ -27,10 +27,10 @@ class Query:
 
     text: str
     relevant: tuple[str, ...]
-    """Names of tools; empty: no tool serves this request, and the best score should say so."""
+    """Names of tools. If empty, no tool serves this request, and the best score should be low."""
     id: str
     group: str | None = None
-    """What figures are also given for, such as a category."""
+    """A category or the like; figures are also given for each group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,26 +49,25 @@ class Dataset:
     queries: tuple[Query, ...]
     """Their relevant names are names of `tools`."""
     missing: int = 0
-    """Relevant names that no tool bears, left out."""
+    """How many relevant names were left out because no tool has them."""
 
 
 def load_tools(path: str | Path) -> list[Tool]:
-    """Read tools from a file, in whatever shape they are there; `-` is the standard input.
+    """Read tools from a file in any common format; `-` is the standard input.
 
     ```python
     tools = load_tools("my_set/tools.jsonl")
     search = ToolSearchProcessor(tools)
     ```
 
-    Taken are JSON Lines and JSON lists of definitions, an OpenAI or Anthropic `tools` array, an MCP
+    It reads JSON Lines and JSON lists of definitions, an OpenAI or Anthropic `tools` array, an MCP
     `tools/list` result, and an OpenAPI document (2.0 or 3.x; YAML with PyYAML). A `namespace` or
-    `server` in a definition becomes the namespace; `tags`, `keywords` and `pinned` are taken as well. Names
-    that no provider accepts are made into ones that they do; the original is kept in
-    `metadata["original_name"]`, and those that meet in one name get a hash. Tools that bear the same name
-    are all returned.
+    `server` in a definition becomes the namespace; `tags`, `keywords` and `pinned` are read as well. Names
+    that providers refuse are changed into valid ones, with a hash if two become equal; the original stays in
+    `metadata["original_name"]`. Tools with the same name are all returned.
 
     Raises:
-        DataError: If the file can't be read, or something in it is no tool; says where.
+        DataError: If the file can't be read, or something in it is not a tool; the message says where.
     """
     tools = _told_apart(read_tools(read_values(path), label_of(path)))
     if not tools:
@@ -134,7 +133,7 @@ def load_folder(folder: str | Path, *, allow_missing: bool = False) -> Dataset:
 def make_dataset(
     tools: Sequence[Tool], queries: Iterable[Query], *, name: str = "", allow_missing: bool = False
 ) -> Dataset:
-    """Put tools and queries together; relevant names may be a tool's name or its original name.
+    """Combine tools and queries; a relevant name may be a tool's name or its original name.
 
     ```python
     queries = [Query(text="file a bug", relevant=("create_issue",), id="1")]
@@ -145,19 +144,19 @@ def make_dataset(
     Args:
         tools: The catalog; names must be unique.
         queries: The requests.
-        name: What the set is called in reports.
-        allow_missing: Leave out relevant names that no tool bears, and queries that have no other.
+        name: The name of the set in reports.
+        allow_missing: Leave out relevant names that no tool has, and queries without any other.
 
     Raises:
-        DataError: If two tools bear one name, or relevant names are unknown and `allow_missing` is False.
+        DataError: If two tools have one name, or relevant names are unknown and `allow_missing` is False.
     """
     known = {tool.name: tool.name for tool in tools}
-    known |= {tool.original_name: tool.name for tool in tools}  # files go by these
+    known |= {tool.original_name: tool.name for tool in tools}  # files use these names
     return _matched(tools, queries, known, name=name, allow_missing=allow_missing)
 
 
 def as_dataset(tools: Sequence[Tool], queries: Iterable[Query], *, name: str) -> Dataset:
-    """Put tools and queries together that were matched: a tool's name counts before an original name.
+    """Combine tools and queries that match already: a tool's name takes precedence over an original name.
 
     Raises:
         DataError: See `make_dataset`.
@@ -206,10 +205,10 @@ def _missing_text(missing: Sequence[str], name: str) -> str:
 
 
 def check_unique(tools: Sequence[Tool], name: str) -> None:
-    """Check that no two tools bear one name.
+    """Check that names are unique.
 
     Raises:
-        DataError: If they do.
+        DataError: If two tools have the same name.
     """
     seen: set[str] = set()
     for tool in tools:
@@ -223,7 +222,7 @@ def check_unique(tools: Sequence[Tool], name: str) -> None:
 
 
 def _told_apart(tools: Sequence[Tool]) -> list[Tool]:
-    """Return the tools under the names that a catalog would give them; those that clash have one name."""
+    """Return the tools under the names that a catalog would give them; clashing ones keep one name."""
     settled = NameRegister(taken={}).settle([Offer(tool, place="", origin="") for tool in tools])
     names = {tool.original_name: tool.name for tool in settled if tool is not None}
     return [
@@ -234,14 +233,16 @@ def _told_apart(tools: Sequence[Tool]) -> list[Tool]:
 
 def _query(record: Any, place: str, number: int) -> Query:
     if not isinstance(record, Mapping):
-        raise DataError(f"{place}: a query is an object with 'query' and 'relevant', found {record!r:.60}")
+        raise DataError(
+            f"{place}: a query must be an object with 'query' and 'relevant', found {record!r:.60}"
+        )
     text, relevant = record.get("query"), record.get("relevant")
     if not isinstance(text, str) or not text.strip():
-        raise DataError(f"{place}: 'query' is a text that is not empty, found {text!r:.60}")
+        raise DataError(f"{place}: 'query' must be a string that is not empty, found {text!r:.60}")
     if isinstance(relevant, str):
         relevant = [relevant]
     if not isinstance(relevant, list) or not all(isinstance(name, str) for name in relevant):
-        raise DataError(f"{place}: 'relevant' is a list of tool names, found {relevant!r:.60}")
+        raise DataError(f"{place}: 'relevant' must be a list of tool names, found {relevant!r:.60}")
     group = record.get("group")
     return Query(
         text=text,

@@ -1,4 +1,4 @@
-"""Files of JSON, JSON Lines and YAML as values, and what is said of those that can't be read."""
+"""Reads the values of JSON, JSON Lines and YAML files, with clear errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _YAML_SUFFIXES = (".yaml", ".yml")
 
 
 class DataError(ToolSearchError, ValueError):
-    """A file that can't be read as tools or queries; the text is one sentence that names the place.
+    """A file that can't be read as tools or queries; the message names the place in one sentence.
 
     ```python
     load_tools("no_such_file.jsonl")  # raises DataError
@@ -27,15 +27,15 @@ class DataError(ToolSearchError, ValueError):
 
 
 def label_of(path: str | Path) -> str:
-    """Return what a path is called in messages."""
+    """Return the name of a path in messages."""
     return "the standard input" if str(path) == STDIN else str(path)
 
 
 def read_values(path: str | Path) -> list[Any]:
-    """Return what a file holds: one value, or one for each line of JSON Lines; none of an empty file.
+    """Return the values of a file: one, or one for each line of JSON Lines; an empty file has none.
 
     Raises:
-        DataError: If there is no such file, or it is not JSON, JSON Lines or YAML in UTF-8.
+        DataError: If the file is missing, or is not JSON, JSON Lines or YAML in UTF-8.
     """
     text, label = _text(path), label_of(path)
     if label.endswith(_YAML_SUFFIXES) or _YAML.match(text):
@@ -65,14 +65,14 @@ def _json_values(text: str, label: str) -> list[Any]:
         return [json.loads(text)]
     except ValueError as exc:
         whole = exc
-    # Not splitlines(): JSON texts may hold U+2028 and its like unescaped.
+    # Not splitlines(): JSON may hold U+2028 and similar characters unescaped.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     values = []
     for number, line in lines:
         try:
             values.append(json.loads(line))
         except ValueError as exc:
-            if not values:  # not even the first line is JSON: then it was one document
+            if not values:  # not even the first line is JSON: the file is one document
                 raise DataError(f"{label} is not JSON: {_reason(whole)}") from exc
             raise DataError(f"{label}, line {number}, is not JSON: {_reason(exc)}") from exc
     return values

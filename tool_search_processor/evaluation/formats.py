@@ -1,4 +1,4 @@
-"""Tool definitions in whatever shape a file has them."""
+"""Reads tool definitions in any common format."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def read_tools(values: list[Any], label: str) -> list[Tool]:
 
     Args:
         values: One document, or one value for each line.
-        label: What the file is called in errors.
+        label: The name of the file in errors.
 
     Raises:
-        DataError: If something in it is no tool; says which.
+        DataError: If something in it is not a tool; the message says which.
     """
     tools: list[Tool] = []
     for value in values:
-        # First: such a file may name APIs beside the servers, under "openapi".
+        # First: a file of servers may also name APIs, under "openapi".
         if isinstance(value, Mapping) and (
             "mcpServers" in value or isinstance(value.get("openapi"), Mapping)
         ):
@@ -51,7 +51,7 @@ def _operations(document: Mapping[str, Any], label: str) -> list[Tool]:
 
 
 def _records(value: Any) -> Iterator[Any]:
-    """Yield the definitions of a list, of a `tools/list` result or request body, or the one that it is."""
+    """Yield the definitions in a list, a `tools/list` result or a request body, or a single definition."""
     if isinstance(value, Mapping):
         inner = value.get("result", value)
         listed = inner.get("tools") if isinstance(inner, Mapping) else None
@@ -66,7 +66,7 @@ def _records(value: Any) -> Iterator[Any]:
 
 def _tool(record: Any, place: str) -> Tool:
     if not isinstance(record, Mapping):
-        raise DataError(f"{place}: a tool's definition is an object, found {record!r:.60}")
+        raise DataError(f"{place}: a tool's definition must be an object, found {record!r:.60}")
     fields = _fields(record)
     try:
         if "input_schema" in record:

@@ -1,4 +1,4 @@
-"""A report as one HTML page: figures, plots and what was missed; no scripts, nothing from elsewhere."""
+"""A report as one HTML page: figures, plots and missed queries; no scripts, no external files."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def html_report(reports: Sequence[Report], *, title: str = "Tool search evaluati
     ```
 
     Args:
-        reports: One for each search and set, in any order. Averages are made here where a search was
-            measured on several sets.
+        reports: One for each search and set, in any order. Averages are added if a search was measured on
+            several sets.
         title: The page's heading.
     """
     by_search = grouped(reports)

@@ -1,4 +1,4 @@
-"""Which tools of a catalog read so much alike that a model, or a search, will take one for the other."""
+"""Which tools of a catalog read so much alike that a model or a search confuses them."""
 
 from __future__ import annotations
 
@@ -58,13 +58,12 @@ def confusable(
 ) -> list[Pair]:
     """Return the pairs of tools that read alike, the most alike first.
 
-    Each tool's own name and description are asked of a BM25 index of names and descriptions. What it finds
-    beside the tool itself is compared: likeness is the cosine of the two texts' words (stemmed, like
-    actions taken for one, name words twice, politeness left out), each word weighted by its rarity in the
-    catalog (tf-idf; Salton, Buckley: Term-weighting approaches in automatic text retrieval, 1988,
-    https://doi.org/10.1016/0306-4573(88)90021-0). Words that all tools share therefore make nothing alike.
-    Two tools whose names say opposite actions (create, delete) are a pair only where their descriptions
-    are the same.
+    Each tool's name and description are a query to a BM25 index of names and descriptions. Each other tool
+    found is compared: likeness is the cosine of the words of both (stemmed, synonymous actions merged, name
+    words counted twice, stop words left out), each word weighted by its rarity in the catalog (tf-idf;
+    Salton, Buckley: Term-weighting approaches in automatic text retrieval, 1988,
+    https://doi.org/10.1016/0306-4573(88)90021-0). So words that all tools share do not count. Two tools with
+    different actions in their names (create, delete) are a pair only if their descriptions are equal.
 
     Args:
         tools: The catalog; names may repeat.
@@ -72,7 +71,7 @@ def confusable(
         progress: Called after each tool, with 1.
     """
     vectors = _vectors(tools)
-    # By place, not by name: a catalog that is being mended may bear one name twice.
+    # By place, not by name: a catalog that still has faults may hold a name twice.
     index = BM25Index()
     index.update(
         [
@@ -98,7 +97,7 @@ def _candidates(index: BM25Index, tool: Tool) -> Iterator[int]:
 
 
 def _are_told_apart(tool: Tool, other: Tool) -> bool:
-    """Tell whether the names say that the two do different things, or are the same: a finding of its own."""
+    """Return True if the names say different actions, or are equal, which is another finding."""
     if tool.original_name == other.original_name:
         return True
     if words(tool.description) == words(other.description):
@@ -112,7 +111,7 @@ def _actions(name: str) -> set[str]:
 
 
 def _vectors(tools: Sequence[Tool]) -> list[Mapping[str, float]]:
-    """Return the weight of each word of each tool; the vectors have length 1."""
+    """Return the weights of each tool's words, as vectors of length 1."""
     counts = [_counts(tool) for tool in tools]
     spread = Counter(term for terms in counts for term in terms)
     rarity = {term: math.log(1 + len(tools) / count) for term, count in spread.items()}
@@ -131,7 +130,7 @@ def _counts(tool: Tool) -> Counter[str]:
 
 
 def _meaning(term: str) -> str:
-    """Return what stands for a word: "get" and "fetch" tell no tools apart."""
+    """Return the action that a word stands for, or the word: "get" and "fetch" count as one."""
     return _ACTION_OF.get(term, term)
 
 

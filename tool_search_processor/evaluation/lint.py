@@ -1,4 +1,4 @@
-"""What is wrong with a catalog: tools that a model confuses, doesn't understand, or pays too much for."""
+"""Finds the faults of a catalog: tools that a model confuses, misunderstands, or pays too much for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tool_search_processor.tools.tool_names import MAX_NAME_LENGTH, is_tool_name
 from tool_search_processor.wire.plain import hidden_in
 
 MAX_TOKENS = 500
-"""What a definition may cost before it is a finding: a usual one costs 50 to 200."""
+"""The most tokens of a definition without a finding; 50 to 200 are usual."""
 _MAX_DEPTH = 6
 _SHOWN = 8
 
@@ -47,7 +47,7 @@ _SEVERITIES: Mapping[Kind, Severity] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing to mend.
+    """One thing to fix.
 
     ```python
     report = lint([Tool("a_tool", "")])
@@ -57,11 +57,11 @@ class Finding:
 
     kind: Kind
     tool: str
-    """The name as the file has it."""
+    """The name in the file."""
     text: str
-    """One sentence: what was found and what to do."""
+    """One sentence that says what was found and what to do."""
     others: tuple[str, ...] = ()
-    """Names of other tools that it is about."""
+    """Names of the other tools involved."""
 
     @property
     def severity(self) -> Severity:
@@ -71,7 +71,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintReport:
-    """All findings of a catalog, and what each tool costs.
+    """All findings of a catalog, and the cost of each tool.
 
     ```python
     report = lint(load_tools("my_set/tools.jsonl"))
@@ -80,13 +80,13 @@ class LintReport:
     """
 
     findings: tuple[Finding, ...]
-    """Errors first, then by kind: the most alike and the costliest first, others in the catalog's order."""
+    """Errors first, then by kind; the most alike and the costliest come first, others in catalog order."""
     tokens: tuple[tuple[str, int], ...]
     """Name and estimated tokens of each definition, the costliest first."""
 
     @property
     def total_tokens(self) -> int:
-        """What sending every definition costs."""
+        """The cost of sending every definition."""
         return sum(count for _, count in self.tokens)
 
     @property
@@ -123,7 +123,7 @@ def lint(
     counter: TextCounter = estimate_tokens,
     progress: Callable[[int], None] | None = None,
 ) -> LintReport:
-    """Look for what makes a model choose wrongly, call wrongly, or pay too much.
+    """Find what makes a model choose the wrong tool, call it wrongly, or pay too much.
 
     ```python
     for finding in lint(load_tools("my_set/tools.jsonl")).findings:
@@ -132,9 +132,9 @@ def lint(
 
     Args:
         tools: The catalog, as `load_tools` gives it; names may repeat.
-        similarity: From which likeness of names and descriptions on two tools are confusable, above 0 to 1;
+        similarity: The least likeness of names and descriptions for two tools to be confusable, above 0 to 1;
             see `likeness.confusable`.
-        max_tokens: From which cost on a definition is a finding.
+        max_tokens: A definition that costs more is a finding.
         counter: Counts the tokens of a definition.
         progress: Called after each tool, with 1.
     """
@@ -158,7 +158,7 @@ def _duplicates(tools: Iterable[Tool]) -> Iterator[Finding]:
             yield Finding(
                 kind="duplicate-name",
                 tool=name,
-                text=f"{count} tools bear this name: a catalog serves the first one only. Rename the others, "
+                text=f"{count} tools have this name: a catalog serves the first one only. Rename the others, "
                 "or give each provider a namespace.",
             )
 
@@ -183,8 +183,8 @@ def _of_one(tool: Tool) -> Iterator[Finding]:
         yield Finding(
             kind="hidden-characters",
             tool=name,
-            text=f"holds {hidden:,} characters that people don't see and a model reads: look at it in an "
-            "editor that shows them, and take them out.",
+            text=f"has {hidden:,} characters that people don't see but a model reads: open it in an "
+            "editor that shows them, and remove them.",
         )
     missing = undescribed_parameters(tool.parameters)
     if missing:
@@ -194,12 +194,12 @@ def _of_one(tool: Tool) -> Iterator[Finding]:
         yield Finding(
             kind="undescribed-parameters",
             tool=name,
-            text=f"does not describe {shown}: say what each is, in which form.",
+            text=f"does not describe {shown}: say what each one is, and its format.",
         )
 
 
 def _hidden_characters(tool: Tool) -> int:
-    """Return how many there are, or were before an importer took them out."""
+    """Return how many there are, or were before an importer removed them."""
     waiting: list[Any] = [tool.description, tool.parameters, tool.metadata.get("title")]
     count = int(tool.metadata.get(HIDDEN, 0))
     while waiting:
@@ -235,8 +235,8 @@ def _confusable(
             kind="confusable",
             tool=first,
             others=(second,),
-            text=f"reads like {second} (likeness {pair.likeness:.2f}): say in both what tells them apart, "
-            "or offer one of them.",
+            text=f"reads like {second} (likeness {pair.likeness:.2f}): say in both how they differ, "
+            "or offer only one of them.",
         )
 
 
@@ -251,7 +251,7 @@ def _expensive(name: str, count: int, max_tokens: int) -> Finding:
 def undescribed_parameters(schema: Mapping[str, Any]) -> list[str]:
     """Return the parameters without a description, nested ones by their path (`filter.owner`), in order.
 
-    A description may stand at the parameter, in a branch of its combinators, or where its `$ref` leads.
+    A description may be at the parameter, in a branch of its combinators, or at the target of its `$ref`.
     """
     found: dict[str, None] = {}
     _undescribed(schema, schema, "", found, 0)
@@ -278,7 +278,7 @@ def _is_described(node: Mapping[str, Any]) -> bool:
 
 
 def _nodes(schema: Any, root: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:
-    """Yield a schema, what it refers to, and the branches of its combinators."""
+    """Yield a schema, the target of its reference, and the branches of its combinators."""
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return
     yield schema

@@ -1,4 +1,4 @@
-"""Measures a search: its rankings against what should be found, its times, and what it saves."""
+"""Measures a search: its rankings against the relevant tools, its speed, and the tokens it saves."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
 
 Progress = Callable[[int], None]
-"""Told how many queries have been answered since the last time."""
+"""Called with the number of queries answered since the last call."""
 
 
 class MeasuredIndex:
-    """An index of any kind over a list of tools, asked from synchronous code.
+    """An index of any kind, filled and searched from synchronous code.
 
-    Use it in a `with` statement: an index outside this process keeps one event loop for all questions.
+    Use it in a `with` statement: an index outside this process uses one event loop for all queries.
     """
 
     def __init__(self, index: AnyIndex) -> None:
-        """Take an index; nothing is in it that counts."""
+        """Take an index; its content is replaced by `fill`."""
         self._index = adapted(index)
         self._runner = asyncio.Runner()
         self.build_seconds = 0.0
@@ -41,13 +41,13 @@ class MeasuredIndex:
         self._runner.close()
 
     def fill(self, tools: Iterable[Tool]) -> None:
-        """Make these tools the content of the index, and wait until all of them can be found."""
+        """Make these tools the whole content of the index, and wait until all of them can be found."""
         documents = [document_of(tool) for tool in tools]
         started = time.process_time()
         self._answer(self._index.update(documents))  # an engine outside is awaited
         if not self._index.wait():
             raise ConfigurationError(
-                "the index didn't become ready, so what it finds isn't what it would find: see its log"
+                "the index did not become ready, so its results would be misleading: see its log"
             )
         self.build_seconds = time.process_time() - started
 
@@ -57,7 +57,7 @@ class MeasuredIndex:
         return hits
 
     def outcome(self, query: Query) -> Outcome:
-        """Answer a query, and take the time; one that is no pattern finds nothing where one is wanted."""
+        """Answer a query and measure the time; an invalid pattern finds nothing."""
         started = time.process_time_ns()
         try:
             hits = self.search(query.text)
@@ -98,16 +98,16 @@ def evaluate(
     Args:
         index_factory: Makes an empty index.
         tools: The catalog; names are unique.
-        queries: Requests with the names of the tools that should be found. One without names is a request
-            that no tool serves: it counts for the abstention alone.
-        search: What the search is called in the report.
-        name: What the set is called in the report.
-        abstain_tools: Another catalog, which serves none of the queries. Tools of a name that `tools` has
-            as well are left out of it. How well the best score tells the two catalogs apart is the
-            report's `abstention_auc`.
+        queries: Requests with the names of the tools that should be found. A request without names is served
+            by no tool: it only counts for abstention.
+        search: The name of the search in the report.
+        name: The name of the set in the report.
+        abstain_tools: Another catalog, which serves none of the queries. Tools whose name is also in
+            `tools` are left out. The report's `abstention_auc` says how well the best score separates the two
+            catalogs.
         counter: Counts the tokens of a definition.
         seed: Of the bootstrap.
-        progress: Called after each query; `query_count` tells how many there will be.
+        progress: Called after each query; `query_count` returns how many there will be.
 
     Raises:
         DataError: If names are not unique, or a relevant name is unknown.
@@ -115,18 +115,20 @@ def evaluate(
     dataset = as_dataset(tools, queries, name=name)
     served = [query for query in dataset.queries if query.relevant]
     unserved = [query for query in dataset.queries if not query.relevant]
-    told = progress or _no_progress
+    report_progress = progress or _no_progress
     with MeasuredIndex(index_factory()) as engine:
         engine.fill(dataset.tools)
-        engine.outcome(served[0])  # imports, tables and caches are not what a query costs
-        outcomes = [_told(engine.outcome(query), told) for query in served]
-        unserved_scores = [_told(engine.outcome(query), told).best_score for query in unserved]
+        engine.outcome(served[0])  # imports, tables and caches are not part of the cost of a query
+        outcomes = [_reported(engine.outcome(query), report_progress) for query in served]
+        unserved_scores = [_reported(engine.outcome(query), report_progress).best_score for query in unserved]
         build_seconds = engine.build_seconds
     foreign = foreign_tools(dataset.tools, abstain_tools)
     if foreign:
         with MeasuredIndex(index_factory()) as engine:
             engine.fill(foreign)
-            unserved_scores += [_told(engine.outcome(query), told).best_score for query in served]
+            unserved_scores += [
+                _reported(engine.outcome(query), report_progress).best_score for query in served
+            ]
     counts = DefinitionCounter(counter)
     return make_report(
         search=search,
@@ -140,13 +142,13 @@ def evaluate(
 
 
 def query_count(dataset: Dataset, abstain_tools: Sequence[Tool] = ()) -> int:
-    """Return how many queries `evaluate` will ask."""
+    """Return how many queries `evaluate` will answer."""
     served = sum(bool(query.relevant) for query in dataset.queries)
     return len(dataset.queries) + (served if foreign_tools(dataset.tools, abstain_tools) else 0)
 
 
 def foreign_tools(tools: Iterable[Tool], others: Sequence[Tool]) -> list[Tool]:
-    """Return those of the other tools whose name no tool of the catalog has."""
+    """Return the other tools, without those whose name is in the catalog."""
     own = {tool.name for tool in tools}
     return [tool for tool in others if tool.name not in own]
 
@@ -159,10 +161,10 @@ def _best(hits: Sequence[Hit]) -> float:
     return hits[0].score if hits else 0.0
 
 
-def _told(outcome: Outcome, progress: Progress) -> Outcome:
+def _reported(outcome: Outcome, progress: Progress) -> Outcome:
     progress(1)
     return outcome
 
 
 def _no_progress(_count: int) -> None:
-    """Nobody watches."""
+    """Do nothing."""

@@ -1,4 +1,4 @@
-"""How good one ranking is, and how sure a mean of many is: one formula a function."""
+"""How good a ranking is, and how certain the mean of many: one formula in each function."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Estimate:
 
 
 def recall_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
-    """Return the share of all relevant tools that stand among the first `k`, 0 to 1.
+    """Return the share of all relevant tools that are among the first `k`, 0 to 1.
 
     ```python
     recall_at(["a", "x", "b"], {"a", "b"}, 2)  # -> 0.5
@@ -52,7 +52,7 @@ def recall_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float
 
 
 def hit_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
-    """Return 1.0 if any relevant tool stands among the first `k`, else 0.0.
+    """Return 1.0 if any relevant tool is among the first `k`, else 0.0.
 
     ```python
     hit_at(["x", "a"], {"a", "b"}, 2)  # -> 1.0
@@ -62,7 +62,7 @@ def hit_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
 
 
 def completeness_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
-    """Return 1.0 if all relevant tools stand among the first `k`, else 0.0.
+    """Return 1.0 if all relevant tools are among the first `k`, else 0.0.
 
     ```python
     completeness_at(["x", "a"], {"a", "b"}, 2)  # -> 0.0
@@ -83,8 +83,8 @@ def ndcg_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
 
     Gain is 1 for a relevant tool, divided by log2(rank + 1); the ideal list has min(|relevant|, k) relevant
     tools on top (Järvelin, Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4),
-    2002, https://doi.org/10.1145/582415.582418, with the discount of Burges et al., 2005). A name that is
-    listed twice counts once.
+    2002, https://doi.org/10.1145/582415.582418, with the discount of Burges et al., 2005). A name that
+    appears twice counts once.
     """
     wanted = _required(relevant)
     gains = (
@@ -97,7 +97,7 @@ def ndcg_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
-    """Return 1 / rank of the first relevant tool, 0.0 if none stands among the first `k`.
+    """Return 1 / rank of the first relevant tool, 0.0 if none is among the first `k`.
 
     ```python
     reciprocal_rank(["x", "a"], {"a"}, 10)  # -> 0.5
@@ -112,7 +112,7 @@ def reciprocal_rank(ranked: Sequence[str], relevant: Collection[str], k: int) ->
 
 
 def auc(positives: ArrayLike, negatives: ArrayLike) -> float:
-    """Return the area under the ROC curve: how likely a positive's score is above a negative's.
+    """Return the area under the ROC curve: the probability that a positive scores above a negative.
 
     ```python
     auc([0.9, 0.4], [0.1, 0.5])  # -> 0.75
@@ -142,8 +142,8 @@ def bootstrap_means(values: ArrayLike, *, resamples: int = 1000, seed: int = 0) 
     """Return the means of `resamples` samples of the rows, drawn with replacement.
 
     Args:
-        values: One row a query and one column a metric: (n_queries, n_metrics).
-        resamples: How many samples, each of n_queries rows.
+        values: One row for each query and one column for each metric: (n_queries, n_metrics).
+        resamples: The number of samples, each of n_queries rows.
         seed: The same seed gives the same samples.
 
     Returns:
@@ -151,7 +151,7 @@ def bootstrap_means(values: ArrayLike, *, resamples: int = 1000, seed: int = 0) 
     """
     rows = np.asarray(values, float)
     count = len(rows)
-    # How often each row is drawn is multinomial, so that a sample's mean is one product.
+    # The number of times a row is drawn is multinomial, so the mean of a sample is one product.
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=resamples)
     means: NDArray[np.float64] = drawn @ rows / count
     return means
@@ -177,7 +177,7 @@ def bootstrap_interval(
     ```
 
     Args:
-        values: One value a query; at least one.
+        values: One value for each query; at least one.
         resamples: How many samples are drawn.
         seed: The same seed gives the same interval.
     """
@@ -188,5 +188,5 @@ def bootstrap_interval(
 
 def _required(relevant: Collection[str]) -> set[str]:
     if not relevant:
-        raise ValueError("a ranking can't be judged where no tool is relevant")
+        raise ValueError("a ranking can't be judged if no tool is relevant")
     return set(relevant)

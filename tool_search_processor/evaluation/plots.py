@@ -1,4 +1,4 @@
-"""Plots as SVG texts that take their colors from the page around them."""
+"""Plots as SVG strings that take their colors from the surrounding page."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _HEIGHT = 220
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LABEL_CHARACTERS = 18
 _CHARACTER = 7.0
-"""The width of a character, about: SVG texts can't be measured here."""
+"""The approximate width of a character: text can't be measured here."""
 
 
 def bars(values: Mapping[str, Sequence[Estimate]], series: Sequence[str], *, title: str) -> str:
-    """Return grouped bars with whiskers for intervals; values from 0 to 1.
+    """Return a plot of grouped bars with whiskers for intervals; values from 0 to 1.
 
     Args:
-        values: For each group, by its label, one estimate a series.
-        series: What the bars of a group stand for, in order.
+        values: For each group, by label, one estimate for each series.
+        series: The names of the bars in a group, in order.
         title: The plot's heading.
     """
     bar = max(8.0, 22.0 - 2 * len(series))
@@ -38,7 +38,7 @@ def bars(values: Mapping[str, Sequence[Estimate]], series: Sequence[str], *, tit
             parts.append(
                 f'<rect x="{x:.1f}" y="{_y(found.value):.1f}" width="{bar - 2:.1f}" '
                 f'height="{_HEIGHT - _y(found.value):.1f}" fill="{_color(number)}">'
-                f"<title>{escape(_told(series, number))} {escape(label)}: {found.value:.3f} "
+                f"<title>{escape(_series_name(series, number))} {escape(label)}: {found.value:.3f} "
                 f"({found.low:.3f} to {found.high:.3f})</title></rect>"
             )
             parts.append(_whisker(x + (bar - 2) / 2, found))
@@ -46,7 +46,7 @@ def bars(values: Mapping[str, Sequence[Estimate]], series: Sequence[str], *, tit
 
 
 def curves(values: Mapping[str, Sequence[float]], *, title: str) -> str:
-    """Return one line for each series over 1, 2, 3 …; values from 0 to 1.
+    """Return a plot with one line for each series over 1, 2, 3 …; values from 0 to 1.
 
     Args:
         values: The points of each series, by its name.
@@ -85,7 +85,7 @@ def _svg(width: float, parts: Sequence[str], series: Sequence[str], title: str) 
 
 
 def _legend(series: Sequence[str]) -> tuple[str, float]:
-    """Return the legend, and how wide it is."""
+    """Return the legend and its width."""
     x, parts = float(_LEFT), []
     for number, name in enumerate(series):
         y = _HEIGHT + _BOTTOM
@@ -106,7 +106,7 @@ def _label(x: float, y: float, text: str) -> str:
     return f'<text class="soft" x="{x:.1f}" y="{y:.0f}" text-anchor="middle">{escape(_short(text))}</text>'
 
 
-def _told(series: Sequence[str], number: int) -> str:
+def _series_name(series: Sequence[str], number: int) -> str:
     return series[number] if number < len(series) else ""
 
 

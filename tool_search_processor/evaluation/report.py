@@ -1,4 +1,4 @@
-"""What was measured: of one query, of one set, and of several sets together."""
+"""Results of measuring: of one query, of one set, and of several sets together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEPTH = 10
-"""How many hits of each query are looked at."""
+"""How many hits of each query are judged."""
 
 Metric = Callable[[Sequence[str], Sequence[str]], float]
 
@@ -40,7 +40,7 @@ METRICS: Mapping[str, Metric] = {
     "completeness@5": partial(completeness_at, k=5),
     "mrr": partial(reciprocal_rank, k=DEPTH),
 }
-"""What is computed for each query, by name; the MRR looks at the first 10."""
+"""The metrics of each query, by name; the MRR uses the first 10 hits."""
 
 RESAMPLES = 1000
 MACRO = "macro average"
@@ -48,7 +48,7 @@ MACRO = "macro average"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a search answered to one query.
+    """The answer of a search to one query.
 
     ```python
     dataset = load_folder("my_set")
@@ -61,7 +61,7 @@ class Outcome:
     ranked: tuple[str, ...]
     """Names of the first 10 hits, best first."""
     best_score: float
-    """Of the first hit; 0.0 where there is none."""
+    """Score of the first hit; 0.0 if there is none."""
     milliseconds: float
     """CPU time of this process."""
 
@@ -72,7 +72,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was measured of one search on one set.
+    """The results of one search on one set.
 
     ```python
     dataset = load_folder("my_set")
@@ -85,12 +85,12 @@ class Report:
     set_name: str
     tools: int
     queries: int
-    """Queries that a tool serves: those that the metrics are means of."""
+    """The number of queries that a tool serves; the metrics are means over these."""
     metrics: Mapping[str, Estimate]
     """By the names of `METRICS`."""
     abstention_auc: float | None
-    """How well the best score tells queries that a tool serves from those that none does, 0 to 1: 0.5 is
-    chance. None where there was nothing to compare with."""
+    """How well the best score separates queries that a tool serves from queries that none serves, 0 to 1: 0.5
+    is chance. None if there was nothing to compare with."""
     milliseconds: float
     """CPU time of a query, median."""
     build_seconds: float
@@ -100,9 +100,9 @@ class Report:
     tokens_all: float
     """Estimated tokens of all definitions."""
     samples: NDArray[np.float64] = field(compare=False, repr=False)
-    """Bootstrap means, (1000, n_metrics), from which intervals of averages are made."""
+    """Bootstrap means, (1000, n_metrics), from which the intervals of averages are computed."""
     outcomes: tuple[Outcome, ...] = field(default=(), repr=False)
-    """Of every query that a tool serves, in order; none in an average."""
+    """The outcome of every query that a tool serves, in order; empty in an average."""
 
     def groups(self) -> dict[str, dict[str, float]]:
         """Return the metrics' means for each group of queries, in order of appearance."""
@@ -116,7 +116,7 @@ class Report:
         }
 
     def misses(self, k: int = 5) -> list[Outcome]:
-        """Return the queries that lack a relevant tool among the first `k`, the worst recall first."""
+        """Return the queries that miss a relevant tool in the first `k`, the worst recall first."""
         worst = sorted(
             self.outcomes, key=lambda outcome: recall_at(outcome.ranked, outcome.query.relevant, k)
         )
@@ -151,11 +151,11 @@ def make_report(
     unserved_scores: Sequence[float] = (),
     seed: int = 0,
 ) -> Report:
-    """Sum up what a search answered.
+    """Summarize the answers of a search.
 
     Args:
-        search: What the strategy is called.
-        set_name: What the set is called.
+        search: The name of the strategy.
+        set_name: The name of the set.
         outcomes: One for each query that a tool serves; at least one.
         token_counts: The tokens of every tool's definition, by name.
         build_seconds: CPU seconds to build the index.
@@ -183,7 +183,7 @@ def make_report(
 
 
 def macro_average(reports: Sequence[Report]) -> Report:
-    """Return the average of one search over several sets, each of which counts once.
+    """Return the average of one search over several sets; each set counts once.
 
     ```python
     sets = [load_folder("my_set"), load_folder("other_set")]
@@ -191,8 +191,8 @@ def macro_average(reports: Sequence[Report]) -> Report:
     macro_average(reports).metrics["recall@5"].value  # -> 1.0
     ```
 
-    Intervals come from the same bootstrap: queries are drawn anew within each set. `tools` and `queries`
-    are sums, times and tokens averages. The abstention is averaged over the sets that have one.
+    Intervals come from the same bootstrap: queries are resampled within each set. `tools` and `queries` are
+    sums; times and tokens are averages. `abstention_auc` is averaged over the sets that have one.
     """
     samples = sum((report.samples for report in reports), start=reports[0].samples * 0) / len(reports)
     means = [statistics.fmean(report.metrics[name].value for report in reports) for name in METRICS]

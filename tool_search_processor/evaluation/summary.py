@@ -1,4 +1,4 @@
-"""Reports of several searches and sets, put together for people to read."""
+"""Arranges reports of several searches and sets for people to read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS: Mapping[str, str] = {
     "completeness@5": "completeness@5",
     "mrr": "MRR",
 }
-"""The metrics that tables show, and what they are called there."""
+"""The metrics that tables show, with their headings."""
 
 
 def grouped(reports: Iterable[Report]) -> dict[str, list[Report]]:
@@ -27,12 +27,12 @@ def grouped(reports: Iterable[Report]) -> dict[str, list[Report]]:
 
 
 def united(reports: Sequence[Report]) -> Report:
-    """Return the one report of a search, or the average of several."""
+    """Return the only report of a search, or the average of several."""
     return reports[0] if len(reports) == 1 else macro_average(reports)
 
 
 def table_rows(reports: Iterable[Report]) -> list[Report]:
-    """Return the lines of a table: set by set, then the averages where there are several sets."""
+    """Return the lines of a table: set by set, then averages if there are several sets."""
     measured = list(reports)
     sets = {report.set_name: place for place, report in reversed(list(enumerate(measured)))}
     lines = sorted(measured, key=lambda report: sets[report.set_name])
@@ -41,7 +41,7 @@ def table_rows(reports: Iterable[Report]) -> list[Report]:
 
 
 def recall_curve(reports: Sequence[Report]) -> list[float]:
-    """Return recall@1 to recall@10, each set counting once."""
+    """Return recall@1 to recall@10; each set counts once."""
 
     def mean(report: Report, k: int) -> float:
         recalls = [recall_at(o.ranked, o.query.relevant, k) for o in report.outcomes]
