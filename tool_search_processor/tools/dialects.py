@@ -104,7 +104,8 @@ def object_schema(schema: Any) -> dict[str, Any] | None:
         del fixed["$schema"]
     if "properties" in fixed:
         fixed["properties"] = {
-            name: part if isinstance(part, Mapping | bool) else {}
+            # the exact type first: every result of a search comes here, and asking for a Mapping is slow
+            name: part if type(part) is dict or isinstance(part, Mapping | bool) else {}
             for name, part in mapping_of(fixed["properties"]).items()
         }
     if "required" in fixed:
@@ -113,8 +114,10 @@ def object_schema(schema: Any) -> dict[str, Any] | None:
 
 
 def _may_be_object(kind: Any) -> bool:
+    if not kind or kind == "object":
+        return True
     kinds = kind if isinstance(kind, list) else [kind]
-    return not kind or any(str(each).strip().lower() in ("object", "dict") for each in kinds)
+    return any(str(each).strip().lower() in ("object", "dict") for each in kinds)
 
 
 def _is_text(value: Any) -> bool:
