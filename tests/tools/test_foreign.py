@@ -308,6 +308,20 @@ def test_what_is_safe_already_is_shared():
     assert foreign_schema(cleaned, tool="t") is cleaned
 
 
+def test_data_that_looks_like_a_schema_is_data():
+    default = {"pattern": "a\u00adb", "description": "d" * 5_000, "properties": {"a\nb": 1}}
+    schema = {
+        "type": "object",
+        "properties": {
+            "properties": {"type": "object", "x\u00ad-note": 1, "default": default},
+            "pattern": {"type": "string", "pattern": "^a\u00adb$"},
+        },
+    }
+    found = Tool.from_mcp({"name": "read", "inputSchema": schema}).parameters["properties"]
+    assert found["properties"] == {"type": "object", "x-note": 1, "default": {**default, "pattern": "ab"}}
+    assert found["pattern"] == {"type": "string", "pattern": r"^a\u00adb$"}
+
+
 def test_names_may_be_kept_where_a_whole_document_would_be_refused():
     schema = {"type": "object", "properties": {"a\u202eb": {"title": HIDING}, "x" * 300: {}}}
     cleaned = foreign_schema(schema, tool="t", keep_names=True)

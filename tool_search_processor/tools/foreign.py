@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import operator
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.tools.schema_walk import INNER_KEYWORDS, MAP_KEYWORDS, Schema, edit_schemas
 from tool_search_processor.wire.plain import clean_text, hidden_in, visible_text
 
 MAX_DESCRIPTION = 10_000
@@ -120,38 +121,77 @@ def _seen(text: str) -> str:
     return visible_text(clean_text(text))
 
 
-def _clean_schema(value: Any, tool: str | None, key: str = "") -> Any:
-    """Return the value, safe; the same object if nothing changes, since large documents share parts."""
+def _clean_schema(schema: Any, tool: str | None) -> Any:
+    """Return a schema, safe; the same object if nothing changes, since large documents share parts."""
+
+    def clean(part: Schema) -> Schema:
+        cleaned: Schema = _clean_items(part, lambda key: _clean_value(key, part[key], tool))
+        return cleaned
+
+    return edit_schemas(schema, clean)
+
+
+def _clean_value(keyword: str, value: Any, tool: str | None) -> Any:
+    """Return a keyword's value, safe; the schemas in it are safe already."""
     if isinstance(value, str):
-        if key in _TEXTS:
+        if keyword in _TEXTS:
             return foreign_text(value, limit=MAX_PARAMETER_TEXT)
-        return _escaped(value) if key == "pattern" else _seen(value)
+        return _escaped(value) if keyword == "pattern" else _seen(value)
+    if keyword not in INNER_KEYWORDS:
+        return _clean_data(value)
+    if isinstance(value, Mapping) and keyword in MAP_KEYWORDS:
+        return _clean_items(
+            value, lambda name: _clean_inner(value[name]), name=lambda name: _clean_name(name, tool, keyword)
+        )
+    return _clean_list(value, _clean_inner) if isinstance(value, list) else _clean_inner(value)
+
+
+def _clean_inner(value: Any) -> Any:
+    """Return what stands in the place of a schema, safe; schemas are safe already."""
+    return value if isinstance(value, dict) else _clean_data(value)
+
+
+def _clean_data(value: Any) -> Any:
+    """Return JSON data, safe; no key in it is a keyword."""
+    if isinstance(value, str):
+        return _seen(value)
     if isinstance(value, Mapping):
-        cleaned = {
-            _clean_key(name, tool, key): _clean_schema(item, tool, name) for name, item in value.items()
-        }
-        is_same = _are_same(cleaned, value) and _are_same(cleaned.values(), value.values())
-        return value if is_same else cleaned
-    if isinstance(value, list | tuple):
-        items = [_clean_schema(item, tool) for item in value]
-        return value if _are_same(items, value) else items
-    return value
+        return _clean_items(value, lambda key: _clean_data(value[key]))
+    return _clean_list(value, _clean_data) if isinstance(value, list | tuple) else value
+
+
+def _clean_items(
+    given: Mapping[Any, Any], clean: Callable[[Any], Any], *, name: Callable[[Any], Any] | None = None
+) -> Any:
+    """Return a mapping with its keys and values cleaned; the same object if nothing changes."""
+    name = name or _visible_key
+    cleaned = {name(key): clean(key) for key in given}
+    is_same = _are_same(cleaned, given) and _are_same(cleaned.values(), given.values())
+    return given if is_same else cleaned
+
+
+def _clean_list(given: Sequence[Any], clean: Callable[[Any], Any]) -> Any:
+    items = [clean(item) for item in given]
+    return given if _are_same(items, given) else items
 
 
 def _are_same(some: Collection[object], others: Collection[object]) -> bool:
     return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
-def _clean_key(name: Any, tool: str | None, parent: str) -> Any:
-    if not isinstance(name, str) or (parent == "properties" and tool is None):
-        return name
-    if name.isascii() and name.isprintable() and len(name) <= _MAX_PARAMETER_NAME:
+def _visible_key(key: Any) -> Any:
+    return visible_text(clean_text(key)) if isinstance(key, str) else key
+
+
+def _clean_name(name: Any, tool: str | None, keyword: str) -> Any:
+    """Return a name in a keyword's mapping, safe; a parameter's name is refused where it can't be."""
+    if not isinstance(name, str) or (keyword == "properties" and tool is None):
         return name
     name = clean_text(name)
-    if parent == "patternProperties":
+    if keyword == "patternProperties":
         return _escaped(name)
     seen = visible_text(name)
-    if parent == "properties" and (seen != name or "\n" in name or len(name) > _MAX_PARAMETER_NAME):
+    if keyword == "properties" and (seen != name or "\n" in name or len(name) > _MAX_PARAMETER_NAME):
         raise InvalidToolError(
             f"the tool {tool!r:.100} has a parameter {ascii(name)[:100]}, whose name is too long or holds "
             "what can't be seen: give it another"
