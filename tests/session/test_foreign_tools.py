@@ -9,7 +9,12 @@ import pytest
 
 from tests.support import make
 from tool_search_processor import InputStep, ToolSearchProcessor
-from tool_search_processor.errors import ToolArgumentsError, ToolNotCallableError, ToolUnavailableError
+from tool_search_processor.errors import (
+    InvalidToolError,
+    ToolArgumentsError,
+    ToolNotCallableError,
+    ToolUnavailableError,
+)
 from tool_search_processor.session import ForeignTool, ModelCall, ToolOutcome
 from tool_search_processor.stores import HistoryStore
 
@@ -134,6 +139,12 @@ async def test_an_unknown_tool_is_answered_by_both_doors():
 async def test_alone_it_says_who_has_to_run_it():
     with pytest.raises(ToolNotCallableError, match=r"use ModelCall\.hand_over"):
         await THEIRS.call({"city": "Rome"})
+
+
+def test_without_the_frameworks_object_there_is_no_foreign_tool():
+    with pytest.raises(InvalidToolError, match="'weather' has no original: pass the framework's object"):
+        ForeignTool("weather")
+    assert THEIRS.replace(name="forecast").original is THEIRS.original
 
 
 async def test_a_tool_that_is_called_within_a_handover_is_not_run_by_it():

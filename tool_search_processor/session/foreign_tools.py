@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from tool_search_processor.errors import ToolNotCallableError
+from tool_search_processor.errors import InvalidToolError, ToolNotCallableError
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.execution import run_callable
 
@@ -33,7 +33,15 @@ class ForeignTool(Tool):
     """The framework's object; required."""
 
     def __post_init__(self) -> None:
-        """Let the tool run by the handover of the moment."""
+        """Let the tool run by the handover of the moment.
+
+        Raises:
+            InvalidToolError: There is no `original`.
+        """
+        if self.original is None:
+            raise InvalidToolError(
+                f"the foreign tool {self.name!r} has no original: pass the framework's object, original=…"
+            )
         if self.execute is None:
             object.__setattr__(self, "execute", _run_by_framework)
         super().__post_init__()
