@@ -39,7 +39,7 @@ class SearchAnswer:
 
 
 @dataclass(frozen=True)
-class SearchAnswers:
+class FrontSearch:
     """Answers one request's calls of the search tool."""
 
     view: ToolView

@@ -22,7 +22,7 @@ from tool_search_processor.server.mcp.call_failures import failure_text
 from tool_search_processor.server.mcp.call_results import error_result, of_target, text_result, tool_result
 from tool_search_processor.server.mcp.middleware import ToolCall, wrapped
 from tool_search_processor.server.mcp.paging import PAGE_SIZE
-from tool_search_processor.server.mcp.searching import SearchAnswers
+from tool_search_processor.server.mcp.searching import FrontSearch
 from tool_search_processor.server.mcp.tool_view import ToolView
 from tool_search_processor.session.tool_results import encode_result, error_text, read_result
 from tool_search_processor.tools import Tool, ToolContext
@@ -93,7 +93,7 @@ class FrontCalls:
     async def _search(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
         metrics, started = self.view.metrics, time.perf_counter()
         try:
-            answer = await SearchAnswers(self.view).answer(arguments)
+            answer = await FrontSearch(self.view).answer(arguments)
         except BaseException as exc:  # foreign code: its failure goes to the log
             if is_no_failure(exc):
                 raise
