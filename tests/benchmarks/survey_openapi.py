@@ -29,7 +29,7 @@ from tool_search_processor.errors import ConfigurationError, ToolArgumentsError,
 from tool_search_processor.providers import OpenAPIProvider
 from tool_search_processor.providers.openapi import swagger
 from tool_search_processor.providers.openapi.document_tools import read_definitions
-from tool_search_processor.providers.openapi.documents import Document, read_file
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument, read_file
 from tool_search_processor.providers.openapi.http_requests import build_request
 from tool_search_processor.providers.openapi.operations import list_operations
 from tool_search_processor.providers.openapi.texts import parse_text
@@ -146,7 +146,7 @@ def look_at(path, finding):
     except ConfigurationError as error:
         finding.notes.append(str(error))
         OpenAPIProvider(path, base_url=ANY_HOST)
-    document = Document(parse_text(read_file(path), label=str(path)), label=str(path), path=path)
+    document = OpenAPIDocument(parse_text(read_file(path), label=str(path)), label=str(path), path=path)
     nodes = list_operations(document)
     finding.operations = len(nodes)
     found = {one.tool.name: one for one in read_definitions(document, nodes)}

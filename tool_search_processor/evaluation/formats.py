@@ -41,11 +41,11 @@ def read_tools(values: list[Any], label: str) -> list[Tool]:
 
 def _operations(document: Mapping[str, Any], label: str) -> list[Tool]:
     from tool_search_processor.providers.openapi.document_tools import read_tools as read_openapi
-    from tool_search_processor.providers.openapi.documents import Document
+    from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 
     path = Path(label)
     try:
-        return read_openapi(Document(document, label=label, path=path if path.is_file() else None))
+        return read_openapi(OpenAPIDocument(document, label=label, path=path if path.is_file() else None))
     except (ConfigurationError, ImportError) as exc:
         raise DataError(str(exc)) from exc
 

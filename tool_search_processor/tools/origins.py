@@ -1,4 +1,4 @@
-"""Where a tool comes from: for catalogs alone, and no part of its definition."""
+"""Where a tool comes from: for catalogs only, and not part of its definition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _KEY = "_origin"
 
 
 class Origin:
-    """A source of tools, equal to itself alone."""
+    """A source of tools, equal only to itself."""
 
     __slots__ = ("label",)
 

@@ -264,7 +264,7 @@ def _with_names(schema: Schema, names: Mapping[str, str]) -> Schema:
     properties = {names.get(name, name): value for name, value in schema["properties"].items()}
     required = [names.get(name, name) for name in schema.get("required", ())]
     renamed = {**schema, "properties": properties, **({"required": required} if required else {})}
-    # once more: a reference may have led to one of them; a nullable root is an object all the same
+    # again: a reference may have led to one of them; a nullable root is an object all the same
     return {**mend_schema(renamed), "type": "object"}
 
 

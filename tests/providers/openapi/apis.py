@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tool_search_processor.providers.openapi.document_tools import Definition, read_definitions
-from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.operations import list_operations
 from tool_search_processor.tools import Tool
 
@@ -21,7 +21,7 @@ def api(paths: Mapping[str, Any], *, version: str = "3.1.0", **parts: Any) -> di
 
 def definitions(paths: Mapping[str, Any], **parts: Any) -> list[Definition]:
     """Return the definitions of a document's operations."""
-    document = Document(api(paths, **parts), label="api")
+    document = OpenAPIDocument(api(paths, **parts), label="api")
     return list(read_definitions(document, list_operations(document)))
 
 

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from tests.providers.openapi.apis import api, body, definitions, in_path, query, tools
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.openapi.document_tools import read_tools
-from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.schema_walk import schemas_in
 from tool_search_processor.tools.tool_names import is_tool_name
@@ -225,7 +225,7 @@ PATHS = st.dictionaries(
 )
 def test_whatever_a_document_holds_its_tools_are_valid(paths, schemas, version):
     document = api(paths, version=version, components={"schemas": schemas})
-    found = read_tools(Document(document, label="api"))
+    found = read_tools(OpenAPIDocument(document, label="api"))
     assert len(found) == sum(len(item) for item in paths.values())
     assert len({tool.name for tool in found}) == len(found)
     for tool in found:

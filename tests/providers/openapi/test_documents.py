@@ -7,7 +7,7 @@ import pytest
 from tests.providers.openapi.apis import api
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.openapi.document_tools import read_tools
-from tool_search_processor.providers.openapi.documents import Document, read_file
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument, read_file
 from tool_search_processor.providers.openapi.texts import parse_text
 
 MAIN = """
@@ -43,7 +43,7 @@ def load(folder, files):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     path = folder / next(iter(files))
-    return Document(parse_text(path.read_text("utf-8"), label="main"), label="main", path=path)
+    return OpenAPIDocument(parse_text(path.read_text("utf-8"), label="main"), label="main", path=path)
 
 
 def test_references_lead_to_files_beside_and_below(tmp_path):
@@ -128,7 +128,7 @@ def test_references_that_are_not_followed(tmp_path, reference, message):
 
 def test_a_document_without_a_path_has_no_files_beside_it():
     with pytest.raises(ConfigurationError, match="or give the path of the document"):
-        read_tools(Document(api({"/p": {"$ref": "pet.json"}}), label="api"))
+        read_tools(OpenAPIDocument(api({"/p": {"$ref": "pet.json"}}), label="api"))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_document_without_a_path_has_no_files_beside_it():
 )
 def test_documents_that_are_none(root, message):
     with pytest.raises(ConfigurationError, match=message):
-        Document(root, label="main")
+        OpenAPIDocument(root, label="main")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_documents_that_are_none(root, message):
 )
 def test_versions_that_are_read_also_as_numbers_and_from_any_mapping(version):
     root = MappingProxyType({**version, "paths": MappingProxyType({"/p": MappingProxyType({"get": {}})})})
-    assert [tool.name for tool in read_tools(Document(root, label="main"))] == ["get_p"]
+    assert [tool.name for tool in read_tools(OpenAPIDocument(root, label="main"))] == ["get_p"]
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tool_search_processor.errors import ToolCallError
-from tool_search_processor.providers.openapi.http_responses import Limits, read_answer
+from tool_search_processor.providers.openapi.http_responses import AnswerLimits, read_answer
 
 PAGE = (
     "<html><head><title>T</title><style>a{}</style></head>"
@@ -33,7 +33,7 @@ def read(
         stream=httpx.ByteStream(content),
         request=httpx.Request(method, "https://api.example.com/p"),
     )
-    limits = Limits(max_bytes=max_bytes, max_chars=max_chars)
+    limits = AnswerLimits(max_bytes=max_bytes, max_chars=max_chars)
     return asyncio.run(read_answer(response, limits=limits, label=f"{method} /p"))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.providers.openapi.apis import api
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.operations import (
     Operation,
     as_selection,
@@ -23,7 +23,7 @@ PATHS = {
 
 
 def nodes(paths=None):
-    return list_operations(Document(api(paths or PATHS), label="api"))
+    return list_operations(OpenAPIDocument(api(paths or PATHS), label="api"))
 
 
 def test_operations_are_listed_in_order():

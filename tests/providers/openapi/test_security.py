@@ -5,7 +5,7 @@ import pytest
 from tests.providers.openapi.apis import api
 from tool_search_processor import ToolContext
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.providers.openapi.security import Credentials, Proof
 
@@ -26,7 +26,7 @@ SCHEMES = {
 
 def credentials(secrets, schemes=SCHEMES, **version):
     parts = {"securityDefinitions": schemes} if version else {"components": {"securitySchemes": schemes}}
-    return Credentials(Document(api({"/p": {"get": {}}}, **parts, **version), label="api"), secrets)
+    return Credentials(OpenAPIDocument(api({"/p": {"get": {}}}, **parts, **version), label="api"), secrets)
 
 
 async def proof(secrets, *security, context=None, **more):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.providers.openapi.apis import api
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.operations import list_operations
 from tool_search_processor.providers.openapi.servers import (
     check_variables,
@@ -24,7 +24,7 @@ REGION = {
 def read(*, servers=None, item=None, operation=None, url=None):
     item = {"get": {"servers": operation} if operation else {}, **({"servers": item} if item else {})}
     root = {**api({"/p": item}), "servers": servers}
-    document = Document({k: v for k, v in root.items() if v is not None}, label="api", url=url)
+    document = OpenAPIDocument({k: v for k, v in root.items() if v is not None}, label="api", url=url)
     (node,) = list_operations(document)
     return document, node
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tool_search_processor.providers.openapi.documents import Document, Target
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument, Target
 from tool_search_processor.providers.openapi.merging import (
     ClosedObjects,
     Fields,
@@ -72,7 +72,7 @@ class _Definition:
 class SchemaReader:
     """Converts schemas, each definition once however many operations use it."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: OpenAPIDocument) -> None:
         """Take the document that the schemas stand in."""
         self._document = document
         self._subtypes = Subtypes(document)

@@ -11,7 +11,7 @@ from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.providers.openapi import swagger
 from tool_search_processor.providers.openapi.bodies import is_json
 from tool_search_processor.providers.openapi.document_schemas import SchemaReader
-from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.operation_arguments import read_signature
 from tool_search_processor.providers.openapi.operations import Operation, OperationNode, list_operations
 from tool_search_processor.providers.openapi.routes import Route
@@ -43,7 +43,7 @@ class Definition:
     server: Server
 
 
-def read_tools(document: Document) -> list[Tool]:
+def read_tools(document: OpenAPIDocument) -> list[Tool]:
     """Return a tool for each operation of a document, in its order; nothing runs them.
 
     Raises:
@@ -53,7 +53,7 @@ def read_tools(document: Document) -> list[Tool]:
 
 
 def read_definitions(
-    document: Document,
+    document: OpenAPIDocument,
     nodes: Sequence[OperationNode],
     *,
     variables: Mapping[str, str] | None = None,
@@ -96,7 +96,7 @@ def read_definitions(
 
 
 def _definition(
-    document: Document, reader: SchemaReader, *, node: OperationNode, variables: Mapping[str, str]
+    document: OpenAPIDocument, reader: SchemaReader, *, node: OperationNode, variables: Mapping[str, str]
 ) -> Definition:
     operation = node.operation
     signature = read_signature(document, reader, node)
@@ -129,7 +129,7 @@ def _definition(
     return Definition(tool=tool, route=route, server=server)
 
 
-def _with_hidden(definition: Definition, hidden: Mapping[str, int], document: Document) -> Definition:
+def _with_hidden(definition: Definition, hidden: Mapping[str, int], document: OpenAPIDocument) -> Definition:
     """Warn of characters that were taken out of an operation, and note them in its tool."""
     tool = definition.tool
     logger.warning(
@@ -162,7 +162,7 @@ def _annotations(method: str) -> dict[str, bool]:
     return {**hints, "idempotentHint": True} if method == "PUT" else hints
 
 
-def _success_responses(document: Document, node: OperationNode) -> list[tuple[Mapping[str, Any], str]]:
+def _success_responses(document: OpenAPIDocument, node: OperationNode) -> list[tuple[Mapping[str, Any], str]]:
     """Return the contents of the answers 2xx with their bases, 200 first."""
     given = mapping_of(node.node.get("responses"))
     if document.is_swagger:
@@ -202,6 +202,6 @@ def _accept(kinds: Sequence[str]) -> str:
     return ", ".join(filter(None, kinds)) or "*/*"
 
 
-def _security(document: Document, node: OperationNode) -> tuple[tuple[str, ...], ...]:
+def _security(document: OpenAPIDocument, node: OperationNode) -> tuple[tuple[str, ...], ...]:
     given = node.node.get("security", document.root.get("security"))
     return tuple(tuple(map(str, one)) for one in items_of(given) if isinstance(one, Mapping))

@@ -34,7 +34,7 @@ class Target:
     """The URI that references inside of `value` are relative to."""
 
 
-class Document:
+class OpenAPIDocument:
     """An OpenAPI document whose references can be followed."""
 
     def __init__(self, root: object, *, label: str, path: Path | None = None, url: str | None = None) -> None:

@@ -11,7 +11,7 @@ from tool_search_processor.concurrency.foreign_calls import takes_one
 from tool_search_processor.concurrency.per_loop import PerLoop
 from tool_search_processor.errors import ConfigurationError, ToolCallError
 from tool_search_processor.providers.openapi.http_requests import Outgoing, build_request
-from tool_search_processor.providers.openapi.http_responses import Limits, read_answer
+from tool_search_processor.providers.openapi.http_responses import AnswerLimits, read_answer
 from tool_search_processor.providers.openapi.redirects import CARRIED_OVER, send
 from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.providers.openapi.security import Credentials, Proof
@@ -78,7 +78,7 @@ class Clients:
         return httpx.AsyncClient(timeout=self._timeout_seconds, cookies=no_cookies)
 
 
-class Caller:
+class OperationCaller:
     """Calls operations."""
 
     def __init__(
@@ -88,7 +88,7 @@ class Caller:
         headers: Mapping[str, str],
         auth: Auth | None,
         timeout_seconds: float,
-        limits: Limits,
+        limits: AnswerLimits,
     ) -> None:
         """Set up the state that all calls share.
 

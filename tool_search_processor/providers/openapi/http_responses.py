@@ -29,7 +29,7 @@ _TAG = re.compile(r"<[^<>]*>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class AnswerLimits:
     """How much of an answer is taken."""
 
     max_bytes: int
@@ -38,7 +38,7 @@ class Limits:
     """No more reaches the model."""
 
 
-async def read_answer(response: httpx.Response, *, limits: Limits, label: str) -> Any:
+async def read_answer(response: httpx.Response, *, limits: AnswerLimits, label: str) -> Any:
     """Return the answer: data from JSON, otherwise a string.
 
     Args:

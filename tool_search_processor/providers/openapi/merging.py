@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tool_search_processor.providers.openapi.documents import Document, Target
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument, Target
 from tool_search_processor.tools.dialects import ANNOTATIONS, Converted
 from tool_search_processor.tools.schema_walk import Schema
 from tool_search_processor.wire.plain import items_of
@@ -105,7 +105,7 @@ class Merger:
 class ClosedObjects:
     """Knows which schemas of a document refuse unknown properties, themselves or in one of their parts."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: OpenAPIDocument) -> None:
         """Take the document that the schemas stand in."""
         self._document = document
         self._known: dict[str, bool] = {}

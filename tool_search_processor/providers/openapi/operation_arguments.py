@@ -10,7 +10,7 @@ from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.providers.openapi import swagger
 from tool_search_processor.providers.openapi.bodies import add_body, is_json
 from tool_search_processor.providers.openapi.document_schemas import SchemaReader
-from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.operations import OperationNode
 from tool_search_processor.providers.openapi.routes import (
     DEFAULT_STYLES,
@@ -40,7 +40,7 @@ _NO_PARAMETERS = frozenset(
 _MOST_PARAMETERS = 1_000
 
 
-def read_signature(document: Document, reader: SchemaReader, node: OperationNode) -> Signature:
+def read_signature(document: OpenAPIDocument, reader: SchemaReader, node: OperationNode) -> Signature:
     """Return the arguments of an operation.
 
     They are in the order path, query, header, cookie, body. The properties of a body become arguments of
@@ -83,7 +83,7 @@ def read_signature(document: Document, reader: SchemaReader, node: OperationNode
     return signature
 
 
-def _parameters(document: Document, node: OperationNode) -> list[tuple[Node, str]]:
+def _parameters(document: OpenAPIDocument, node: OperationNode) -> list[tuple[Node, str]]:
     """Return the parameters of a path and of its operation, which count more, each with its base."""
     found: dict[tuple[str, object], tuple[Node, str]] = {}
     for holder, holder_base in ((node.item, node.item_base), (node.node, node.base)):
@@ -143,7 +143,7 @@ def _annotations(node: Node) -> Converted:
 
 
 def _request_body(
-    document: Document, node: OperationNode, *, parameters: Sequence[tuple[Node, str]]
+    document: OpenAPIDocument, node: OperationNode, *, parameters: Sequence[tuple[Node, str]]
 ) -> tuple[Node | None, str]:
     """Return the request body, if there is one, and its base."""
     if not document.is_swagger:

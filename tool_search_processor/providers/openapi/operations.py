@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.tools.tool_names import hashed_tool_name, make_tool_name
 from tool_search_processor.wire.plain import items_of, mapping_of
 
@@ -69,7 +69,7 @@ class OperationNode:
     """Why it can't be a tool."""
 
 
-def list_operations(document: Document) -> list[OperationNode]:
+def list_operations(document: OpenAPIDocument) -> list[OperationNode]:
     """Return all operations in the document's order; equal names are told apart by their routes."""
     found: list[OperationNode] = []
     taken: set[str] = set()

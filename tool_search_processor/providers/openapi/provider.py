@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from tool_search_processor.errors import ConfigurationError, ToolCallError
 from tool_search_processor.providers.openapi.document_tools import Definition, read_definitions
-from tool_search_processor.providers.openapi.documents import Document, read_file
-from tool_search_processor.providers.openapi.http_calls import Caller, Clients
-from tool_search_processor.providers.openapi.http_responses import Limits, read_content
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument, read_file
+from tool_search_processor.providers.openapi.http_calls import Clients, OperationCaller
+from tool_search_processor.providers.openapi.http_responses import AnswerLimits, read_content
 from tool_search_processor.providers.openapi.operation_tools import operation_tool
 from tool_search_processor.providers.openapi.operations import (
     Operation,
@@ -141,12 +141,12 @@ class OpenAPIProvider(Provider):
         self._timeout_seconds = timeout_seconds
         self._max_document_bytes = max_document_bytes
         self._clients = Clients(client, timeout_seconds=timeout_seconds)
-        self._caller = Caller(
+        self._caller = OperationCaller(
             self._clients,
             headers=check_headers({} if headers is None else headers),
             auth=auth,
             timeout_seconds=timeout_seconds,
-            limits=Limits(max_bytes=max_response_bytes, max_chars=max_response_chars),
+            limits=AnswerLimits(max_bytes=max_response_bytes, max_chars=max_response_chars),
         )
         self._document = document
         self._url = document if isinstance(document, str) and document.startswith(WEB) else None
@@ -234,7 +234,7 @@ class OpenAPIProvider(Provider):
             )
         return content.decode("utf-8", "replace"), str(answer.url)
 
-    def _install(self, document: Document) -> None:
+    def _install(self, document: OpenAPIDocument) -> None:
         """Make the tools of a document those of this provider."""
         with self._lock:
             nodes = self._selected(list_operations(document))
@@ -259,7 +259,12 @@ class OpenAPIProvider(Provider):
         return [node for node in kept if node.operation.name not in left_out]
 
     def _tool(
-        self, definition: Definition, document: Document, *, credentials: Credentials, asked: Collection[str]
+        self,
+        definition: Definition,
+        document: OpenAPIDocument,
+        *,
+        credentials: Credentials,
+        asked: Collection[str],
     ) -> Tool:
         route, found = definition.route, definition.server
         given = self._base_url or (self._clients.base_url if found.url is None else None)
@@ -284,7 +289,7 @@ class OpenAPIProvider(Provider):
             requires_approval=definition.tool.name in asked,
         )
 
-    def _check_server(self, server: str, document: Document, label: str) -> None:
+    def _check_server(self, server: str, document: OpenAPIDocument, label: str) -> None:
         """Refuse to be led into the own network by a document from outside of it."""
         if document.url is None or self._base_url is not None:
             return
@@ -309,10 +314,10 @@ def _check_base_url(base_url: str | None) -> None:
         raise ConfigurationError(f"base_url has {variable[0]!r:.100} in it: write its value in that place")
 
 
-def _read(document: str | Path | Mapping[str, Any]) -> Document:
+def _read(document: str | Path | Mapping[str, Any]) -> OpenAPIDocument:
     """Return a document that needs no fetching: parsed, as a string, or at a path."""
     if isinstance(document, Mapping):
-        return Document(document, label="the OpenAPI document")
+        return OpenAPIDocument(document, label="the OpenAPI document")
     if isinstance(document, str) and ("\n" in document or document.lstrip().startswith("{")):
         return _parsed(document, None)
     if not isinstance(document, str | Path):
@@ -320,14 +325,14 @@ def _read(document: str | Path | Mapping[str, Any]) -> Document:
             f"a document is a path, a URL, a string or a mapping, found {document!r:.80}"
         )
     path = Path(document)
-    return Document(parse_text(read_file(path), label=str(path)), label=str(path), path=path)
+    return OpenAPIDocument(parse_text(read_file(path), label=str(path)), label=str(path), path=path)
 
 
-def _parsed(text: str, url: str | None) -> Document:
+def _parsed(text: str, url: str | None) -> OpenAPIDocument:
     label = "the OpenAPI document" if url is None else shown_url(url)
-    return Document(parse_text(text, label=label), label=label, url=url)
+    return OpenAPIDocument(parse_text(text, label=label), label=label, url=url)
 
 
-def _title(document: Document) -> str | None:
+def _title(document: OpenAPIDocument) -> str | None:
     title = mapping_of(document.root.get("info")).get("title")
     return title if isinstance(title, str) and title else None

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.routes import Route
 from tool_search_processor.providers.openapi.swagger import to_security_schemes
 from tool_search_processor.providers.web import check_value
@@ -34,7 +34,7 @@ class Proof:
 class Credentials:
     """Secrets for security schemes, put where the document says."""
 
-    def __init__(self, document: Document, secrets: Mapping[str, Secret]) -> None:
+    def __init__(self, document: OpenAPIDocument, secrets: Mapping[str, Secret]) -> None:
         """Match secrets with the schemes of a document.
 
         Raises:
@@ -66,7 +66,7 @@ class Credentials:
         return Proof()
 
 
-def _schemes(document: Document) -> dict[str, Mapping[str, Any]]:
+def _schemes(document: OpenAPIDocument) -> dict[str, Mapping[str, Any]]:
     if document.is_swagger:
         given: Mapping[str, Any] = to_security_schemes(document.root)
     else:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.openapi.documents import Document
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.operations import OperationNode
 from tool_search_processor.providers.openapi.routes import VARIABLE
 from tool_search_processor.providers.openapi.swagger import to_servers
@@ -35,7 +35,7 @@ class Server:
         return base_url.rstrip("/") + self.path if self.path and self.url is None and is_host else base_url
 
 
-def read_server(document: Document, node: OperationNode, *, variables: Mapping[str, str]) -> Server:
+def read_server(document: OpenAPIDocument, node: OperationNode, *, variables: Mapping[str, str]) -> Server:
     """Return the first server of an operation that can be called, else of its path, else of the document.
 
     Args:
@@ -69,7 +69,7 @@ def read_server(document: Document, node: OperationNode, *, variables: Mapping[s
     )
 
 
-def server_url(document: Document, node: OperationNode, *, variables: Mapping[str, str]) -> str | None:
+def server_url(document: OpenAPIDocument, node: OperationNode, *, variables: Mapping[str, str]) -> str | None:
     """Return the URL of an operation's server, or None if there is no absolute one."""
     return read_server(document, node, variables=variables).url
 
@@ -82,7 +82,7 @@ def joined(server: str, target: str) -> str:
 
 
 def check_variables(
-    document: Document, nodes: Sequence[OperationNode], *, variables: Mapping[str, str]
+    document: OpenAPIDocument, nodes: Sequence[OperationNode], *, variables: Mapping[str, str]
 ) -> None:
     """Refuse a variable that no server has.
 
@@ -98,7 +98,7 @@ def check_variables(
         )
 
 
-def _servers(document: Document, node: OperationNode) -> Sequence[Any]:
+def _servers(document: OpenAPIDocument, node: OperationNode) -> Sequence[Any]:
     if document.is_swagger:
         return to_servers(document.root, node.node)
     holders = (node.node, node.item, document.root)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.openapi.documents import Document, Target
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument, Target
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 _MAX_VALUES = 50
@@ -15,7 +15,7 @@ _MAX_VALUES = 50
 class Subtypes:
     """Finds the subtypes of schemas with a discriminator that don't list them in `oneOf` or `anyOf`."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: OpenAPIDocument) -> None:
         """Take the document that the schemas stand in."""
         self._document = document
         self._found: dict[str, Mapping[str, Target]] = {}
