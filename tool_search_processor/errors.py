@@ -4,7 +4,7 @@
     ├── ConfigurationError        (ValueError)    an option that cannot work
     │   ├── InvalidToolError                      a name or a schema that no provider accepts
     │   ├── DuplicateToolError                    two tools of one catalog with one name
-    │   └── ReservedToolNameError                 a tool that bears a meta-tool's name
+    │   └── ReservedToolNameError                 a tool with a meta-tool's name
     ├── ToolArgumentsError        (ValueError)    arguments that do not fit a tool's schema
     ├── ToolUnavailableError      (LookupError)   a call of a tool that is unknown, denied or gone
     ├── ToolNotCallableError      (TypeError)     a definition without anything to run
@@ -87,7 +87,7 @@ class DuplicateToolError(ConfigurationError):
 
 
 class ReservedToolNameError(ConfigurationError):
-    """A tool bears the name of a meta-tool.
+    """A tool has the name of a meta-tool.
 
     ```python
     ToolSearchProcessor([Tool("load_tool")])  # raises ReservedToolNameError
@@ -97,7 +97,7 @@ class ReservedToolNameError(ConfigurationError):
 
 
 class ToolArgumentsError(ToolSearchError, ValueError):
-    """Arguments that do not fit a tool's schema; the text is fit for the model to read.
+    """Arguments that do not fit a tool's schema; its message is fit for the model to read.
 
     ```python
     await tool(create_issue).call({"titel": "Login"})  # raises ToolArgumentsError
@@ -109,7 +109,7 @@ class ToolArgumentsError(ToolSearchError, ValueError):
 
 
 class ToolUnavailableError(ToolSearchError, LookupError):
-    """A call of a tool that is unknown, denied or gone; the text does not tell which.
+    """A call of a tool that is unknown, denied or gone; the message does not say which.
 
     ```python
     open_doors = {"front"}
@@ -137,7 +137,7 @@ class ToolNotCallableError(ToolSearchError, TypeError):
 
 
 class ToolCallError(ToolSearchError, RuntimeError):
-    """A server refused a tool's call, failed, or could not be reached; the text is fit for the model.
+    """A server refused a tool's call, failed, or could not be reached; its message is fit for the model.
 
     ```python
     async def weather(city: str, stations: Mapping[str, str]) -> str:
@@ -149,7 +149,7 @@ class ToolCallError(ToolSearchError, RuntimeError):
 
 
 class InvalidPatternError(ToolSearchError, ValueError):
-    """A search pattern that does not compile; the text says why and is fit for the model.
+    """A search pattern that does not compile; its message says why and is fit for the model.
 
     ```python
     search = ToolSearchProcessor([create_issue], search="regex")
@@ -192,12 +192,12 @@ class StoreError(ToolSearchError, RuntimeError):
 
 
 class ProviderError(ToolSearchError, RuntimeError):
-    """A source of tools that cannot be reached, or that gave no answer; no mistake of the program.
+    """A source of tools that cannot be reached, or that gave no answer; not a mistake of the program.
 
     ```python
     server = MCPProvider.stdio("no-such-program", name="broken")
     await server.list_tools({})  # raises ProviderError
-    await Catalog([server, create_issue]).list_tools()  # one that is down takes nothing from the others
+    await Catalog([server, create_issue]).list_tools()  # the others are listed all the same
     ```
     """
 

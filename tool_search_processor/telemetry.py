@@ -25,7 +25,7 @@ LOADED = "tool_search.loaded"
 
 
 class Span:
-    """What is under way; takes what becomes known of it."""
+    """A span under way, which takes attributes as they become known."""
 
     def __init__(self, inner: trace.Span | None = None) -> None:
         """Take the span of OpenTelemetry, None to record nothing."""
@@ -42,7 +42,7 @@ _NOTHING = Span()
 
 @contextmanager
 def span(name: str, attributes: Attributes) -> Iterator[Span]:
-    """Record what happens inside, as a child of the current span; an exception is told by its type alone."""
+    """Record a block as a child of the current span; an exception is recorded by its type only."""
     tracer = _tracer()
     if tracer is None:
         yield _NOTHING

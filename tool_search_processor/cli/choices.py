@@ -69,7 +69,7 @@ def index_maker(name: str, options: argparse.Namespace) -> Callable[[], AnyIndex
         return index_factory(_imported(name))
     if name in _WITH_VECTORS and (options.embedder or options.vectors):
         return lambda: _with_vectors(name, options)
-    return index_factory(name)  # type: ignore[arg-type]  # it refuses what is none
+    return index_factory(name)  # type: ignore[arg-type]  # it refuses anything else
 
 
 def _with_vectors(name: str, options: argparse.Namespace) -> AnyIndex:

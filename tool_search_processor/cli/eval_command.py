@@ -144,7 +144,7 @@ def _least_related(place: int, datasets: Sequence[Dataset]) -> Dataset:
     """Return the set nearest in size among those that share next to no tool with one.
 
     The size matters: in a larger catalog chance alone makes some tool look better. Where all share more,
-    the one that shares least is taken.
+    the set that shares least is taken.
     """
     dataset = datasets[place]
     own = {tool.name for tool in dataset.tools}

@@ -1,4 +1,4 @@
-"""`tool-search lint`: what is wrong with a catalog, and what its tools cost."""
+"""`tool-search lint`: the problems of a catalog, and what its tools cost."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def add_to(commands: Any) -> None:
         "page",
         help="try out searches in a browser",
         description="Serve a page that shows what queries find and why, and the REST search endpoint, "
-        "to this machine alone. With --search hybrid two rankings can be seen beside each other.",
+        "to this machine only. With --search hybrid two rankings are shown side by side.",
     )
     add_tools_option(parser)
     add_search_options(parser, several=False)

@@ -24,7 +24,7 @@ def add_to(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "search", help="search a catalog", description="Show which tools of a catalog a query finds."
     )
-    parser.add_argument("query", metavar="QUERY", help="what is looked for")
+    parser.add_argument("query", metavar="QUERY", help="what to look for")
     add_tools_option(parser)
     add_search_options(parser, several=False)
     parser.add_argument("--limit", type=int, default=_DEFAULT_LIMIT, help="the most results (default 5)")
@@ -34,7 +34,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Search, and print what was found; finding nothing is no failure."""
+    """Search, and print what was found; finding nothing is not a failure."""
     check_count("--limit", options.limit)
     check_fraction("--min-score", options.min_score)
     if not options.json:

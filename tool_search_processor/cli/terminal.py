@@ -1,4 +1,4 @@
-"""Tables and progress bars in a terminal (extra `cli`), and texts that are safe to show there."""
+"""Tables and progress bars in a terminal (extra `cli`), and strings that are safe to show there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _WIDTH = 200
-"""Columns of a table where the output is no terminal: nothing is cut that a file could hold."""
+"""Columns of a table if the output is not a terminal: nothing needs to be cut."""
 _CONTROL = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _MISSING = 'tables need the package rich: pip install "tool-search-processor[cli]" (or ask for --json)'
 
@@ -51,7 +51,7 @@ def show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, text: fro
     Args:
         heads: The columns' names; empty ones are fine.
         rows: The cells; nothing in them is markup.
-        text: Names of the columns that hold texts: aligned to the left, and wrapped where they must.
+        text: Names of the columns of strings: aligned to the left, and wrapped if needed.
     """
     from rich import box
     from rich.console import Console
@@ -101,7 +101,7 @@ def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
 
 
 def printable(text: str) -> str:
-    """Return a text without what a terminal would obey: control characters and directions of writing.
+    """Return a string without what a terminal would obey: control characters and directions of writing.
 
     Line breaks become spaces. A catalog comes from others, and a name may hold anything.
     """

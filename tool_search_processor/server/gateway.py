@@ -73,7 +73,7 @@ class Gateway:
         tool_fields: Iterable[str] = (),
         **options: Unpack[ToolServerOptions],
     ) -> None:
-        """Take what is passed on; nothing is started yet.
+        """Set up what is served; nothing is started yet.
 
         Args:
             upstreams: Providers, such as `read_upstreams` gives; tools and functions may stand between them.

@@ -12,7 +12,7 @@ _SCORES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 class ServerMetrics:
-    """Counts the searches and calls of one application; no query, no argument and no tool's name is kept."""
+    """Counts the searches and calls of one application; it keeps no query, argument or tool's name."""
 
     def __init__(self) -> None:
         """Start at nothing."""
@@ -42,7 +42,7 @@ class ServerMetrics:
         )
 
     def found(self, mode: str, *, seconds: float, hits: int, top_score: float) -> None:
-        """Count a search that was answered; one that found nothing has no top score."""
+        """Count a search that was answered; a search without hits has no top score."""
         self._searches.labels(mode, "ok").inc()
         self._seconds.labels(mode).observe(seconds)
         self._hits.labels(mode).observe(hits)

@@ -53,7 +53,7 @@ class BrokenUpstream(Provider):
     """Stands for an upstream that this start has come without, and tells why."""
 
     def __init__(self, name: str, problem: ConfigurationError) -> None:
-        """Take its name and what is wrong, which is logged."""
+        """Take its name and its problem, which is logged."""
         self.name = name
         self._problem = str(problem)
         logger.warning("the upstream %r is left out: %s", name, self._problem)
@@ -67,7 +67,7 @@ class BrokenUpstream(Provider):
         return 0
 
     def failure(self) -> str:
-        """Return what is wrong."""
+        """Return the problem."""
         return self._problem
 
 
@@ -94,7 +94,7 @@ def read_upstreams(
             path, from the file's folder, or a URL), and may have `base_url`, `include`, `exclude`,
             `headers`, `credentials` and `server_variables` as `OpenAPIProvider` has them, and `disabled`
             or `enabled`.
-            In all texts `${NAME}` stands for this process's variable.
+            In all strings `${NAME}` stands for an environment variable.
         openapi: More documents, paths or URLs, each perhaps as `name=document`; without a name, that of its
             file is taken.
         call_timeout_seconds: The longest time of one call.
@@ -176,7 +176,7 @@ def _entry(given: Any, at: str) -> ApiEntry:
             raise ConfigurationError(
                 f"{at}: no known key: {', '.join(unknown)}; known are {', '.join(fields)}"
             )
-        given = {key: value for key, value in given.items() if key in fields}  # less what is a client's
+        given = {key: value for key, value in given.items() if key in fields}  # without keys for clients
     try:
         return ApiEntry.model_validate(given)
     except ValidationError as exc:
@@ -184,14 +184,14 @@ def _entry(given: Any, at: str) -> ApiEntry:
 
 
 def _problems(exc: ValidationError) -> Iterator[str]:
-    """Yield what is wrong, without the values: they may be secrets."""
+    """Yield the problems, without the values: they may be secrets."""
     for error in exc.errors(include_url=False, include_input=False, include_context=False):
         key = ".".join(map(str, error["loc"]))
         yield f"key {key!r}: {error['msg'].lower()}" if key else error["msg"].lower()
 
 
 def _api_or_why(name: str, entry: ApiEntry, *, folder: Path, at: str, seconds: float) -> Provider:
-    """Return the provider of an API, or what stands for one that can't be had."""
+    """Return the provider of an API, or a stand-in that reports why there is none."""
     from tool_search_processor.providers.openapi import OpenAPIProvider
 
     try:
@@ -206,7 +206,7 @@ def _api_or_why(name: str, entry: ApiEntry, *, folder: Path, at: str, seconds: f
         problem = str(exc).replace(str(place), entry.document)  # as written: a variable may hold a secret
         return BrokenUpstream(name, ConfigurationError(f"{at}: {problem}"))
     upstream = provider.with_transforms(Namespace(prefix_of(name)))
-    # As a server's, though it is known now: a tool that bears a meta-tool's name is refused, not the gateway.
+    # Refused later, as a server's tool is: a tool with a meta-tool's name must not stop the gateway.
     upstream.static = False
     return upstream
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 try:
-    import mcp  # noqa: F401 - looked for here, so that its absence is told in one sentence
+    import mcp  # noqa: F401 - imported here, so that its absence is one clear error
 except ImportError as exc:
     raise ImportError('ToolServer needs the MCP SDK: pip install "tool-search-processor[server]"') from exc
 

@@ -1,4 +1,4 @@
-"""What foreign code raised: told to the log in full, and to the client in its own words, or masked."""
+"""What foreign code raised: logged in full, and shown to the client in its own words, or masked."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ logger = logging.getLogger(__name__)
 
 
 def failure_text(error: BaseException, *, what: str, is_masked: bool) -> str:
-    """Log what foreign code raised, and return what its client is told.
+    """Log what foreign code raised, and return what its client reads.
 
     Args:
         error: What was raised.
         what: What failed.
-        is_masked: Whether the client is told no more than that; errors that are meant to be read by it, those
-            of this package and `MCPError`, are told all the same, unless they are about other arguments
+        is_masked: Whether the client reads no more than that; errors that are meant for it, those of this
+            package and `MCPError`, are shown in any case, unless they are about other arguments
             than its own.
     """
     level = logging.DEBUG if isinstance(error, ToolSearchError) else logging.WARNING
     logger.log(level, "%s failed: %s", what, error_text(error).removeprefix("Error: "), exc_info=error)
     masked = f"Error: {what} failed; the server's log says why."
     if is_masked and isinstance(innermost(error), ToolArgumentsError):
-        return masked  # what is wrong with the client's own arguments doesn't come here
+        return masked  # problems of the client's own arguments don't come here
     return told_text(error, masked=masked if is_masked and not isinstance(error, MCPError) else None)

@@ -76,7 +76,7 @@ def fit(result: _ResultT) -> _ResultT:
     One half of a character would otherwise end the stream of its answer, and its client would wait.
 
     Raises:
-        ToolCallError: For what is nested too deeply.
+        ToolCallError: If it is nested too deeply.
     """
     try:
         return type(result).model_validate(sendable(result.model_dump(by_alias=True, warnings=False)))
@@ -105,7 +105,7 @@ def wire_tool(tool: Tool) -> types.Tool:
     entry = tool.to_mcp()
     if (schema := entry.get("outputSchema")) is not None:
         entry["outputSchema"] = served_output_schema(schema)
-    if not isinstance(tool.annotations.get("title"), str):  # clients show this one where there is no other
+    if not isinstance(tool.annotations.get("title"), str):  # clients show this title if there is no other
         entry.setdefault("title", title_of(tool.name))
     entry = sendable(entry)
     try:
@@ -125,7 +125,7 @@ def _with_object(tool: Tool, result: types.CallToolResult) -> types.CallToolResu
 
 
 def _wrapping(result: types.CallToolResult, data: Any) -> types.CallToolResult:
-    """Return a result with data in the property that stands for it; FastMCP's client is told to unwrap it."""
+    """Return a result with data in the property that stands for it; FastMCP's client unwraps it."""
     meta = result.meta or {}
     told = meta.get("fastmcp")
     told = {**(told if isinstance(told, dict) else {}), "wrap_result": True}

@@ -34,7 +34,7 @@ class Presence:
 
     @contextmanager
     def awaited(self) -> Iterator[None]:
-        """Cancel what is in the block once the client has gone."""
+        """Cancel the block once the client has gone."""
         with CancelScope() as scope:
             self._scopes.add(scope)
             try:
@@ -45,7 +45,7 @@ class Presence:
                 self._scopes.discard(scope)
 
     def end(self) -> None:
-        """Tell that the client has its answer, or has gone without."""
+        """Note that the client has its answer, or has gone without it."""
         self._is_over = True
         for scope in tuple(self._scopes):
             scope.cancel()

@@ -33,7 +33,7 @@ def shown(components: Sequence[_ComponentT], rules: SessionRules, *, kind: Kind)
 
 
 def listed_text(component: Resource | ResourceTemplate | Prompt) -> str:
-    """Return a text that is equal for what a client is listed as equal."""
+    """Return a string that is equal for components that clients see as equal."""
     return repr([getattr(component, attribute, None) for attribute in _LISTED])
 
 

@@ -215,7 +215,7 @@ class FrontHandlers:
         """Return what reads a resource.
 
         Raises:
-            MCPError: There is none, as the protocol wants it said.
+            MCPError: There is none, in the words of the protocol.
         """
         rules = request.session.rules
         resource = await self._catalog.get_resource(uri, request.context)
@@ -295,7 +295,7 @@ class ProtocolServer(Server[Hub]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Return what a client is told at its start: that it will hear of changes, among others."""
+        """Return what a client learns at its start, such as that it will be notified of changes."""
         return super().create_initialization_options(
             notification_options or (ALL_CHANGES if self._tells_changes else NotificationOptions()),
             experimental_capabilities,
@@ -354,7 +354,7 @@ async def _shown(
 
 
 async def _or_not_found(answer: Awaitable[_ResultT], uri: str) -> _ResultT:
-    """Return what a server upstream answers; where it knows no such resource, there is none here."""
+    """Return an upstream server's answer; a resource that it doesn't know does not exist here either."""
     try:
         return await answer
     except ToolCallError as exc:
@@ -368,7 +368,7 @@ def _not_found(uri: str) -> MCPError:
 
 
 def _note_listed(ctx: Ctx, texts: Iterable[str], *, kind: Kind) -> None:
-    """Have a session told of changes to what it is being listed."""
+    """Have a session notified of changes to the list that it is getting."""
     request = request_of(ctx)
     if _is_kept(request) and request.own_mode is None:
         hub: Hub = ctx.lifespan_context

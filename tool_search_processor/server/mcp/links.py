@@ -16,7 +16,7 @@ Contents = types.TextResourceContents | types.BlobResourceContents
 
 
 def linked_blocks(blocks: Iterable[types.ContentBlock], component: Component) -> list[types.ContentBlock]:
-    """Return blocks of a component's answer, whose links and embedded resources bear the URIs listed here."""
+    """Return blocks of a component's answer, whose links and embedded resources have the URIs listed here."""
     prefix = uri_prefix_of(component)
     return [*blocks] if prefix is None else [_block(block, prefix) for block in blocks]
 

@@ -37,7 +37,7 @@ def _cursor(start: int) -> str:
 
 
 def _place(cursor: str) -> int:
-    """Return where a page begins; where no list has an entry for a cursor that is none of ours."""
+    """Return where a page begins; past the end of any list for a cursor that is not ours."""
     try:
         place = int(base64.urlsafe_b64decode(cursor[:_LONGEST_CURSOR]))
     except (ValueError, binascii.Error):

@@ -32,7 +32,7 @@ _NOT_GIVEN: Any = object()
 
 
 class _Registered(StaticProvider):
-    """The tools that are registered one by one: a transform may be about one that is still to come."""
+    """The tools that are registered one by one: a transform may be about a tool that is still to come."""
 
     grows = True
 
@@ -58,7 +58,7 @@ class Registry(ABC):
         self._registered = _Registered(name=REGISTERED)
         self._middleware = as_middleware(middleware)
         self._given_names: frozenset[str] = frozenset()
-        """Names of the tools that were given, in the end; of what is registered `_registered` knows."""
+        """The final names of the tools that were given; `_registered` knows those that were registered."""
 
     @abstractmethod
     def notify_changed(self) -> None:
@@ -149,7 +149,7 @@ class Registry(ABC):
         self.notify_changed()
 
     def add_middleware(self, middleware: MiddlewareT) -> MiddlewareT:
-        """Put more code around each call of a tool, inside of what is there; also a decorator.
+        """Put a function around each call of a tool, inside the middleware that is there; also a decorator.
 
         Raises:
             ConfigurationError: It can't be called.
@@ -169,7 +169,7 @@ class Registry(ABC):
         return tool
 
     def _note_given(self) -> None:
-        """Take note of the names that what was given has now."""
+        """Note the current names of the tools that were given."""
         known = self.catalog.known_names or frozenset()
         registered = (served.name for tool in self._registered.tools for served in self._served_as(tool))
         self._given_names = known.difference(registered)

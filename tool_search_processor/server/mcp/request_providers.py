@@ -1,4 +1,4 @@
-"""Providers that a function names anew for each request."""
+"""Providers that a function chooses for each request."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ ProvidersFor = Callable[[Context], Any | Awaitable[Any]]
 
 
 class RequestProviders(Provider):
-    """Asks a function which providers a request has; one that fails doesn't take the others down."""
+    """Asks a function which providers a request has; a failing provider doesn't affect the others."""
 
     name = "providers_for"
     limits_itself = True
-    """Each provider has its own time: one that hangs must not take away what the others have listed."""
+    """Each provider has its own time limit: a hanging provider must not cost the tools of the others."""
 
     def __init__(self, function: ProvidersFor, *, timeout_seconds: float | None) -> None:
         """Take the function.
 
         Args:
             function: `(context) -> providers`, sync or async.
-            timeout_seconds: How long it may take, and then each provider; None waits for ever.
+            timeout_seconds: How long it may take, and then each provider; None waits forever.
 
         Raises:
             ConfigurationError: When it can't be called.
@@ -74,7 +74,7 @@ class RequestProviders(Provider):
         return None
 
     async def hides_resource(self, uri: str, context: Context) -> bool:
-        """Tell whether one of this request's providers hides a resource of this URI."""
+        """Return True if one of this request's providers hides a resource of this URI."""
         return await any_hides_resource(await self._providers(context), uri, context)
 
     async def list_prompts(self, context: Context) -> Sequence[Prompt]:
@@ -98,7 +98,7 @@ class RequestProviders(Provider):
             await provider.warm_up()
             work = components_of(provider, context, kind=kind, make=self._make)
             return tuple(await within(work, self._timeout_seconds))
-        except BaseException as exc:  # foreign code: one that fails doesn't take the others down
+        except BaseException as exc:  # foreign code: a failing provider doesn't affect the others
             if is_no_failure(exc):
                 raise
             logger.warning("the provider %r failed to list for a request", provider.label, exc_info=exc)

@@ -16,7 +16,7 @@ class MendedMessages:
     """A stream of messages in which half a character, say, costs that character, and not the request.
 
     The SDK reads less than JSON allows (no lone surrogate, 200 levels), and over standard input passes what
-    it can't read over in silence: the client would wait for its answer in vain.
+    it can't read over in silence: the client would wait for an answer that never comes.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -32,7 +32,7 @@ class MendedMessages:
         return self
 
     async def __anext__(self) -> Any:
-        """Return the next message, or what is wrong with it."""
+        """Return the next message, or its problem."""
         item = await self._stream.__anext__()
         return _mended(item) if isinstance(item, ValidationError) else item
 

@@ -95,7 +95,7 @@ def on_demand(tool: Any, *keywords: str) -> Tool:
     server = ToolServer([list_issues, on_demand(create_issue, "bug", "ticket")])
     ```
 
-    Hiding is no access control: whoever knows the name can call it, unless the filter says no.
+    Hiding is not access control: any client that knows the name can call it, unless the filter denies it.
 
     Args:
         tool: A tool, or a function.

@@ -57,7 +57,7 @@ _SAID = {
     408: "The body took too long.",
     413: "The body is too long.",
     421: "This host is not served here.",
-    422: "A value doesn't fit, or the body is no JSON.",
+    422: "A value doesn't fit, or the body is not JSON.",
     429: "Too many requests of one client.",
     503: "Too many requests at once, or the tools are still being embedded.",
 }
@@ -100,7 +100,7 @@ def openapi_document() -> dict[str, Any]:
             },
             "/health": {
                 "get": {
-                    **_get("health", "Tell whether the server is up", _responses(_HEALTH)),
+                    **_get("health", "Show whether the server is up", _responses(_HEALTH)),
                     "security": [],
                 }
             },

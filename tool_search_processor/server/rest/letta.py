@@ -29,7 +29,7 @@ ToolField = Literal[
     "last_updated_by_id",
     "project_id",
 ]
-"""What of a tool is shown only where the server is told to."""
+"""Fields of a tool that are shown only if the server is set up to."""
 
 _KEPT_IDS = 1 << 16
 _SHOWN_METADATA = ("original_name", "title")
@@ -102,13 +102,13 @@ class SearchResult(BaseModel):
     )
     combined_score: float = Field(
         description="1 / rank where one list was searched (fts, vector). Of hybrid, reciprocal rank fusion: "
-        "the mean of 1 / (60 + rank) over both lists, 0 for one that doesn't hold the tool. 0 where nothing "
+        "the mean of 1 / (60 + rank) over both lists, 0 for a list without the tool. 0 where nothing "
         "was searched for."
     )
 
 
 def checked_fields(names: Iterable[str]) -> frozenset[str]:
-    """Return the fields that a server was told to show.
+    """Return the further fields that a server is set up to show.
 
     Raises:
         ConfigurationError: When one is not a `ToolField`.
@@ -160,7 +160,7 @@ def tool_out(tool: Tool, *, fields: Collection[str] = ()) -> ToolOut:
 
 
 def _more(tool: Tool, fields: Collection[str]) -> dict[str, Any]:
-    """Return what a tool has of the fields that are shown only where a server is told to."""
+    """Return the fields of a tool that are shown only if a server is set up to."""
     held: dict[str, Any] = sendable(dict(tool.metadata))
     if "source_code" in fields and "source_code" not in held:
         held["source_code"] = _source_code(tool)

@@ -1,4 +1,4 @@
-"""What comes in over HTTP, behind `Protection`; what is wrong with it is said as FastAPI says it."""
+"""Reads requests over HTTP, behind `Protection`; problems are reported in FastAPI's shape."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Answer = Callable[[Request, Caller], Awaitable[Response]]
 
 
 class InvalidRequestError(Exception):
-    """A request that can't be answered; `problems` is what is wrong with it, as FastAPI lists it."""
+    """A request that can't be answered; `problems` says why, in FastAPI's shape."""
 
     def __init__(self, problems: Sequence[Mapping[str, Any]]) -> None:
         """Keep the problems, each with `type`, `loc` and `msg`."""
@@ -105,7 +105,7 @@ async def read_body(request: Request, model: type[Model]) -> Model:
     """Read a JSON body.
 
     Raises:
-        InvalidRequestError: When it is no JSON, or holds what doesn't fit.
+        InvalidRequestError: When it is not JSON, or has values that don't fit.
         HTTPException: When it is too long.
     """
     body = await request.body()
@@ -118,7 +118,7 @@ async def read_body(request: Request, model: type[Model]) -> Model:
 
 
 def read_query(request: Request, model: type[Model]) -> Model:
-    """Read a URL's parameters; one that may be given more than once is also split at commas.
+    """Read a URL's parameters; repeatable parameters are also split at commas.
 
     Raises:
         InvalidRequestError: When one doesn't fit.
