@@ -338,7 +338,7 @@ async def test_more_rows_than_one_page_are_compared(own, monkeypatch):
     assert len(index._collection.hashes()) == 7
 
 
-async def test_a_writer_with_another_embedder_makes_the_collection_anew(own):
+async def test_a_writer_with_another_embedder_creates_the_collection_again(own):
     await own(mode="vector", embedder=FakeEmbedder()).update(DOCUMENTS)
     follower = own(mode="vector", embedder=FakeEmbedder(model_id="fake-2"), writer=False)
     with pytest.raises(

@@ -295,7 +295,7 @@ def test_vectors_go_into_the_rows():
 
 
 @pytest.mark.parametrize("change", [{"format": 0}, {"model": "fake-1"}, {"dimensions": 3}])
-def test_what_was_published_otherwise_is_made_anew(change):
+def test_what_was_published_otherwise_is_made_again(change):
     shelf = Shelf()
     first = publisher(shelf).publish([DOCUMENT])
     shelf.held = replace(first, **change)

@@ -179,7 +179,7 @@ BESIDE = {**SIGNED, "id": "c", "provider_specific_fields": {"thought_signature":
         (result("a" * 64), {"tool_call_id": "a" * 64 + "__thought__" + "s" * 1000}),
         (assistant("x"), {"provider_specific_fields": {}}),
     ],
-    ids=["thinking", "signed call", "call signed beside its id", "signed result", "nothing"],
+    ids=["thinking", "signed call", "call signed next to its id", "signed result", "nothing"],
 )
 async def test_what_litellm_keeps_twice_is_counted_as_it_is_sent(once, kept_twice):
     counted = []
@@ -203,7 +203,7 @@ async def test_what_litellm_keeps_twice_is_counted_as_it_is_sent(once, kept_twic
         {"provider_specific_fields": {"thought_signatures": ["s" * 1000]}},
         {"tool_calls": [BESIDE]},
     ],
-    ids=["thinking", "own field", "signed text", "call signed beside its id"],
+    ids=["thinking", "own field", "signed text", "call signed next to its id"],
 )
 async def test_what_is_kept_once_counts(fields):
     message = {**assistant("x"), **fields}

@@ -24,7 +24,7 @@ _INDEXES = {
 
 
 def index_factory(strategy: Strategy) -> Callable[[], AnyIndex]:
-    """Return a function that makes indexes of a strategy; for an instance, one that returns it every time.
+    """Return a function that makes indexes of a strategy; for an instance, it always returns that.
 
     Raises:
         ConfigurationError: For an unknown name, or something that can't search.

@@ -456,7 +456,7 @@ states = st.lists(
 @given(
     states, st.booleans(), st.lists(st.sampled_from([*WORDS, "alpah"]), min_size=1, max_size=3, unique=True)
 )
-def test_updating_by_difference_is_building_anew(steps, small_tail, query):
+def test_updating_by_difference_equals_building_from_scratch(steps, small_tail, query):
     before = snapshot._TAIL
     snapshot._TAIL = 3 if small_tail else before
     try:

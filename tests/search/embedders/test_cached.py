@@ -88,9 +88,9 @@ def test_a_build_that_was_cut_short_goes_on(tmp_path):
     assert len(embedder.texts) == 300 - 256
 
 
-def test_a_broken_file_is_put_aside_and_begun_anew(tmp_path, caplog):
+def test_a_broken_file_is_put_aside_and_started_again(tmp_path, caplog):
     path = tmp_path / "vectors.db"
-    path.write_bytes(b"this is no database, and long enough to be read as one" * 100)
+    path.write_bytes(b"this is not a database, but long enough to be read as one" * 100)
     embedder = FakeEmbedder()
     with caplog.at_level(logging.WARNING):
         cached(embedder, path).documents(TEXTS)

@@ -40,7 +40,7 @@ class Embedder(Protocol):
     - `model_id` (str): names the model and everything that shapes its vectors; needed for a file of vectors.
     - `cosine_range` (two floats): the cosines of a tool that surely does not fit and of one that surely does.
     - `blocking` (bool, True by default): whether a call waits for a network or computes for long.
-    - `coverage(text) -> float`: the share of a text, 0 to 1, that is in a language the model knows.
+    - `coverage(text) -> float`: the share of a string, 0 to 1, that is in a language the model knows.
     """
 
     def embed_documents(self, texts: Sequence[str]) -> Floats:
@@ -74,7 +74,7 @@ class CallableEmbedder:
         return _numbers(self.function(list(texts)), of="the function")
 
     def embed_query(self, text: str) -> Floats:
-        """Return the vector of one text, shape (dimensions,)."""
+        """Return the vector of one string, shape (dimensions,)."""
         vector: Floats = self.embed_documents([text])[0]
         return vector
 
