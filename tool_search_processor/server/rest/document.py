@@ -113,8 +113,11 @@ def openapi_document() -> dict[str, Any]:
     }
 
 
-def _get(operation: str, summary: str, responses: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"operationId": operation, "summary": summary, "responses": responses, **more}
+def _get(
+    operation: str, summary: str, responses: dict[str, Any], *, parameters: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    shown = {"operationId": operation, "summary": summary, "responses": responses}
+    return {**shown, "parameters": parameters} if parameters else shown
 
 
 def _parameters() -> list[dict[str, Any]]:
