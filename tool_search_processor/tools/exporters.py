@@ -46,7 +46,7 @@ def mcp_definition(
         "title": metadata.get("title"),
         "outputSchema": output_schema,
         "annotations": annotations,
-        **{key: metadata.get(key) for key in (*MCP_PASSED_ON, "_meta")},
+        **{key: metadata.get(key) for key in ((*MCP_PASSED_ON, "_meta") if metadata else ())},
     }
     given = {key: thaw(value) for key, value in optional.items() if value}
     return {"name": name, "description": text, "inputSchema": object_schema(thaw(parameters)), **given}
