@@ -1,5 +1,6 @@
 """The command `tool-search`: what it prints, what it exits with, and that it never shows a traceback."""
 
+import argparse
 import importlib.util
 import io
 import json
@@ -13,6 +14,7 @@ import pytest
 
 from tool_search_processor import __version__
 from tool_search_processor.cli import main
+from tool_search_processor.cli.choices import index_maker
 from tool_search_processor.cli.terminal import printable, progress
 
 TOOLS = [
@@ -199,6 +201,14 @@ def test_the_embedder_can_be_chosen_and_vectors_are_kept(run, tools, tmp_path, s
     assert found[0]["name"] == "send_mail"
     assert kept.stat().st_size > 0
     assert run(*arguments, "--embedder", "nonsense")[0] == 2
+
+
+@pytest.mark.parametrize(("waits", "limit"), [(True, {"timeout_seconds": None}), (False, {})])
+def test_what_measures_waits_for_its_vectors(waits, limit, monkeypatch):
+    monkeypatch.setattr("tool_search_processor.search.vector.VectorIndex", dict)
+    options = argparse.Namespace(search="vector", embedder="static", vectors=None)
+    made = index_maker("vector", options, waits=waits)()
+    assert made == {"cache_path": None, "embedder": "static", **limit}
 
 
 # -- eval

@@ -53,8 +53,14 @@ def add_search_options(parser: argparse._ActionsContainer, *, several: bool) -> 
     )
 
 
-def index_maker(name: str, options: argparse.Namespace) -> Callable[[], AnyIndex]:
+def index_maker(name: str, options: argparse.Namespace, *, waits: bool = False) -> Callable[[], AnyIndex]:
     """Return what makes empty indexes of a strategy.
+
+    Args:
+        name: What `--search` says.
+        options: The command's options.
+        waits: Let the embedder take as long as it needs: words alone would be measured, or shown, as if they
+            were the whole strategy.
 
     Raises:
         ConfigurationError: If there is no such strategy, module or attribute, or an option shapes none of
@@ -67,15 +73,17 @@ def index_maker(name: str, options: argparse.Namespace) -> Callable[[], AnyIndex
         )
     if ":" in name:
         return index_factory(_imported(name))
-    if name in _WITH_VECTORS and (options.embedder or options.vectors):
-        return lambda: _with_vectors(name, options)
+    if name in _WITH_VECTORS and (options.embedder or options.vectors or waits):
+        return lambda: _with_vectors(name, options, waits=waits)
     return index_factory(name)  # type: ignore[arg-type]  # it refuses anything else
 
 
-def _with_vectors(name: str, options: argparse.Namespace) -> AnyIndex:
+def _with_vectors(name: str, options: argparse.Namespace, *, waits: bool) -> AnyIndex:
     from tool_search_processor.search.vector import VectorIndex
 
     chosen: dict[str, Any] = {"cache_path": options.vectors}
+    if waits:
+        chosen["timeout_seconds"] = None
     if options.embedder:
         chosen["embedder"] = options.embedder
     vector = VectorIndex(**chosen)

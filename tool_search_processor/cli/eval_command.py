@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.json:
         require_tables()
     searches = list(dict.fromkeys(options.search or ["bm25"]))
-    makers = {name: index_maker(name, options) for name in searches}
+    makers = {name: index_maker(name, options, waits=True) for name in searches}
     datasets = _datasets(options)
     others = _unserving(options, datasets)
     if any(name == _ABSTENTION for name, _ in options.fail_under) and not all(others):

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.json:
         require_tables()
     query = _typed(options.query)
-    make_index = index_maker(options.search or "bm25", options)
+    make_index = index_maker(options.search or "bm25", options, waits=True)
     tools = load_tools(options.tools)
     check_unique(tools, label_of(options.tools))
     with MeasuredIndex(make_index()) as engine:
