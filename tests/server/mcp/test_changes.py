@@ -330,7 +330,7 @@ async def test_one_client_that_cannot_be_looked_at_does_not_keep_the_others_from
         server.register_tool(make("new"))
         await heard.once()
         assert "new" in await names(client)
-    assert "a client could not be told of a change" in caplog.text
+    assert "a client could not be notified of a change" in caplog.text
 
 
 async def test_one_client_that_hangs_does_not_keep_the_others_from_hearing():

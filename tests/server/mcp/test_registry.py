@@ -395,5 +395,5 @@ async def test_middleware_may_answer_with_a_result_of_the_protocol():
 
 @pytest.mark.parametrize("wrong", [7, "audit", [7], lambda call, go_on: None, [ToolServer]])
 def test_what_is_no_middleware_is_refused(wrong):
-    with pytest.raises(ConfigurationError, match="middleware is a"):
+    with pytest.raises(ConfigurationError, match="middleware must be a list of functions"):
         ToolServer(middleware=wrong)
