@@ -232,7 +232,7 @@ class AbortRun(ToolSearchError):  # noqa: N818 - not a failure: the run ends wit
         """Keep the reason, which becomes the run's output.
 
         Args:
-            reason: Why the run ends; shown to whoever started it.
+            reason: Why the run ends; shown to the caller that started it.
         """
         self.reason = reason
         super().__init__(reason)

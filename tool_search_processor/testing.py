@@ -78,7 +78,7 @@ class ModelRequest:
 
     @property
     def system(self) -> str:
-        """The text of the leading system message; empty if there is none."""
+        """The text of the leading system message; empty without one."""
         head = self.messages[0] if self.messages else {}
         return str(head.get("content") or "") if head.get("role") == "system" else ""
 

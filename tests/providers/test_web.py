@@ -64,7 +64,7 @@ def test_a_value_of_more_than_a_line_is_not_shown(value):
 @pytest.mark.parametrize(
     ("headers", "problem"),
     [
-        (["X: sesame"], "headers is a mapping of texts, found a list"),
+        (["X: sesame"], "headers is a mapping of strings, found a list"),
         ({"X Key": "sesame"}, "'X Key' is not a header name"),
         ({"X-Key:": "sesame"}, "'X-Key:' is not a header name"),
         ({"": "sesame"}, "'' is not a header name"),

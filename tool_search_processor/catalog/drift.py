@@ -27,7 +27,7 @@ OnChange = Literal["warn", "block"]
 
 _EXTERNAL = "external"
 _MAX_GONE = 10_000
-"""How many tools that are no longer listed are remembered: one may come back changed."""
+"""How many unlisted tools are remembered, since a tool may come back changed."""
 _MAX_TOLD = 5
 
 

@@ -45,7 +45,7 @@ class Findings:
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with the first bad pattern; None if there is none."""
+        """What is wrong with the first bad pattern; None if all are good."""
         return next((str(ranking.problem) for ranking in self.rankings if ranking.problem), None)
 
     @property
@@ -130,7 +130,7 @@ class PolicyView(ABC):
         )
 
     async def count(self, findings: Findings) -> int | None:
-        """Return how many tools match any of the queries; None where that would tell how much is hidden."""
+        """Return how many tools match any of the queries; None if that would reveal how much is hidden."""
         if not self.is_open:
             return None
         call, rankings = findings.call, findings.rankings
@@ -204,7 +204,7 @@ class PolicyView(ABC):
     def inventory(self) -> tuple[str, Sequence[str]]:
         """Return the sentence about what can be found, and its tags and namespaces.
 
-        Both are empty where they would tell what is hidden.
+        Both are empty if they would reveal what is hidden.
         """
         names = self.unsearched
         listed = [tool for name in names if (tool := self.catalog.get(name)) is not None]

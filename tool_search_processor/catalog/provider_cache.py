@@ -142,7 +142,7 @@ class Source(Generic[ComponentT]):
         if not self.is_shared and self.version() is None:
             return None
         if self.is_due():
-            return object()  # equal to nothing: whoever asks has to look again
+            return object()  # equal to nothing: the caller has to look again
         return (self._last.version, self._last.serial, self._is_too_old())
 
     def is_current(self) -> bool:
@@ -181,7 +181,7 @@ class Source(Generic[ComponentT]):
             await self._warm_up()
         if strict or self._bounded or self.version() is None:
             return await self._read(context, strict=strict)
-        # Twice, since the one that was under way may have begun before the last change.
+        # Twice, since the read that was under way may have begun before the last change.
         for _ in range(2):
             landed = await self._join(context)
             if not landed or not self.is_due():
@@ -276,7 +276,7 @@ class Source(Generic[ComponentT]):
 
     def _version(self) -> Hashable | None:
         if self._bounded and self.kind is not Tool:
-            return None  # a catalog's mark tells of its tools alone, and it keeps its lists itself
+            return None  # a catalog's mark covers its tools only, and it keeps its lists itself
         return self.provider.version()
 
     def _failure(self) -> str | None:

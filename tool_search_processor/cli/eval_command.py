@@ -1,4 +1,4 @@
-"""`tool-search eval`: how well searches find what they should, in a table, a page, and an exit code."""
+"""`tool-search eval`: how well searches find the right tools, as a table, a page and an exit code."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tool_search_processor.tools import Tool
 _WITH_INTERVAL = ("recall@5", "ndcg@10")
 _ABSTENTION = "abstention_auc"
 _RELATED = 0.05
-"""The share of tools in common from which two sets are related."""
+"""Two sets are related if they have more than this share of their tools in common."""
 
 
 def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
+    """Add the command to the program's."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "eval",
         help="measure searches on catalogs and queries",
@@ -73,7 +73,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure every search on every set, and print what came out."""
+    """Measure every search on every set, and print the results."""
     if not options.json:
         require_tables()
     searches = list(dict.fromkeys(options.search or ["bm25"]))
@@ -127,7 +127,7 @@ def _datasets(options: argparse.Namespace) -> list[Dataset]:
 
 
 def _unserving(options: argparse.Namespace, datasets: Sequence[Dataset]) -> list[Sequence[Tool]]:
-    """Return for each set the catalog that serves none of its queries; empty without one."""
+    """Return for each set a catalog that serves none of its queries; empty if there is no such catalog."""
     if options.abstain_tools:
         other = load_tools(options.abstain_tools)
         if not all(foreign_tools(dataset.tools, other) for dataset in datasets):
@@ -141,10 +141,10 @@ def _unserving(options: argparse.Namespace, datasets: Sequence[Dataset]) -> list
 
 
 def _least_related(place: int, datasets: Sequence[Dataset]) -> Dataset:
-    """Return the set nearest in size among those that share next to no tool with one.
+    """Return the set that is nearest in size, of those that share almost no tool with this one.
 
-    The size matters: in a larger catalog chance alone makes some tool look better. Where all share more,
-    the set that shares least is taken.
+    The size matters: in a larger catalog some tool looks better by chance alone. If every set shares more,
+    the one that shares least is returned.
     """
     dataset = datasets[place]
     own = {tool.name for tool in dataset.tools}
@@ -214,7 +214,7 @@ def _bound(text: str) -> tuple[str, float]:
 
 
 def _check_writable(path: Path) -> None:
-    """Find out before the long work, not after it, that a page can't be written."""
+    """Check that the page can be written before the long work begins."""
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise ConfigurationError(
             f"--report {str(path)!r} can't be written: there is no such folder, or it is one"

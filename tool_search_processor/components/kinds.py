@@ -117,7 +117,7 @@ class PromptArgument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A text with places to fill in that a server offers to people."""
+    """A template that a server offers to people, who fill in its arguments."""
 
     name: str
     title: str | None = None

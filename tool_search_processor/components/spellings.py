@@ -12,7 +12,7 @@ _PARTS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/*(.*)", re.DOTALL)
 
 
 def spellings_of(uri: str) -> list[str]:
-    """Return a URI and the other ways to write it that servers take for the same; none for one with `..`.
+    """Return a URI and the other spellings that servers treat as equal; no others if it contains `..`.
 
     Servers follow https://url.spec.whatwg.org: the scheme in any case, what is percent-encoded, controls and
     blanks at the ends, slashes either way round, twice or at the end, and a fragment make no difference.

@@ -12,13 +12,14 @@ from tool_search_processor.search.text import is_stop_word, terms, words
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import HIDDEN
-from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, resolve_pointer
+from tool_search_processor.tools.schema_walk import BRANCH_KEYWORDS, branches, resolve_pointer
 from tool_search_processor.tools.tool_names import MAX_NAME_LENGTH, is_tool_name
 from tool_search_processor.wire.plain import hidden_in
 
 MAX_TOKENS = 500
 """The most tokens of a definition without a finding; 50 to 200 are usual."""
 _MAX_DEPTH = 6
+_LIST_KEYWORDS = (*BRANCH_KEYWORDS, "prefixItems")
 _SHOWN = 8
 
 Kind = Literal[
@@ -284,7 +285,5 @@ def _nodes(schema: Any, root: Mapping[str, Any], depth: int) -> Iterator[Mapping
     yield schema
     if "$ref" in schema:
         yield from _nodes(resolve_pointer(root, schema["$ref"]), root, depth + 1)
-    for keyword in LIST_KEYWORDS:
-        branches = schema.get(keyword)
-        for branch in branches if isinstance(branches, list) else ():
-            yield from _nodes(branch, root, depth + 1)
+    for branch in branches(schema, *_LIST_KEYWORDS):
+        yield from _nodes(branch, root, depth + 1)

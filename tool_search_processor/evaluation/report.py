@@ -61,7 +61,7 @@ class Outcome:
     ranked: tuple[str, ...]
     """Names of the first 10 hits, best first."""
     best_score: float
-    """Score of the first hit; 0.0 if there is none."""
+    """Score of the first hit; 0.0 if there are no hits."""
     milliseconds: float
     """CPU time of this process."""
 

@@ -23,7 +23,7 @@ __all__ = [
     "TransformedProvider",
 ]
 
-if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+if not TYPE_CHECKING:  # a type checker would believe that every name exists
 
     def __getattr__(name: str) -> Any:
         """Import the providers of remote tools when they are asked for: most programs use none."""

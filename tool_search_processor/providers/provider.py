@@ -204,7 +204,7 @@ class ForeignProvider(Provider):
 
 
 def adapt(provider: ToolProvider) -> Provider:
-    """Return a provider as one that has every method of `Provider`."""
+    """Return a provider with every method of `Provider`, wrapped if it lacks any."""
     return provider if isinstance(provider, Provider) else ForeignProvider(provider)
 
 

@@ -60,7 +60,7 @@ def check_headers(headers: object) -> dict[str, str]:
         ConfigurationError: They are not a mapping, or one of them can't be sent.
     """
     if not isinstance(headers, Mapping):
-        raise ConfigurationError(f"headers is a mapping of texts, found a {type(headers).__name__}")
+        raise ConfigurationError(f"headers is a mapping of strings, found a {type(headers).__name__}")
     for name in headers:
         if not isinstance(name, str) or not HEADER_NAME.fullmatch(name):
             raise ConfigurationError(

@@ -174,7 +174,7 @@ class Gateway:
         An app that mounts it has to enter its `router.lifespan_context(app)`: mounting alone starts nothing.
 
         `/mcp` speaks MCP; the rest is as `create_app` has it, over the same index, with the upstreams in
-        `/health` for whoever has the token.
+        `/health` to clients that have the token.
 
         Args:
             started: Called once every upstream has answered or timed out.

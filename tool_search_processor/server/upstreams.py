@@ -150,7 +150,7 @@ def _load(config: str | Path | Mapping[str, Any] | None) -> tuple[str, Mapping[s
     except OSError as exc:
         raise ConfigurationError(f"the configuration can't be read: {exc}") from exc
     except ValueError as exc:
-        raise ConfigurationError(f"{config} is no JSON: {exc}") from exc
+        raise ConfigurationError(f"{config} is not JSON: {exc}") from exc
     return str(config), content if isinstance(content, Mapping) else {}
 
 
@@ -191,7 +191,7 @@ def _problems(exc: ValidationError) -> Iterator[str]:
 
 
 def _api_or_why(name: str, entry: ApiEntry, *, folder: Path, at: str, seconds: float) -> Provider:
-    """Return the provider of an API, or a stand-in that reports why there is none."""
+    """Return the provider of an API, or a stand-in that reports why it can't be made."""
     from tool_search_processor.providers.openapi import OpenAPIProvider
 
     try:

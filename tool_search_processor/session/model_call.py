@@ -157,7 +157,7 @@ class ModelCall:
     async def run(self, call: PreparedCall) -> ToolOutcome:
         """Run a tool of ours and return its answer in words, also if it fails.
 
-        Whoever calls this has asked a person where `call.needs_approval`.
+        The caller must have asked a person if `call.needs_approval`.
         """
         if call.tool is None:
             return call.answer(call.error or "")
@@ -230,7 +230,7 @@ class ModelCall:
         return next(filter(None, receipts), None)
 
     def start(self, calls: Sequence[PreparedCall]) -> list[RunningCall]:
-        """Start calls of ours, in order; whoever starts them awaits them or stops them."""
+        """Start calls of ours, in order; the caller must await them or stop them."""
         gate = asyncio.Semaphore(len(calls) or 1 if self._options.concurrent else 1)
         return [RunningCall(call, self.run, gate=gate) for call in calls]
 

@@ -113,7 +113,7 @@ class ToolSession:
 
     @property
     def system(self) -> str:
-        """The `instructions` as one string; empty if there are none."""
+        """The `instructions` as one string; empty without instructions."""
         return "\n\n".join(self.instructions)
 
     @property

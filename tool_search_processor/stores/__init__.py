@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AddResult", "HistoryStore", "LoadScope", "LoadedToolStore", "MemoryStore", "RedisStore"]
 
-if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+if not TYPE_CHECKING:  # a type checker would believe that every name exists
 
     def __getattr__(name: str) -> Any:
         """Import the other stores when they are asked for: most programs use one."""

@@ -35,7 +35,7 @@ class Hints:
 
     @property
     def returned(self) -> Any:
-        """The return annotation, or None if there is none or it cannot be evaluated."""
+        """The return annotation; None if it is missing or cannot be evaluated."""
         annotation = getattr(self.function, "__annotations__", {}).get("return")
         try:
             return self.resolve(annotation, "return")

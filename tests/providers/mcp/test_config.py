@@ -92,11 +92,11 @@ async def test_a_file_gives_namespaced_tools(tmp_path):
         (servers(a={"command": "x", "type": "http"}), "'a': key 'type' is .*, found 'http'"),
         (servers(a={"command": ["x"]}), "'a': command is a string that isn't blank, found a list$"),
         (servers(a={"command": " "}), "'a': command is a string that isn't blank, found ' '"),
-        (servers(a={"command": "x", "args": "y"}), "'a': args is a list of texts, found a str$"),
+        (servers(a={"command": "x", "args": "y"}), "'a': args is a list of strings, found a str$"),
         (servers(a={"command": "x", "args": ["y", 1]}), r"'a': args\[1\] is a string, found a int$"),
         (servers(a={"url": "user:secret@x"}), "'a': url begins with http:// or https://, found neither$"),
         (servers(a={"command": "x", "env": {"K": 1}}), r"'a': env\['K'\] is a string, found a int"),
-        (servers(a={"command": "x", "env": []}), "'a': env is a mapping of texts, found a list"),
+        (servers(a={"command": "x", "env": []}), "'a': env is a mapping of strings, found a list"),
         (servers(a={"command": "x", "cwd": 1}), "'a': cwd is a path or None, found a int$"),
         (servers(a={"url": "ftp://user:secret@x"}), "'a': url begins with http:// or https://, found 'ftp'"),
         (

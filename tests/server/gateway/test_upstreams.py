@@ -73,7 +73,7 @@ def test_a_document_may_be_at_a_url_and_is_fetched_later():
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("{", "servers.json is no JSON"),
+        ("{", "servers.json is not JSON"),
         ("[]", 'expected {"mcpServers"'),
         ({"servers": {}}, 'expected {"mcpServers"'),
         ({"openapi": []}, "key 'openapi' is an object, found a list"),

@@ -31,17 +31,17 @@ def asking_call() -> ToolContext | None:
     git = MCPProvider.stdio("uvx", ["mcp-server-git"], elicitation=elicit)
     ```
 
-    None where that can't be told: the server asks without a call, or several callers have one under way and
-    the server does not say for which of them it asks.
+    None if that is unknown: the server asks outside of a call, or several calls are under way and the server
+    does not say which of them it asks for.
     """
     return _call.get()
 
 
 class CallsUnderWay:
-    """The calls that one server has been sent and has not answered yet."""
+    """The calls that were sent to one server and are not answered yet."""
 
     def __init__(self) -> None:
-        """Begin without any."""
+        """Start without calls."""
         self._renewals: dict[int, tuple[ToolContext | None, Callable[[], None]]] = {}
 
     @contextlib.contextmanager
@@ -49,8 +49,8 @@ class CallsUnderWay:
         """Count a call for as long as the block lasts.
 
         Args:
-            context: Whose call it is; None for a request that is nobody's call of a tool.
-            renew: Gives the call its time again.
+            context: The context of the call; None for a request that is not a call of a tool.
+            renew: Restarts the time of the call.
         """
         key = id(renew)
         self._renewals[key] = (context, renew)
@@ -62,7 +62,7 @@ class CallsUnderWay:
             del self._renewals[key]
 
     def asking(self) -> ToolContext | None:
-        """Return the call for which the server asks: the one whose stream it uses, or the only caller's."""
+        """Return the call that the server asks for: by the stream it uses, or because it is the only call."""
         calls = [context for context, _ in self._renewals.values()]
         current = _call.get()
         if current is not None and any(current is context for context in calls):
@@ -71,22 +71,22 @@ class CallsUnderWay:
         return calls[-1] if len(callers) == 1 else None
 
     def answered(self, call: ToolContext) -> None:
-        """Give a call its time again, whose client has just answered a question."""
+        """Restart the time of a call whose client has just answered a question."""
         for context, renew in self._renewals.values():
             if context is call:
                 renew()
 
 
 def timed_hook(option: str, settings: Settings, calls: CallsUnderWay) -> Callable[..., Any] | None:
-    """Return a hook of the settings that answers in time, or says that it did not; None where there is none.
+    """Return a hook of the settings with a time limit; None if the settings don't have this hook.
 
-    The call itself has as long, and as long again after each answer; but a server may also ask without a
-    call.
+    The call itself has the same limit, which starts again after each answer; but a server may also ask
+    outside of a call.
 
     Args:
         option: "sampling", "elicitation" or "list_roots".
         settings: The provider's options.
-        calls: Knows for which call the server asks.
+        calls: Knows which call the server asks for.
     """
     hook: Callable[..., Any] | None = getattr(settings, option)
     seconds = settings.call_timeout_seconds
@@ -111,7 +111,7 @@ def timed_hook(option: str, settings: Settings, calls: CallsUnderWay) -> Callabl
             return _too_late(option)
         finally:
             _call.reset(before)
-        # A server that goes on asking what is refused gains no time by it.
+        # A server gains no time by repeating a question that is refused.
         if call is not None and not isinstance(given, ErrorData):
             calls.answered(call)
         return given

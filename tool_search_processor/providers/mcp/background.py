@@ -20,7 +20,7 @@ _CLOSE_SECONDS = 8.0
 
 
 class Closable(Protocol):
-    """What is closed with the loop."""
+    """Something that is closed with the loop."""
 
     async def aclose(self) -> None:
         """Let go of connections."""
@@ -36,7 +36,7 @@ async def in_background(start: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
 
 
 def close_at_exit(item: Closable) -> None:
-    """Have something closed with the loop, at the latest when the interpreter exits."""
+    """Register something to be closed with the loop, at the latest when the interpreter exits."""
     _open.add(item)
 
 

@@ -26,11 +26,11 @@ class Backoff:
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """Start without a failure.
+        """Start without failures.
 
         Args:
             clock: Returns the time in seconds.
-            chance: Gives a number of 0 to 1, from the shortest time to the longest.
+            chance: Returns a number from 0 (the shortest time) to 1 (the longest).
         """
         self._clock = clock
         self._chance = chance
@@ -52,5 +52,5 @@ class Backoff:
         self._until = 0.0
 
     def remaining(self) -> float:
-        """Return the seconds until the next try; 0 when it may be made now."""
+        """Return the seconds until the next try; 0 if it may be made at once."""
         return max(0.0, self._until - self._clock()) if self._failures else 0.0

@@ -1,4 +1,4 @@
-"""Many servers in one file, of the shape that clients of the protocol share."""
+"""Many servers in one file, in the format that clients of the protocol share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLIENTS_KEYS = frozenset(
         *("timeout", "name", "title", "label", "description", "icon", "icons", "version", "tags"),
     }
 )
-"""What clients write into an entry that changes nothing here, or is read elsewhere."""
+"""Keys of an entry that clients write, and that change nothing here or are read elsewhere."""
 
 _ROOT = "mcpServers"
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -46,7 +46,7 @@ MakeBroken = Callable[[str, ConfigurationError], Provider]
 
 
 class VariableError(ConfigurationError):
-    """A text names a variable that this process doesn't have, or whose value can't work."""
+    """A string names a variable that is not set, or whose value can't work."""
 
 
 def config_providers(
@@ -62,8 +62,8 @@ def config_providers(
         config: A path, or what such a file holds.
         make: Makes one provider.
         namespaced: Whether its name becomes a prefix.
-        make_broken: Makes what stands for a server one of whose variables isn't set, or has a value that
-            can't work; if it is None, such a server raises, too.
+        make_broken: Makes a stand-in for a server with a variable that isn't set, or has a value that can't
+            work; if it is None, such a server raises.
 
     Raises:
         ConfigurationError: Names the file, or the server and the key.
@@ -102,7 +102,7 @@ def prefix_of(name: str) -> str:
 
 
 def expanded(value: Any, at: str) -> Any:
-    """Return a value with the variables in its texts replaced.
+    """Return a value with the variables in its strings replaced.
 
     Raises:
         VariableError: A variable isn't set, or only a client can fill it in; `at` is where.
@@ -189,7 +189,7 @@ def _kind(entry: Mapping[str, Any], at: str) -> str:
     if given is None or given == kind or (kind == "http" and given in _HTTP_TYPES):
         return kind
     raise ConfigurationError(
-        f"{at}: key 'type' is 'stdio' beside 'command' and 'http' (streamable HTTP) beside 'url', "
+        f"{at}: key 'type' is 'stdio' with 'command' and 'http' (streamable HTTP) with 'url', "
         f"found {given!r:.40}"
     )
 

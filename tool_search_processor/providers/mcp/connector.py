@@ -46,14 +46,14 @@ class _Connection:
     loop: asyncio.AbstractEventLoop
     ready: asyncio.Future[Client]
     over: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when it must end, or has."""
+    """Set when it must end, or has ended."""
     owner: asyncio.Task[None] | None = None
     client: Client | None = None
     """Set once the server has answered."""
     requests: int = 0
-    """How many are under way."""
+    """How many requests are under way."""
     is_retired: bool = False
-    """Whether it takes no more requests, and ends with the last of those that are under way."""
+    """Whether it takes no more requests, and ends when those under way have ended."""
 
     @contextlib.contextmanager
     def request(self) -> Iterator[None]:
@@ -68,7 +68,7 @@ class _Connection:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it stands or is being made, in the running loop: a forked child has another."""
+        """Whether it is open or being opened in the running loop: a forked child has another loop."""
         if self.loop is not asyncio.get_running_loop():
             return False
         return not self.ready.done() or (
@@ -89,12 +89,12 @@ class Connector:
         on_connected: Callable[[], object],
         backoff: Backoff | None = None,
     ) -> None:
-        """Take the way to the server; nothing is opened yet.
+        """Set the transport; nothing is opened yet.
 
         Args:
-            transport: The way.
+            transport: The way to the server.
             settings: The provider's options.
-            screen: Goes over the server's answers.
+            screen: Checks and mends the server's answers.
             on_change: Called when the server's lists may have changed, and when the connection was lost.
             on_connected: Called when the server has answered.
             backoff: How long a server that could not be reached is left alone.
@@ -108,7 +108,7 @@ class Connector:
         self.calls = CallsUnderWay()
         self._connection: _Connection | None = None
         self._connections: dict[asyncio.Task[None], _Connection] = {}
-        """Those that have not ended yet, by the task that holds them."""
+        """Connections that have not ended yet, by the task that holds them."""
         self._closings: set[asyncio.Task[None]] = set()
         self._last_error = ""
         # Some old servers end when they are asked which protocol they speak: they are next met as old ones.
@@ -116,9 +116,9 @@ class Connector:
         self._is_closed = False
 
     async def request(self, ask: Callable[[Client], Awaitable[_T]]) -> _T:
-        """Ask the server something, again where it had forgotten the session and so did nothing.
+        """Ask the server something, and ask again if it had forgotten the session and so did nothing.
 
-        All that were under way at that moment go on over one new connection.
+        All requests that were under way at that moment go on over one new connection.
 
         Args:
             ask: What is asked; it may be called twice.
@@ -149,7 +149,7 @@ class Connector:
                 raise
 
     async def _connected(self) -> _Connection:
-        """Return the connection once it stands.
+        """Return the connection once it is open.
 
         Raises:
             ProviderError: The server can't be reached, or could not a moment ago.

@@ -61,7 +61,7 @@ def short(text: object) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """Return what the SDK, or the connection, raised, for whoever runs the program."""
+    """Return what the SDK or the connection raised, for the program's operator."""
     from mcp import MCPError
     from pydantic import ValidationError
 

@@ -16,7 +16,7 @@ MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 """The longest message of a server that is read."""
 
 ENDLESS = "\0"
-"""The line in place of one that is longer than eight times the limit; its server is then given up."""
+"""Replaces a line of more than eight times the limit; its server is then given up."""
 
 _ENDLESS_TIMES = 8
 _EDGE = 500

@@ -8,7 +8,7 @@ from typing import Any
 from tool_search_processor.tools.dialects import object_schema
 
 FindFault = Callable[[dict[str, Any]], tuple[str, ...] | None]
-"""Returns where an entry's first fault is, as keys from the outside in; None where there is none."""
+"""Returns where an entry's first fault is, as keys from the outside in; None if it has no fault."""
 
 _NEEDED = frozenset({"name", "uri", "uriTemplate", "inputSchema"})
 """Without one of these an entry means nothing; everything else can be left out of it."""

@@ -64,7 +64,7 @@ class Notices:
 
 
 class Subscription:
-    """Keeps the stream open on which servers of 2026-07-28 and later tell of changes.
+    """Keeps open the stream on which servers of 2026-07-28 and later announce changes.
 
     Older ones tell without being asked.
     """
@@ -87,7 +87,7 @@ class Subscription:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the server has lists that change, and tells of it on such a stream only."""
+        """Whether the server has lists that change, and announces that only on such a stream."""
         from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
         capabilities = self._client.server_capabilities
@@ -104,7 +104,7 @@ class Subscription:
             self.settled.set()
 
     async def _listen(self) -> bool:
-        """Read one stream to its end; tell whether there may be another."""
+        """Read one stream to its end, and return True if another may be opened."""
         from mcp import MCPError
         from mcp.client.subscriptions import SubscriptionLost
         from mcp_types import METHOD_NOT_FOUND

@@ -33,7 +33,7 @@ class Offers:
         self._left_out = left_out
         self.settings = caller.settings
         self._known: frozenset[str] | None = None
-        """The URIs that are listed, in all spellings and small letters; None where there are no resources."""
+        """The listed URIs, in all spellings and lower case; None if there are no resources."""
         self._templates: Sequence[ResourceTemplate] | None = None
         """None until they were read: what isn't known can't be told from what is hidden."""
 
@@ -158,7 +158,7 @@ def _has_resources(client: Client) -> bool:
 
 
 def _spelled(uris: Iterable[str]) -> Iterator[str]:
-    """Yield URIs, and what servers take for the same."""
+    """Yield URIs, and the spellings that servers treat as equal."""
     for uri in uris:
         yield uri
         yield from spellings_of(uri)

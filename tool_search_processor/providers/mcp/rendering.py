@@ -60,7 +60,7 @@ def render_result(result: Any, *, limit: int | None) -> MCPResult:
 
     Args:
         result: Of the SDK.
-        limit: The most characters; None for any number.
+        limit: The most characters; None for no limit.
     """
     blocks = [_wire(block) for block in result.content]
     structured = result.structured_content

@@ -1,7 +1,7 @@
-"""Answers of a server, looked at before the SDK does: one bad entry costs that entry at most.
+"""Checks a server's answers before the SDK does, so that a bad entry costs that entry at most.
 
 The SDK checks an answer as a whole, so that one tool without a schema would cost a server all its tools, and
-one block of a kind that is new a whole result.
+one block of a new kind a whole result.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Screen:
     """Mends the bad entries of one server's answers, or takes them out."""
 
     def __init__(self, server: str, left_out: LeftOut) -> None:
-        """Take what warnings call the server, and what records the entries that are left out."""
+        """Set the server's name in warnings, and what records the entries that are left out."""
         self._server = server
         self._left_out = left_out
 
@@ -80,7 +80,7 @@ class Screen:
         return self._without_bad_headers(result) if method == "tools/list" and _is_modern(agreed) else result
 
     def _kept(self, method: str, entry: Any, find_fault: Callable[[Any], ValidationError | None]) -> Any:
-        """Return an entry as the SDK accepts it, mended or with a note in its place; None for none."""
+        """Return an entry as the SDK accepts it, mended or replaced by a note; None if it is left out."""
         if find_fault(entry) is None:
             return entry
         if method not in _LISTS:
@@ -106,7 +106,7 @@ class Screen:
         return {**result, "tools": kept}
 
     def cut(self, method: str, result: dict[str, Any]) -> dict[str, Any]:
-        """Return a result whose list or content has no more entries than are looked at."""
+        """Return a result whose list or content is cut to the entries that are checked."""
         key, most = _key_of(method), _MOST_LISTED if method in _LISTS else _MOST_BLOCKS
         entries = result.get(key)
         if not isinstance(entries, list) or len(entries) <= most:
@@ -117,7 +117,7 @@ class Screen:
         return {**result, key: entries[:most]}
 
     def without_deep(self, method: str, result: Any) -> Any:
-        """Return a list's answer less the entries that are too deep for the SDK, and any other as it is.
+        """Return a list's answer without entries too deep for the SDK, and any other answer unchanged.
 
         Args:
             method: The request that it answers.
@@ -160,12 +160,12 @@ def _with_content(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
 
 
 def _key_of(method: str) -> str:
-    """Return where the entries of an answer stand; nowhere where it has none."""
+    """Return where the entries of an answer are; empty if it has no entries."""
     return _LISTS.get(method) or _CONTENTS.get(method, "")
 
 
 def _fault(method: str, version: str, result: Mapping[str, Any]) -> ValidationError | None:
-    """Return what the SDK would find wrong, None where that is nothing."""
+    """Return what the SDK would find wrong; None if nothing is wrong."""
     from mcp.types import methods
     from pydantic import ValidationError
 
@@ -177,7 +177,7 @@ def _fault(method: str, version: str, result: Mapping[str, Any]) -> ValidationEr
 
 
 def _place(fault: ValidationError | None) -> tuple[str, ...] | None:
-    """Return where the first fault of an entry is, as keys from the outside in; None where there is none."""
+    """Return where the first fault of an entry is, as keys from the outside in; None if it has no fault."""
     if fault is None:
         return None
     first = fault.errors(include_url=False, include_input=False)[0]

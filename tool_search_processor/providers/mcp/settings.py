@@ -1,4 +1,4 @@
-"""What a provider of MCP tools is told: limits and hooks."""
+"""The options of a provider of MCP tools: limits and hooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tool_search_processor.wire.checks import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MCPProgress:
-    """How far a call has come, as its server tells.
+    """How far a call has come, as reported by its server.
 
     ```python
     def show(progress: MCPProgress) -> None:
@@ -34,7 +34,7 @@ class MCPProgress:
     progress: float
     """Grows from one report to the next; its unit is the server's."""
     total: float | None
-    """What `progress` ends at; None where the server can't tell."""
+    """What `progress` ends at; None if the server doesn't know."""
     message: str | None
     context: ToolContext
     """The call: its thread, its run, its id, and the request's own data."""
@@ -114,8 +114,8 @@ def is_destructive(tool: Tool) -> bool:
     is_destructive(Tool("unknown"))  # -> True
     ```
 
-    As the protocol has it, a tool without hints may: only `readOnlyHint: true` or `destructiveHint: false`
-    says otherwise. Hints are a server's own word: trust them as you trust the server.
+    By the protocol's defaults, a tool without hints may: only `readOnlyHint: true` or
+    `destructiveHint: false` says otherwise. Hints are the server's word: trust them as you trust the server.
     """
     hints = tool.annotations
     return hints.get("readOnlyHint") is not True and hints.get("destructiveHint") is not False

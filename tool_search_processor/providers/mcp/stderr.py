@@ -45,7 +45,7 @@ class StderrReader:
         self._thread.start()
 
     def close(self) -> None:
-        """Let go of the writing end; reading ends when the process does."""
+        """Close the writing end; reading ends when the process does."""
         with contextlib.suppress(OSError):
             self.writing_end.close()
 
@@ -55,7 +55,7 @@ class StderrReader:
         self.close()
 
     async def last_words(self) -> str:
-        """Return the line that tells why, once the process has ended or a second has passed."""
+        """Return the line that says why it failed, once the process has ended or a second has passed."""
         self.close()
         await asyncio.to_thread(self._thread.join, _WAIT_SECONDS)
         return (last_telling if self._has_started else first_telling)([*self._lines])

@@ -1,4 +1,4 @@
-"""One call of a server's tool: sent, timed, followed, and answered in words."""
+"""Sends one call of a server's tool, times it, follows its progress, and answers it in words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MOST_REPORTS = 1_000
-"""Reports of progress of one call that wait to be told; more are dropped."""
+"""The most progress reports of one call that wait for the hook; more are dropped."""
 _DEEPEST_ARGUMENTS = 200
 """Levels; the SDK can't write 256, and would end the connection over them."""
 
@@ -42,12 +42,12 @@ class RequestSender:
     def __init__(
         self, connector: Connector, settings: Settings, *, on_unreached: Callable[[], object]
     ) -> None:
-        """Take what sends.
+        """Set what requests are sent with.
 
         Args:
             connector: Gives the connection.
             settings: The provider's options.
-            on_unreached: Called when a server turns out to be away that seemed to be there.
+            on_unreached: Called when a server that seemed to be up can't be reached.
         """
         self._connector = connector
         self._on_unreached = on_unreached
@@ -66,7 +66,7 @@ class RequestSender:
             name: The server's own name for the tool.
             arguments: What the tool is called with.
             context: Goes to `on_progress`, and to `asking_call`.
-            check: Goes over the structured result, if there has to be one.
+            check: Checks the structured result, if the tool promises one.
 
         Raises:
             ToolCallError: It failed; the text is fit for the model.
@@ -91,7 +91,7 @@ class RequestSender:
         return rendered
 
     def _check_structured(self, result: Any, name: str, check: ArgumentsCheck) -> None:
-        """Warn, once for each fault, of a result that is not as promised; it may be of use all the same."""
+        """Warn, once for each fault, of a result that is not as promised; it may still be useful."""
         problems = check(result.structured_content).problems if result.structured_content is not None else ()
         if not problems and "structured_content" in result.model_fields_set:
             return
@@ -143,7 +143,7 @@ class RequestSender:
             return await in_background(lambda: self._connector.request(in_time))
         except ToolCallError:
             raise
-        except Exception as exc:  # whatever the SDK and the server come to is an answer to the model
+        except Exception as exc:  # whatever the SDK raises becomes an answer to the model
             if is_unreached(exc):
                 self._on_unreached()
             raise call_error(exc, server=self.settings.name, tool=what) from exc
@@ -181,13 +181,13 @@ class RequestSender:
     def _progress_hook(
         self, name: str, context: ToolContext
     ) -> Callable[[float, float | None, str | None], None]:
-        """Return what takes a report in the background loop and has the hook called in the caller's."""
+        """Return a function that takes reports in the background loop and calls the hook in the caller's."""
         hook = self.settings.on_progress
         if hook is None:
             return lambda *report: None
         loop = asyncio.get_running_loop()
 
-        waiting = 0  # reports come faster than the hook takes them, if a server means harm
+        waiting = 0  # a hostile server may send reports faster than the hook takes them
 
         def deliver(report: MCPProgress) -> None:
             nonlocal waiting
@@ -211,17 +211,17 @@ class RequestSender:
 
 
 class RemoteTool:
-    """What a tool of a server runs when it is called."""
+    """The function of a server's tool."""
 
     def __init__(
         self, caller: RequestSender, name: str, *, output_schema: Mapping[str, Any] | None, owner: object
     ) -> None:
-        """Take what to call.
+        """Set what is called.
 
         Args:
             caller: Sends the call.
             name: The server's own name for the tool.
-            output_schema: What its structured results have to fit; None where it promises none.
+            output_schema: What its structured results have to fit; None if it promises no schema.
             owner: The provider, which lives at least as long as its tools.
         """
         self._caller = caller
@@ -233,7 +233,7 @@ class RemoteTool:
     def _check(self) -> ArgumentsCheck | None:
         return None if self._output_schema is None else schema_check(self._output_schema)
 
-    # the parameter's name must be no property of any schema: arguments come as one mapping
+    # the parameter's name must not be a property of any schema: arguments come as one mapping
     async def __call__(self, mcp_call_arguments: Any, context: ToolContext) -> MCPResult:
         """Run the tool."""
         return await self._caller.call(self._name, mcp_call_arguments, context=context, check=self._check)

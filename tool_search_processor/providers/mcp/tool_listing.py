@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 _MOST_PAGES = 1_000
 _MOST_BYTES = 64 * 1024 * 1024
-"""Of all pages of a list as JSON."""
+"""The most bytes of all pages of a list, as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +24,11 @@ class ListKind:
     """One kind of list that servers have."""
 
     method: str
-    """The request."""
+    """The method of the request."""
     attribute: str
-    """Where a page of the SDK has its items."""
+    """The attribute of the SDK's page that holds the items."""
     key: str
-    """The attribute of an item that tells it from others."""
+    """The attribute that identifies an item."""
 
 
 TOOLS = ListKind(method="tools/list", attribute="tools", key="name")
@@ -40,7 +40,7 @@ PROMPTS = ListKind(method="prompts/list", attribute="prompts", key="name")
 async def read_pages(
     fetch: Callable[[str | None], Awaitable[Any]], kind: ListKind, *, limit: int, left_out: LeftOut
 ) -> list[Any]:
-    """Return what all pages of a list hold, in order and each item once.
+    """Return the items of all pages of a list, in order and each item once.
 
     Args:
         fetch: Takes a cursor, None for the first page, and returns a page.
@@ -87,7 +87,7 @@ def _add(items: Iterable[Any], found: dict[str, Any], kind: ListKind, left_out: 
 
 
 class Marks:
-    """Counts the moments from which on a provider's lists may be others."""
+    """Counts the moments at which a provider's lists may have changed."""
 
     def __init__(self) -> None:
         """Begin at 0."""
@@ -103,7 +103,7 @@ class Marks:
         self._has_failed = True
 
     def connected(self) -> None:
-        """Count the moment at which a server answers whose list could not be had."""
+        """Count the moment at which a server answers after its list could not be read."""
         if self._has_failed:
             self._has_failed = False
             self.change()
@@ -124,7 +124,7 @@ class ToolImporter:
         self._known: dict[str, tuple[Any, Tool | str]] = {}
 
     def tools(self, definitions: Sequence[Any]) -> tuple[Tool, ...]:
-        """Return the tools, in the server's order, less those that can't be used."""
+        """Return the tools that can be used, in the server's order."""
         fresh: dict[str, tuple[Any, Tool | str]] = {}
         tools = []
         for definition in definitions:
@@ -140,7 +140,7 @@ class ToolImporter:
         return tuple(tools)
 
     def _made(self, definition: Any) -> Tool | str:
-        """Return the tool, or why there is none."""
+        """Return the tool, or why it can't be made."""
         try:
             tool = self._make(definition)
         except InvalidToolError as exc:

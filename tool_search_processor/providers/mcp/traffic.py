@@ -1,4 +1,4 @@
-"""What goes over one connection, seen in passing: whose answer it is, and whether the server reads."""
+"""Watches one connection: which request an answer belongs to, and whether the server reads."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from mcp_types.jsonrpc import JSONRPCError
 
 _MOST_OPEN = 10_000
-"""Requests that are remembered; one whose caller gave up is never answered, maybe."""
+"""The most requests that are remembered: if the caller gave up, an answer may never come."""
 _MOST_WAITING = 100
-"""Answers that the server has not taken yet; then nothing more is read from it until it takes one."""
+"""The most answers that the server has not taken; beyond it nothing is read until it takes one."""
 _WAIT_SECONDS = 30.0
 
-# JSON-RPC's members have no order: the number stands before the result, or behind it.
+# JSON-RPC's members are unordered: the number comes before the result or after it.
 _ID_FIRST = re.compile(r'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")\s*,')
 _ID_LAST = re.compile(r',\s*"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")\s*\}\s*$')
 _END = 500
@@ -36,16 +36,16 @@ _UNPARSED = ("Failed to parse JSON response", "Failed to parse SSE message")
 class Traffic:
     """Follows the messages of one connection.
 
-    The SDK starts a task for each request of the server. One that asks without reading the answers would
-    fill the memory with them, so nothing is read from a server that does not read.
+    The SDK starts a task for each request of the server. A server that asks without reading the answers
+    would fill the memory with them, so nothing is read from a server that does not read.
     """
 
     def __init__(self, screen: Screen, *, version: Callable[[], str]) -> None:
         """Begin to follow.
 
         Args:
-            screen: Goes over answers.
-            version: Returns the protocol version that was agreed on; called when lists and content come.
+            screen: Checks and mends answers.
+            version: Returns the agreed protocol version; called when lists and content arrive.
         """
         self._screen = screen
         self._version = version
@@ -58,7 +58,7 @@ class Traffic:
 
     @contextlib.contextmanager
     def sending(self, message: Any) -> Iterator[None]:
-        """Follow a message until the server has taken it, which is as long as the block lasts."""
+        """Count a message as not yet taken by the server for as long as the block lasts."""
         number = getattr(message, "id", None)
         if hasattr(message, "method"):
             if number is not None:
@@ -114,7 +114,7 @@ class Traffic:
         self._methods[number] = method
 
     def _unreadable(self, error: Exception) -> Any:
-        """Return what is left of an answer, or the failure of its request; None where none can be told."""
+        """Return what is left of an answer, or the failure of its request; None if that is unknown."""
         from pydantic import ValidationError
 
         if not isinstance(error, ValidationError):
@@ -129,7 +129,7 @@ class Traffic:
         return self._without_deep(self._methods[number], line) or _failed(number)
 
     def _without_deep(self, method: str, line: object) -> Any:
-        """Return the message of a line without what is nested too deeply; None where it still is none."""
+        """Return the message of a line without what is nested too deeply; None if it still is not one."""
         from mcp_types.jsonrpc import jsonrpc_message_adapter
 
         if not isinstance(line, str):
@@ -139,7 +139,7 @@ class Traffic:
             if not isinstance(answer, dict) or "result" not in answer:
                 return None
             answer["result"] = self._screen.without_deep(method, answer["result"])
-            # By the SDK once more, which takes less than `json` does: no half characters, for one.
+            # Read by the SDK again, which is stricter than `json`: it refuses half characters, for example.
             return jsonrpc_message_adapter.validate_json(json.dumps(answer), by_name=False)
         except (ValueError, RecursionError):
             return None
@@ -154,7 +154,7 @@ def _failed(number: Any) -> JSONRPCError:
 
 
 def _retold(error: ErrorData) -> None:
-    """Tell failures that the SDK found over HTTP from the server's own errors, by their code and words."""
+    """Give failures that the SDK found over HTTP codes of their own, by their code and words."""
     from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR
 
     if error.code == PARSE_ERROR and error.message.startswith(_UNPARSED):

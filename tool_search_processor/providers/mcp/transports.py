@@ -1,4 +1,4 @@
-"""The ways to a server: a process of its own, a URL, or an object in this process."""
+"""The ways to reach a server: a process of its own, a URL, or an object in this process."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ _HTTP_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A way that stands open."""
+    """An open transport."""
 
     target: Any
     """What the SDK's `Client` takes."""
     last_words: Callable[[], Awaitable[str]]
-    """What the server said when it failed, for whoever runs the program; empty where it said nothing."""
+    """What the server said when it failed, for the program's operator; empty if it said nothing."""
     started: Callable[[], object]
     """Called once the server has answered."""
     advice: str = ""
-    """What to do where it did not."""
+    """What to do if it did not answer."""
     advice_at_end: str = ""
-    """What else may help where it ended before it answered."""
+    """What else may help if it ended before it answered."""
 
 
 class Transport(Protocol):
     """A way to a server, which can be opened again and again."""
 
     def open(self) -> AbstractAsyncContextManager[Opened]:
-        """Return what opens it for as long as one connection lasts."""
+        """Return a context manager that keeps it open for one connection."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ class StdioTransport:
         return ": run its command by hand to see why"
 
     def _environment_advice(self) -> str:
-        """Return what to do where a program may miss a variable that this process has."""
+        """Return what to do if the program may lack a variable that this process has."""
         from mcp.client.stdio import get_default_environment
 
         if get_default_environment().keys() | self._environment().keys() >= os.environ.keys():
@@ -124,7 +124,7 @@ class HttpTransport:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     auth: Auth | None = field(default=None, repr=False)
     call_timeout_seconds: float | None = None
-    """The longest silence that isn't a failure, if it is more than five minutes."""
+    """If it is more than five minutes, a silence this long is not a failure."""
 
     def __post_init__(self) -> None:
         """Refuse what can't be reached.
@@ -140,12 +140,12 @@ class HttpTransport:
 
     @property
     def host(self) -> str:
-        """The server's host, without what else the URL may hold."""
+        """The server's host, without the rest of the URL."""
         return urlsplit(self.url).hostname or "http"
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Opened]:
-        """Make the client of HTTP; its sockets are closed with the connection."""
+        """Make the HTTP client; its sockets are closed with the connection."""
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
@@ -181,7 +181,7 @@ class InMemoryTransport:
         Raises:
             ConfigurationError: Says what was found.
         """
-        sdk = sys.modules.get("mcp.server")  # who has a server has imported it
+        sdk = sys.modules.get("mcp.server")  # a server can only exist if this is imported
         kinds = tuple(getattr(sdk, kind) for kind in ("MCPServer", "Server")) if sdk else ()
         if not isinstance(_sdk_server(self.server), kinds):
             raise ConfigurationError(
@@ -191,7 +191,7 @@ class InMemoryTransport:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Opened]:
-        """Give the server itself; it runs in the background loop."""
+        """Yield the server itself; it runs in the background loop."""
         lifespan = getattr(
             self.server, "_lifespan_manager", nullcontext
         )  # FastMCP's, as its own transport does
@@ -200,7 +200,7 @@ class InMemoryTransport:
 
 
 def _sdk_server(server: Any) -> Any:
-    """Return the SDK's server inside one of FastMCP, and any other as it is."""
+    """Return the SDK's server inside a FastMCP server, and any other object unchanged."""
     return server if isinstance(server, type) else getattr(server, "_mcp_server", server)
 
 
@@ -220,18 +220,18 @@ def _require_text(option: str, value: object) -> None:
 
 
 def _require_texts(option: str, value: object) -> None:
-    """Refuse what isn't a list of texts; one may be a secret, so errors don't show them."""
+    """Refuse what isn't a list of strings; they may be secrets, so errors don't show them."""
     if not isinstance(value, Sequence) or isinstance(value, str):
-        raise ConfigurationError(f"{option} is a list of texts, found a {type(value).__name__}")
+        raise ConfigurationError(f"{option} is a list of strings, found a {type(value).__name__}")
     for place, item in enumerate(value):
         if not isinstance(item, str):
             raise ConfigurationError(f"{option}[{place}] is a string, found a {type(item).__name__}")
 
 
 def _require_mapping(option: str, value: object) -> None:
-    """Refuse what isn't texts by name; values may be secrets, so errors don't show them."""
+    """Refuse what isn't a mapping of strings; values may be secrets, so errors don't show them."""
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{option} is a mapping of texts, found a {type(value).__name__}")
+        raise ConfigurationError(f"{option} is a mapping of strings, found a {type(value).__name__}")
     for key, item in value.items():
         if not isinstance(key, str) or not isinstance(item, str):
             raise ConfigurationError(f"{option}[{key!r}] is a string, found a {type(item).__name__}")

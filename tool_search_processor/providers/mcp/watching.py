@@ -1,4 +1,4 @@
-"""Following what goes over a connection, and noticing its end while nothing is asked of it."""
+"""Follows what goes over a connection, and notices its end even while no request is under way."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from tool_search_processor.providers.mcp.traffic import Traffic
 
 
 class WatchedTransport:
-    """A transport of the SDK that tells when its server has hung up."""
+    """A transport of the SDK that reports when its server has hung up."""
 
     def __init__(self, transport: Any, traffic: Traffic, *, on_end: Callable[[], object]) -> None:
         """Wrap a transport.
 
         Args:
             transport: What the SDK's client enters.
-            traffic: Sees each message, and may give the SDK another in its place.
-            on_end: Called when nothing more will be read; maybe more than once.
+            traffic: Sees each message, and may replace it.
+            on_end: Called when nothing more will be read, possibly more than once.
         """
         self._transport = transport
         self._traffic = traffic
@@ -41,7 +41,7 @@ class _Half:
         self._traffic = traffic
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the stream itself has; some have more than others."""
+        """Return an attribute of the stream itself; streams differ in what they have."""
         return getattr(self._stream, name)
 
     async def __aenter__(self) -> Self:

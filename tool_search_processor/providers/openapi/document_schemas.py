@@ -89,7 +89,7 @@ class SchemaReader:
         """Return a schema converted; its references lead to `#/$defs/`, which `with_definitions` adds.
 
         Args:
-            schema: As it stands in the document.
+            schema: As written in the document.
             base: The URI that its references are relative to.
             direction: What it describes.
 

@@ -115,13 +115,13 @@ class OpenAPIDocument:
         if self._folder is None or parts.scheme != "file" or parts.netloc:
             raise ConfigurationError(
                 f"{self.label} refers to {reference!r:.200}, which is not fetched: bundle everything into "
-                "one document, or give the path of the document where the reference is to a file beside it"
+                "one document, or give the path of the document if the reference is to a file next to it"
             )
         path = Path(url2pathname(parts.path)).resolve()
         if not path.is_relative_to(self._folder):
             raise ConfigurationError(
                 f"{self.label} refers to {reference!r:.200}, which is outside of its folder: only files "
-                "beside the document and below are read; bundle everything into one document"
+                "next to the document and below are read; bundle everything into one document"
             )
         try:
             value = parse_text(read_file(path), label=str(path))

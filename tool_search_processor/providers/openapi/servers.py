@@ -117,7 +117,7 @@ def _filled(server: Mapping[str, Any], variables: Mapping[str, str]) -> str:
             return str(variable.get("default", choices[0] if choices else found[0]))
         if choices and str(variables[name]) not in map(str, choices):
             raise ConfigurationError(
-                f"server_variables: {name!r} is one of {list(choices)!r}; what was given is none of them"
+                f"server_variables: {name!r} is one of {list(choices)!r}; what was given is not one of them"
             )
         return str(variables[name])
 

@@ -99,7 +99,7 @@ def lists_kinds(schema: object) -> bool:
 
 
 def kind_values(parent: object, values: Sequence[str]) -> Mapping[str, Any]:
-    """Return the property that tells kinds apart, with its values; nothing if it has no name."""
+    """Return the property that distinguishes the kinds, with its values; nothing if it is not named."""
     given = mapping_of(parent).get("discriminator")
     name = given if isinstance(given, str) else mapping_of(given).get("propertyName")
     return {name: {"examples": list(values[:_MAX_VALUES])}} if isinstance(name, str) else {}

@@ -85,14 +85,14 @@ def fit(result: _ResultT) -> _ResultT:
 
 
 def text_result(text: str, *, is_error: bool = False, structured: Any = None) -> types.CallToolResult:
-    """Return one text, and the data that it tells of."""
+    """Return one text, and the data that it describes."""
     return types.CallToolResult(
         content=[types.TextContent(text=clean_text(text))], structured_content=structured, is_error=is_error
     )
 
 
 def of_target(result: types.CallToolResult, tool: Tool) -> types.CallToolResult:
-    """Return a result of a call through the proxy, which tells what ran and with which hints."""
+    """Return a result of a call through the proxy, which says what ran and with which hints."""
     target = {"name": tool.name, "annotations": sendable(tool.annotations)}
     return result.model_copy(update={"meta": {**(result.meta or {}), TARGET_META: target}})
 

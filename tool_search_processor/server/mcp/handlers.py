@@ -253,7 +253,7 @@ class FrontHandlers:
 
 
 class ProtocolServer(Server[Hub]):
-    """The SDK's server with every handler in place, which tells of changed lists."""
+    """The SDK's server with every handler in place; it announces changed lists."""
 
     def __init__(
         self,

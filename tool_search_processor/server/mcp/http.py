@@ -71,7 +71,7 @@ class Sessions:
         return Session(mode=mode, rules=self._rules(user), user=user)
 
     def resume(self, request: Request, session_id: str) -> Session | None:
-        """Return the session of an id; None if there is none, or it is another user's."""
+        """Return the session of an id; None if it doesn't exist or is another user's."""
         user = _user_of(request)
         if self.table is not None:
             return self.table.get(session_id, user=user)

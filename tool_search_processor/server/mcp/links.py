@@ -10,7 +10,7 @@ from tool_search_processor.transforms.namespace import namespaced_uri, uri_prefi
 from tool_search_processor.transforms.transform import Component
 
 _ABSOLUTE = ("http://", "https://", "data:")
-"""What a client can read by itself, wherever it was told of it."""
+"""What a client can read by itself, wherever it learned about it."""
 
 Contents = types.TextResourceContents | types.BlobResourceContents
 

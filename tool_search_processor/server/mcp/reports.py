@@ -19,7 +19,7 @@ _Send = Callable[[], Coroutine[Any, Any, None]]
 
 
 class CallReports:
-    """Tells the client of one call of its progress and of lines for its log, without waiting."""
+    """Sends progress and log lines of one call to its client, without waiting."""
 
     def __init__(self, ctx: Any, *, log_level: str | None) -> None:
         """Begin; must be made in the loop that serves the call.
@@ -53,7 +53,7 @@ class CallReports:
 
         Args:
             level: One of `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert`, `emergency`.
-            data: A text, or any JSON data.
+            data: A string, or any JSON data.
             logger: Who says so.
 
         Raises:

@@ -14,7 +14,7 @@ from tool_search_processor.transforms.transform import Component, Kind
 from tool_search_processor.transforms.visibility import Visibility, VisibilityRule
 
 HoldsFor = Literal["session", "user"]
-"""What rules hold for: the session, or, where there is none, the user's next requests."""
+"""What rules hold for: the session, or the user's next requests if there is no session."""
 
 _NOBODYS = (
     "tools can't be switched for this client, which has neither a session nor a user: let it begin a session "
@@ -27,7 +27,7 @@ _KINDS: tuple[Kind, ...] = ("tool", "resource", "resource_template", "prompt")
 
 
 class SessionRules:
-    """What is switched off for one session and no other; the last rule that matches wins.
+    """What is switched off for a single session; the last rule that matches wins.
 
     ```python
     def focus_on(topic: str, run: ToolContext) -> str:
@@ -38,21 +38,21 @@ class SessionRules:
     server = ToolServer([create_issue, focus_on])
     ```
 
-    Rules hold at once, in lists, searches and calls, and stand above the filter: what they switch off is
-    answered as if it were not there. Safe to change from any thread.
+    Rules take effect at once in lists, searches and calls, and come before the filter: what they switch off
+    is answered as if it did not exist. They can be changed from any thread.
 
-    Where there is no session (protocol 2026-07-28), they hold for the authenticated user, for as long as an
-    idle session is kept, in this process. Where there is neither, setting one raises `ToolCallError`.
+    Without a session (protocol 2026-07-28), they hold for the authenticated user, in this process, for as
+    long as an idle session would be kept. Without a session and a user, setting one raises `ToolCallError`.
 
-    They are not access control: a client can begin another session. Whom a tool must be kept from is for
-    the filter to say.
+    They are not access control: a client can begin another session. Use the filter to keep a tool from
+    somebody.
     """
 
     def __init__(self, *, holds_for: HoldsFor | None, changed: Callable[[], object] | None = None) -> None:
         """Begin without rules.
 
         Args:
-            holds_for: What the rules will hold for; None where there is nothing.
+            holds_for: What the rules will hold for; None if there is neither a session nor a user.
             changed: Called after each change.
         """
         self.holds_for = holds_for
@@ -71,7 +71,7 @@ class SessionRules:
         namespaces: Collection[str] | None = None,
         components: Collection[Kind] = _KINDS,
     ) -> HoldsFor:
-        """Switch off what matches; see `Visibility` for the criteria. Returns what that holds for.
+        """Switch off what matches, and return what the rule holds for; see `Visibility` for the criteria.
 
         Raises:
             ConfigurationError: Without a criterion, or for a single string in place of a collection.
@@ -88,14 +88,14 @@ class SessionRules:
         components: Collection[Kind] = _KINDS,
         only: bool = False,
     ) -> HoldsFor:
-        """Switch what matches on again; see `Visibility` for the criteria. Returns what that holds for.
+        """Switch on what matches, and return what the rule holds for; see `Visibility` for the criteria.
 
         Args:
             names: Names that match, with wildcards.
-            tags: Something matches with any of these.
-            namespaces: Something matches that is in any of these.
-            components: Which kinds the rule is about.
-            only: Everything else is switched off.
+            tags: Matches what has any of these.
+            namespaces: Matches what is in any of these.
+            components: The kinds that the rule applies to.
+            only: Whether to switch everything else off.
 
         Raises:
             ConfigurationError: Without a criterion, or for a single string in place of a collection.
@@ -106,7 +106,7 @@ class SessionRules:
         )
 
     def reset(self) -> HoldsFor:
-        """Forget every rule. Returns what that holds for.
+        """Forget every rule, and return what that holds for.
 
         Raises:
             ToolCallError: There is neither a session nor a user that it could hold for.
@@ -117,7 +117,7 @@ class SessionRules:
         return self._told(holds_for)
 
     def admits(self, component: Component, *, kind: Kind = "tool") -> bool:
-        """Return True if something is switched on."""
+        """Return True if a component is switched on."""
         visible = True
         for rule in self._rules:
             visible = rule.decide(component, kind=kind, visible=visible)
@@ -140,8 +140,8 @@ class SessionRules:
         )
         holds_for = self._held()
         with self._lock:
-            # A rule that is given again moves to the end, so that a tool that sets one at each call
-            # doesn't make a longer list of them each time.
+            # A rule that is given again moves to the end, so that the list doesn't grow when a tool sets
+            # the same rule at each call.
             kept = tuple(rule for rule in self._rules if rule not in made.rules)
             self._rules = (*kept, *made.rules)
         return self._told(holds_for)
@@ -168,7 +168,7 @@ class UserRules:
         Args:
             ttl_seconds: How long a user may be idle.
             changed: Called after each change of a rule.
-            clock: What that is measured on, in seconds.
+            clock: Returns the time in seconds.
         """
         self._changed = changed
         self._kept: TTLCache[Hashable, tuple[object, SessionRules]] = TTLCache(
@@ -187,7 +187,7 @@ class UserRules:
         return rules
 
     def _change(self, user: object, rules: SessionRules) -> None:
-        # What a long call sets at its end holds, however long the user was idle meanwhile.
+        # A rule that a long call sets at its end holds, however long the user was idle before.
         self._keep(user, rules)
         self._changed()
 
@@ -198,7 +198,7 @@ class UserRules:
 
 
 def _key(user: object) -> Hashable:
-    """Return what a user is found by: the claims of a token, say, have no hash."""
+    """Return the key of a user, who may not be hashable: a token's claims, for example."""
     try:
         hash(user)
     except TypeError:

@@ -1,4 +1,4 @@
-"""What the page for people asks: rankings with all that explains them."""
+"""Answers for the page for people: rankings, with what explains each place."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class InspectRequest(BaseModel):
 
 
 class Inspector:
-    """Answers what people ask of a search."""
+    """Answers the searches of the page for people."""
 
     def __init__(self, search: ModeSearch) -> None:
-        """Take what searches."""
+        """Set the search that ranks the tools."""
         self._search = search
         self._counter = DefinitionCounter()
 
     async def facts(self, view: CatalogView, admission: Admission) -> dict[str, Any]:
-        """Tell what there is to search, and by what: only of tools that may be found."""
+        """Return what can be searched and how, counting only tools that may be found."""
         tools = await admission.admit(view, "search")
         return {
             "tools": len(tools),
@@ -53,7 +53,7 @@ class Inspector:
         """Rank the tools, and explain each place.
 
         Raises:
-            HTTPException: When the index can't rank so.
+            HTTPException: The index can't rank this way.
         """
         if asked.ranking not in self._search.rankings:
             raise HTTPException(400, f"this server can't rank by {asked.ranking!r}")

@@ -1,4 +1,4 @@
-"""The page for people: one file, which a browser lets load and run nothing else."""
+"""The page for people: one file, which the browser keeps from loading or running anything else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PARTS = re.compile(r"<(style|script)>(.*?)</\1>", re.DOTALL)
 
 @cache
 def _page() -> tuple[bytes, dict[str, str]]:
-    """Return the page, and headers that allow its own style and script alone, by their hashes."""
+    """Return the page, and headers that allow only its own style and script, by their hashes."""
     text = files(__package__).joinpath("page.html").read_text("utf-8")
     hashes: dict[str, str] = {}
     for kind, content in _PARTS.findall(text):

@@ -74,7 +74,7 @@ def guarded(answer: Answer, access: Access, *, for_people: bool = False) -> Endp
 
 
 def check_is_near(request: Request) -> None:
-    """Refuse whoever asks from another machine, or by another name than one of this machine.
+    """Refuse a request from another machine, or to a host name that isn't this machine's.
 
     The name matters since a page from elsewhere may have its own name lead here (DNS rebinding).
 
