@@ -64,7 +64,7 @@ def test_the_server(where, expected):
 
 def test_a_variable_has_one_of_its_values():
     with pytest.raises(
-        ConfigurationError, match=r"server_variables: 'region' is one of \['eu', 'us'\]; .* none of them$"
+        ConfigurationError, match=r"server_variables: 'region' is one of \['eu', 'us'\]; .* not one of them$"
     ):
         server({"region": "moon"}, servers=[REGION])
 
