@@ -156,7 +156,7 @@ class Catalog(Provider):
             search=search,
             reserved_names={**self._reserved, **_with_options(reserved_names)},
         )
-        if not added:  # the names are the same: what one has seen, the other can tell of
+        if not added:  # the names are the same, so both can share what they have seen
             other._seen = self._seen  # noqa: SLF001
         return other
 

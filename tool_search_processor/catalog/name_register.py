@@ -73,8 +73,8 @@ NO_NAMES = GivenNames()
 class NameRegister:
     """Gives out names, which don't depend on the order of the lists.
 
-    Who had a name keeps it. Among new ones a name that is valid as it stands stays with its tool, and each
-    tool whose name was made from another gets a hash of that one where it meets others. Tools of equal
+    A tool that had a name keeps it. Among new tools, a name that is valid unchanged stays with its tool, and
+    a name made from an invalid one gets a hash of it if it clashes with others. Tools of equal
     originals clash: the ones given directly come first, then the earlier ones; the others are refused.
     """
 
@@ -148,7 +148,7 @@ class NameRegister:
             held = before.get(offer.key)
             if held is None or not self._enter(held, number, offers, named):
                 wanting.setdefault(offer.tool.name, []).append(number)
-        # Hashes come last, so that none takes a name that is valid as it stands.
+        # Hashed names come last, so that they never take a name that is valid unchanged.
         told_apart = [
             number
             for name, numbers in wanting.items()

@@ -58,8 +58,8 @@ class Findings:
 class PolicyView(ABC):
     """One request's view of a catalog under policy.
 
-    Whoever serves models subclasses it and says who asks (`admission`), what is listed (`unsearched`) and
-    what the meta-tools are called. A tool that policy denies is answered like one that doesn't exist.
+    What serves models subclasses it and says who asks (`admission`), what is listed (`unsearched`) and
+    what the meta-tools are called. A denied tool gets the same answers as a tool that doesn't exist.
     """
 
     catalog: CatalogView

@@ -67,7 +67,7 @@ class CatalogView:
         return hashlib.sha256(f"{self.shared.fingerprint}{self.own.fingerprint}".encode()).hexdigest()
 
     def namespaces(self, *, without: Iterable[Tool] = ()) -> Mapping[str, int]:
-        """Return how many tools each namespace holds, in order of appearance, less those in `without`."""
+        """Return how many tools each namespace holds, in order of appearance, without those in `without`."""
         return self._counts(self.shared.namespaces, _namespace_of, without)
 
     def labels(self, *, without: Iterable[Tool] = ()) -> Mapping[str, int]:

@@ -139,7 +139,7 @@ class LoadedTools:
         return self._conversations.replay(self._scope(step, step.run_id)).less({*run.seen, *run.left})
 
     async def replay(self, step: InputStep, unread: Replay) -> None:
-        """Load what `unread` returned, less what may not be loaded, for this step's run."""
+        """Load what `unread` returned, except what may not be loaded, for this step's run."""
         if not unread.names:
             return
         store, scope = self._locate(step)

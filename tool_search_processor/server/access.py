@@ -55,7 +55,7 @@ class Access:
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody needs a token."""
+        """Whether requests need no token."""
         return self._token is None
 
     async def admit(self, authorization: str | None) -> Caller | None:

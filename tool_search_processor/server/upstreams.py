@@ -84,9 +84,9 @@ def read_upstreams(
     [upstream.name for upstream in upstreams]  # -> ['git', 'pets']
     ```
 
-    A configuration of a wrong shape raises. Where one upstream can't be had at this start (its document
-    can't be read, or names no server; a variable isn't set), a provider stands for it that lists nothing and
-    tells why (`failure`), so that the others are served.
+    A configuration of a wrong shape raises. If one upstream can't be started (its document can't be read, or
+    names no server; a variable isn't set), it is replaced by a provider that lists nothing and says why
+    (`failure`), so that the others are served.
 
     Args:
         config: `{"mcpServers": {name: {…}}, "openapi": {name: {…}}}`, or the path of a file that holds it;

@@ -51,7 +51,7 @@ class Handover:
     """One run of a foreign tool: what the framework is to call, and what came of it."""
 
     def __init__(self, run: ForeignRun) -> None:
-        """Take what runs the tool; nothing is called yet."""
+        """Set what runs the tool; nothing is called yet."""
         self._run = run
         self.began = False
         self._value: Any = None

@@ -73,8 +73,8 @@ class Replay:
 class LoadedToolStore(Protocol):
     """Keeps the names of loaded tools, by processor and thread.
 
-    A tool that a provider brings has `@` and eight hexadecimal digits behind its name here, which tell it
-    from another that gets the name later; a store treats such a string like any name.
+    A provider's tool has `@` and eight hexadecimal digits behind its name here, which distinguish it from
+    another tool that gets the name later; a store treats such a string like any name.
 
     ```python
     class LoggedStore(MemoryStore):

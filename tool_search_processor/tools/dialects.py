@@ -200,8 +200,8 @@ WELL_FORMED: Mapping[str, Callable[[Any], bool]] = {
     "dependentRequired": _is_names_map,
     "type": _is_kind,
 }
-"""Keywords whose value must have a form, and whether it has: half of the OpenAPI documents have something in
-a form that is none."""
+"""Keywords and the check of their value's form: half of the OpenAPI documents have a value in a form that
+is not allowed."""
 
 OTHER_FORMS: Mapping[str, Callable[[Any], bool]] = {
     **_each(("$defs", "definitions"), _is_schema_map),

@@ -83,7 +83,7 @@ class CallPlan:
         """Return the arguments and keyword arguments to call with.
 
         Raises:
-            ToolArgumentsError: If the callable takes no such argument, or needs one that is missing.
+            ToolArgumentsError: If the callable doesn't take such an argument, or a required one is missing.
         """
         keywords = {self.context_keyword: context} if self.context_keyword else {}
         if self.style == "mapping" or not isinstance(arguments, Mapping):
@@ -112,7 +112,7 @@ class CallPlan:
 def plan_call(execute: Callable[..., Any], properties: Collection[str]) -> CallPlan:
     """Return how `execute` is to be called for a schema with these properties.
 
-    By keywords, unless its first positional parameter is none of the properties and is either named for
+    By keywords, unless its first positional parameter is not one of the properties and is either named for
     the whole (`arguments`, `args`, `params`, `input` …) or could not be filled at all: then it gets the
     arguments as one mapping, and the context as the second argument if it has one that is required,
     annotated `ToolContext`, or named `context` or `ctx`. Elsewhere the context goes to the parameter that

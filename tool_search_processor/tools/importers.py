@@ -62,7 +62,7 @@ def named(original: object, metadata: Mapping[str, Any] | None = None) -> Fields
 def merged(found: Mapping[str, Any], fields: Mapping[str, Any]) -> Fields:
     """Return what was found, overridden by `fields`.
 
-    Metadata of both sides is kept, and the name that was found, when another is given.
+    Metadata of both sides is kept, and so is the found name if another one is given.
     """
     metadata = {**found.get("metadata", {}), **(fields.get("metadata") or {})}
     if fields.get("name", found.get("name")) != found.get("name") and "name" in found:

@@ -1,6 +1,6 @@
 """Schemas at which LiteLLM's conversions for Gemini, Anthropic and Bedrock fail, and with them the request.
 
-The conversions take any key `$ref` for a reference, even in data and among the names of properties.
+The conversions treat any key `$ref` as a reference, even in data and among the names of properties.
 """
 
 from __future__ import annotations

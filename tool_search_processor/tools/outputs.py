@@ -25,8 +25,8 @@ _CONTENT_MODULES = ("mcp", "mcp_types", "fastmcp")
 def output_schema_of(annotation: Any) -> FrozenDict | None:
     """Return the JSON Schema of a return annotation; None if it says nothing about the data.
 
-    That is a missing annotation, an annotation without a schema, and one that the protocol's content fits:
-    a list of anything, say.
+    That is a missing annotation, an annotation without a schema, and an annotation that the protocol's
+    content fits, such as a list of anything.
     """
     from pydantic import TypeAdapter
 

@@ -48,7 +48,7 @@ class Tool:
     await add.call({"a": 1, "b": 2})  # -> 3
     ```
 
-    `execute` is called with the arguments as keywords. If its first positional parameter is none of the
+    `execute` is called with the arguments as keywords. If its first positional parameter is not one of the
     schema's properties and is named `arguments`, `args`, `params`, `input` or the like (or could not be
     filled otherwise), it is called `execute(arguments)`, and `execute(arguments, context)` if it has a
     second parameter. A parameter annotated `ToolContext` always gets the context. A sync callable runs in

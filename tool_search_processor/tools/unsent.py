@@ -81,7 +81,7 @@ def _definitions_on(way: list[Any]) -> Iterator[Any]:
 
 
 def without_ghosts(schema: Schema) -> Schema:
-    """Return the schema without names in `required` and its like that no property has.
+    """Return the schema without the names in `required` and similar keywords that don't belong to a property.
 
     A name counts as a property's wherever the same value is described: next to it, in the schema around a
     branch, in another branch, behind a reference. Where leaving a name out would accept less (in `not`, `if`

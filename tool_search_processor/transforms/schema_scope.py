@@ -253,7 +253,7 @@ class _Scope:
         }
 
     def _count(self, key: str, value: int) -> dict[str, Any]:
-        """Return a limit of the number of arguments, less those that the model does not give."""
+        """Return a limit on the number of arguments, minus those that the model does not give."""
         self._rewriter.losses += bool(self._overlay.optional)
         if key == "maxProperties":
             return {key: value - len(self._overlay.supplied)}

@@ -54,7 +54,7 @@ def answer_open_calls(messages: Sequence[dict[str, Any]], *, text: str) -> list[
     """Return the conversation with one result right behind each tool call; `text` stands for a missing one.
 
     Providers refuse a call without a result, as in a conversation that was stopped in the middle, and a
-    result without a call, as in one that was cut from the front. Such results are left out.
+    result without a call, as in one whose beginning was cut off. Such results are left out.
     """
     results: dict[int, list[dict[str, Any]]] = {}
     waiting: list[_Waiting] = []

@@ -202,14 +202,14 @@ class Connector:
             async with self._transport.open() as opened:
                 try:
                     ending = await self._hold(connection, opened)
-                except Exception as exc:  # noqa: BLE001 - whatever the SDK and the server come to
+                except Exception as exc:  # noqa: BLE001 - whatever the SDK raises
                     ending = self._reason(exc)
                     if ending == _HUNG_UP:
                         self._mode = "auto" if self._mode == "legacy" else "legacy"
                 if not self._is_closed:
                     advice = opened.advice + (opened.advice_at_end if ending == _HUNG_UP else "")
                     self._settle(connection, ending, said=await opened.last_words(), advice=advice)
-        except Exception as exc:  # noqa: BLE001 - the way itself could not be opened, or closed
+        except Exception as exc:  # noqa: BLE001 - the transport itself could not be opened, or closed
             self._settle(connection, self._reason(exc))
         finally:
             connection.over.set()
@@ -255,12 +255,12 @@ class Connector:
             elicitation_callback=timed_hook("elicitation", self._settings, self.calls),
             list_roots_callback=timed_hook("list_roots", self._settings, self.calls),
             mode=self._mode,
-            cache=None,  # a list is read when it has changed, and then afresh
+            cache=None,  # a list is read only when it has changed, and then must come from the server
         )
 
     @contextlib.asynccontextmanager
     async def _subscribed(self, client: Client) -> AsyncIterator[None]:
-        """Hear of changes for as long as the block lasts; from its begin, unless the server is slow."""
+        """Listen for changes while the block runs, from its start unless the server is slow."""
         subscription = Subscription(client, on_change=self._on_change)
         if not subscription.is_needed:
             yield

@@ -1,4 +1,4 @@
-"""What goes wrong between a provider and its server, told apart and put into words."""
+"""Classifies what goes wrong between a provider and its server, and puts it into words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SERVERS_OWN = _OWN_CODES - 4
 """The code that replaces a server's error code if the SDK uses that one for lost connections."""
 
 _SDK_CLOSED = "Connection closed"
-"""What the SDK says where the connection ends under a request."""
+"""What the SDK says if the connection ends during a request."""
 _LONGEST_WORDS = 1_000
 
 

@@ -1,4 +1,4 @@
-"""One HTTP request that fails, kept from ending all others of its connection."""
+"""Keeps a failed HTTP request from ending all other requests of its connection."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encodi
 """Headers that no longer hold for content that was unpacked here."""
 
 _STREAM_SECONDS = 1.0
-"""Between the beginnings of two streams of events."""
+"""The least seconds between the starts of two event streams."""
 
 
 class ContainingClient(httpx2.AsyncClient):
-    """Answers in the server's place where it can't be reached, or answers what can't be read.
+    """Answers in place of a server that can't be reached, or whose answer can't be read.
 
     An exception here would end the SDK's whole connection, with every other call that is under way. An
     error of JSON-RPC ends the one request, and its code says whether it was sent. So answers are read here
@@ -37,7 +37,7 @@ class ContainingClient(httpx2.AsyncClient):
     """
 
     last_failure = ""
-    """What went wrong last, a status or the failure of a socket; empty while nothing did."""
+    """The last failure, a status or a socket's error; empty if nothing has failed."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class ContainingClient(httpx2.AsyncClient):
         return whole
 
     async def _pause(self) -> None:
-        """Wait for the turn of a stream of events: where one ends, the SDK opens the next, maybe at once."""
+        """Wait for the turn of a stream of events: where one ends, the SDK may open the next at once."""
         now = self._clock()
         turn = max(now, self._next_stream)
         self._next_stream = turn + _STREAM_SECONDS
@@ -129,7 +129,7 @@ def _words(error: Exception) -> str:
 
 
 def _refusal_of(request: httpx2.Request, response: httpx2.Response) -> int | None:
-    """Return the code of a refusal whose status says all; None where the content has to be read."""
+    """Return the code of a refusal whose status says it all; None if the content has to be read."""
     if response.status_code == HTTPStatus.NOT_FOUND:  # without a session: the method is unknown
         return SESSION_GONE if _SESSION_HEADER in request.headers else None
     is_refused = response.status_code >= HTTPStatus.BAD_REQUEST and request.method == "POST"

@@ -1,4 +1,4 @@
-"""Which line of what a program wrote to its standard error tells why it ended."""
+"""Finds the line in a program's standard error that says why it ended."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _GROUP = re.compile(r"[\w.]*ExceptionGroup:")
 _NOISE = re.compile(
     r"Node\.js v\d|at |\[?\w+\]?: ?['\[{]|node:internal/|throw \w+;|For further information visit |npm notice"
 )
-"""What stands around the telling line: a stack, an error's fields, the version, a link."""
+"""Lines that say nothing of the cause: a stack, an error's fields, the version, a link."""
 
 
 def first_telling(lines: Sequence[str]) -> str:
-    """Return the first line that names an error, as of a program that ends at once; else the last of all."""
+    """Return the first line that names an error, or else the last line."""
     in_traceback = False
     for line in lines:
         text = line.strip(_FRAME)
@@ -38,6 +38,6 @@ def first_telling(lines: Sequence[str]) -> str:
 
 
 def last_telling(lines: Sequence[str]) -> str:
-    """Return the last line that says something; empty where none does."""
+    """Return the last line that says something; empty if no line does."""
     said = [text for line in lines if any(map(str.isalnum, text := line.strip(_FRAME)))]
     return next((text for text in reversed(said) if not _NOISE.match(text)), said[-1] if said else "")

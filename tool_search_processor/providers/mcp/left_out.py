@@ -1,4 +1,4 @@
-"""What a server lists and nobody gets, with the reason."""
+"""Entries of a server's lists that are left out, with the reason."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _LONGEST_NAME = 100
 
 
 class LeftOut:
-    """Collects what is left out of one server's lists; each thing is told in the log once."""
+    """Collects what is left out of one server's lists; each is logged once."""
 
     def __init__(self, server: str) -> None:
         """Begin with nothing left out; `server` is what the log and the status call it."""
         self.tools: Sequence[RefusedTool] = ()
-        """Those of the list of tools that was read last."""
+        """The tools left out of the list that was read last."""
         self.server = server
         self._noted: dict[str, RefusedTool] = {}
         self._told = Once()

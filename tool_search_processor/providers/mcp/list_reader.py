@@ -28,7 +28,7 @@ class ListReader:
         Args:
             connector: Gives a client of the server.
             settings: Hold the name of the server and the longest time for a list.
-            on_failure: Called whenever no list could be read.
+            on_failure: Called whenever a list could not be read.
         """
         self._connector = connector
         self._settings = settings
@@ -45,7 +45,7 @@ class ListReader:
         """Return what a function reads with a client.
 
         Raises:
-            ProviderError: The server can't be reached, or gave no list in time.
+            ProviderError: The server can't be reached, or did not give a list in time.
         """
         name, seconds = self._settings.name, self._settings.list_timeout_seconds
 

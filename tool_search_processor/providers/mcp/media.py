@@ -1,4 +1,4 @@
-"""Pictures, sounds and files inside data: told by kind and size, since a model can't read their base64."""
+"""Replaces base64 inside data with its kind and size, since a model can't read it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def without_media(value: Any) -> Any:
 
 
 def media_note(kind: str, encoded: str) -> str:
-    """Return what is told in the place of base64."""
+    """Return the note that replaces base64."""
     return f"[{kind}, {byte_count(encoded):,} bytes, not shown]"
 
 

@@ -11,10 +11,10 @@ FindFault = Callable[[dict[str, Any]], tuple[str, ...] | None]
 """Returns where an entry's first fault is, as keys from the outside in; None if it has no fault."""
 
 _NEEDED = frozenset({"name", "uri", "uriTemplate", "inputSchema"})
-"""Without one of these an entry means nothing; everything else can be left out of it."""
+"""An entry without one of these is useless; everything else can be left out of it."""
 
 _NAMED_BY = {"resources/list": "uri", "resources/templates/list": "uriTemplate"}
-"""What a resource is called whose name is missing."""
+"""The name of a resource that has none."""
 
 _MOST_MENDS = 20
 

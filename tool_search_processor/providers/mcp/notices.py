@@ -1,4 +1,4 @@
-"""What a server tells without being asked: changed lists, and lines for the log."""
+"""What a server sends without being asked: changed lists, and lines for the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOG_LEVEL: Literal["info"] = "info"
-"""From which level on servers of 2026-07-28 and later are asked to send their log; older ones send all."""
+"""The least level of log lines asked of servers of 2026-07-28 and later; older ones send all."""
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -66,7 +66,7 @@ class Notices:
 class Subscription:
     """Keeps open the stream on which servers of 2026-07-28 and later announce changes.
 
-    Older ones tell without being asked.
+    Older servers announce changes without being asked.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Subscription:
         self._on_change = on_change
         self._backoff = backoff or Backoff()
         self.settled = asyncio.Event()
-        """Set when the first stream is open, or when there will be none."""
+        """Set when the first stream is open, or when it is certain that no stream will open."""
 
     @property
     def is_needed(self) -> bool:
@@ -116,7 +116,7 @@ class Subscription:
             ) as stream:
                 opened = True
                 self._backoff.succeed()
-                if self.settled.is_set():  # not the first: what changed meanwhile was not told
+                if self.settled.is_set():  # not the first: changes in between were not announced
                     self._on_change()
                 self.settled.set()
                 async for _ in stream:
@@ -127,7 +127,7 @@ class Subscription:
             logger.debug("no stream of changes: %s", exc)
         except SubscriptionLost as exc:
             logger.debug("the stream of changes broke off: %s", exc)
-        except Exception:  # no reason to give the connection up
+        except Exception:  # not a reason to give the connection up
             logger.warning("reading the stream of changes failed", exc_info=True)
         if opened:
             self._on_change()

@@ -17,7 +17,7 @@ class OfferTools:
     """Tools by which a model reads resources and prompts."""
 
     def __init__(self, offers: Offers, provider: Any) -> None:
-        """Take what reads, and the provider, whose lists the tools show."""
+        """Set what reads, and the provider whose lists the tools show."""
         self._offers = offers
         self._provider = provider
         self._limit = offers.settings.max_result_characters
@@ -104,7 +104,7 @@ class OfferTools:
             namespace=self._provider.namespace,
             tool_type="external_mcp",
             annotations=_READ_ONLY,
-            # tells the same tools of two servers apart where neither is namespaced
+            # distinguishes the same tools of two servers if neither has a namespace
             metadata={"original_name": f"{self._server}:{name}"},
         )
 

@@ -28,17 +28,17 @@ class Offers:
     """Reads what a server offers besides its tools."""
 
     def __init__(self, caller: RequestSender, left_out: LeftOut) -> None:
-        """Take what sends a request in time, and what records the entries that are left out."""
+        """Set what sends requests within their time, and what records the entries that are left out."""
         self._caller = caller
         self._left_out = left_out
         self.settings = caller.settings
         self._known: frozenset[str] | None = None
         """The listed URIs, in all spellings and lower case; None if there are no resources."""
         self._templates: Sequence[ResourceTemplate] | None = None
-        """None until they were read: what isn't known can't be told from what is hidden."""
+        """None until they are read: unknown and hidden resources look the same before."""
 
     async def resources(self, client: Client) -> list[Resource]:
-        """Return the resources; in the background loop, as the next two."""
+        """Return the resources; runs in the background loop, as the next two do."""
         found = await self._read(client.list_resources, RESOURCES, has_any := _has_resources(client))
         self._known = frozenset(map(str.casefold, _spelled(each.uri for each in found))) if has_any else None
         return [
@@ -61,7 +61,7 @@ class Offers:
         return [*self._templates]
 
     def unlisted(self, uri: str) -> Resource | None:
-        """Return a resource that the lists last read don't hold; None for what they do, however spelled.
+        """Return a resource that is not in the lists last read; None if it is, in any spelling.
 
         A server that has resources may link to more of them than it lists:
         https://modelcontextprotocol.io/specification/2025-11-25/server/tools#resource-links
@@ -100,14 +100,14 @@ class Offers:
         """Return a prompt's messages as the protocol has them: `role` and one block of `content` each.
 
         Raises:
-            ToolCallError: It can't be had.
+            ToolCallError: It can't be filled in.
         """
         given = {key: str(value) for key, value in arguments.items()}
         result = await self._caller.get_prompt(name, given)
         return MCPParts(result.messages, meta=result.meta)
 
     def _complete(self, client: Client, reference: dict[str, str]) -> Complete | None:
-        """Return what completes the arguments of a prompt or a template; None where the server can't."""
+        """Return what completes the arguments of a prompt or a template; None if the server can't."""
         if client.server_capabilities.completions is None:
             return None
 
@@ -123,7 +123,7 @@ class Offers:
         kind: ListKind,
         is_offered: bool,  # noqa: FBT001
     ) -> list[Any]:
-        """Return a whole list; an empty one where the server has none of its kind."""
+        """Return a whole list; an empty one if the server doesn't have this kind of list."""
         from mcp import MCPError
         from mcp_types import METHOD_NOT_FOUND
 
@@ -137,7 +137,7 @@ class Offers:
                 left_out=self._left_out,
             )
         except MCPError as exc:
-            # A server says that it has resources, say, and may mean templates alone, or none of them.
+            # A server may announce resources, for example, and have only templates, or neither.
             if exc.code == METHOD_NOT_FOUND:
                 return []
             raise
@@ -147,7 +147,7 @@ class Offers:
 
 
 def _hidden_in(item: Any) -> int:
-    """Return how many characters of the texts of an entry nobody sees."""
+    """Return how many invisible characters are in the texts of an entry."""
     entries = (item, *(getattr(item, "arguments", None) or ()))
     texts = (getattr(entry, key) for entry in entries for key in ("name", "title", "description"))
     return sum(hidden_in(text) for text in texts if text)
@@ -191,7 +191,7 @@ def _fields(item: Any) -> dict[str, Any]:
 
 
 def _passed_on(item: Any) -> dict[str, Any]:
-    """Return what an entry of a list says to clients alone, for a gateway to pass on."""
+    """Return what an entry of a list says only to clients, for a gateway to pass on."""
     return {
         "_meta": item.meta,
         "icons": wire_contents(item.icons or ()),

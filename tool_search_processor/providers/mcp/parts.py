@@ -1,7 +1,7 @@
-"""How many parts a message has, of those that the SDK checks, and how deep they are nested.
+"""Counts the parts of a message that the SDK checks, and measures how deep they are nested.
 
 The SDK notes each part that is wrong, in up to 7 kB: 300,000 blocks of no known kind, 4 MB on the wire, cost
-2 GB and 5 s of CPU. So what has more parts than anybody means is not given to it.
+2 GB and 5 s of CPU. So a message with more parts than any sensible one is not given to it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 from tool_search_processor.tools.frozen import parts_of
 
 MOST_PARTS = 20_000
-"""Of a message."""
+"""The most parts of a message."""
 
 MOST_LIST_PARTS = 300_000
-"""Of a page of a list; ten thousand tools have a hundred thousand."""
+"""The most parts of a page of a list; ten thousand tools have a hundred thousand."""
 
 _SCHEMAS = frozenset({"inputSchema", "outputSchema"})
 _UNCHECKED = frozenset({"structuredContent", "_meta"})
@@ -24,7 +24,7 @@ _UNCHECKED = frozenset({"structuredContent", "_meta"})
 def has_more_parts(message: Any, limit: int) -> bool:
     """Return True if part of a message, as it was read, has more items and fields than `limit`.
 
-    Schemas count by their first level, and what is free to hold anything by one.
+    Of schemas only the first level counts, and fields that may hold anything count as one part.
     """
     waiting, count = [message], 0
     while waiting:

@@ -56,17 +56,17 @@ class MCPProvider(Provider):
     Make it with `MCPProvider.stdio`, `.http`, `.in_memory`, or many with `.from_config`. It connects when
     it is first asked, and again after the connection was lost. It may be used from any event loop and any
     thread: connections live in one background loop a process, which also runs servers given by `in_memory`
-    and the hooks `sampling`, `elicitation` and `list_roots`. Close it with `aclose` or `async with`; one that
-    never is, is closed when nothing refers to it or its tools, or when the interpreter exits.
+    and the hooks `sampling`, `elicitation` and `list_roots`. Close it with `aclose` or `async with`;
+    otherwise it is closed when nothing refers to it or its tools, or when the interpreter exits.
 
     A tool has `tool_type="external_mcp"`, the server's hints in `annotations` (`readOnlyHint` …), and its own
-    name in `metadata["original_name"]` where that is no valid one. What fails is an answer to the model:
-    the server's own error, a time that ran out, a connection that broke. A call is sent again only where it
+    name in `metadata["original_name"]` if that is not valid. A failure is an answer to the model:
+    the server's own error, a time that ran out, a connection that broke. A call is sent again only if it
     is certain that the server did not run it.
 
     A server is not trusted: a tool whose definition can't be used, or that can only be called as a task, is
     left out with a warning and stands in `catalog.status().refused`, and a message is read up to 32 MB, a
-    list up to 64 MB. Nothing more is read from one that asks and takes no answers.
+    list up to 64 MB. Nothing more is read from a server that sends requests and never reads the answers.
     """
 
     foreign = True
@@ -104,7 +104,7 @@ class MCPProvider(Provider):
             on_progress: Takes each report; called in the event loop of the caller, so it must be quick. Of
                 more than a thousand reports of one call that wait for it, the later are dropped.
             max_tools: The most tools (or resources, or prompts) that are taken, with a warning for more.
-            max_result_characters: What is longer is cut, and says so; None for any length.
+            max_result_characters: A longer result is cut, and says so; None for no limit.
             requires_approval: Whether a person has to agree before a tool runs: for all, or a function of
                 the tool, such as `is_destructive` of this package.
             resources_as_tools: Adds the tools `list_resources` and `read_resource`.
@@ -179,7 +179,7 @@ class MCPProvider(Provider):
             args: Its arguments.
             env: Variables that it gets.
             cwd: Its working directory; this process's own if None.
-            inherit_env: Names of this process's variables that it gets too, where they are set.
+            inherit_env: Names of this process's variables that it gets too, if they are set.
             name: What it is called, and the `namespace` of its tools, a label: what stands before their
                 names is a `Namespace` transform's. The program's name if None.
             options: See `__init__`.
@@ -262,11 +262,11 @@ class MCPProvider(Provider):
         make_broken: MakeBroken | None = None,
         **options: Unpack[MCPOptions],
     ) -> list[Provider]:
-        """Make the providers in a configuration of the usual shape: `{"mcpServers": {name: {…}}}`.
+        """Make the providers of a configuration in the usual format: `{"mcpServers": {name: {…}}}`.
 
         An entry has `command`, `args`, `env` and `cwd`, or `url`, `headers` and perhaps `type`; one with
         `"disabled": true` or `"enabled": false` is left out; other keys are passed over, with a warning
-        unless clients commonly have them. In its texts `${NAME}` stands for this process's variable,
+        unless clients commonly have them. In its strings `${NAME}` stands for this process's variable,
         `${NAME:-text}` for that or the text; what only a client can fill in, such as `${input:token}`, is an
         error.
 
@@ -274,8 +274,8 @@ class MCPProvider(Provider):
             config: The file's path, or what it holds.
             namespaced: Whether each name becomes a prefix of its server's tools: `git` gives `git_log`.
             inherit_env: See `stdio`; for all that are processes.
-            make_broken: Takes a name and an error, and makes what stands for a server one of whose variables
-                isn't set, or has a value that can't work; without it, such a server raises, too.
+            make_broken: Takes a name and an error, and makes a stand-in for a server with a variable that
+                isn't set, or has a value that can't work; without it, such a server raises.
             options: See `__init__`; for all.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What a server answers, as the text that a model reads."""
+"""Turns what a server answers into the text that a model reads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MCPResult(str):
     content: Sequence[Mapping[str, Any]]
     """The blocks, as the protocol has them: `{"type": "text", "text": "…"}` and so on."""
     structured_content: Any
-    """The structured result; None where the server sent none."""
+    """The structured result; None if the server did not send one."""
     meta: Mapping[str, Any]
     """What the server sent for programs, `_meta` of the protocol."""
 
@@ -37,7 +37,7 @@ class MCPParts(list[dict[str, Any]]):
     """Contents of a resource or messages of a prompt in the protocol's form, and their `_meta`."""
 
     def __init__(self, parts: Iterable[Any] = (), *, meta: Mapping[str, Any] | None = None) -> None:
-        """Take objects of the SDK, and `_meta` of the result that they stand in."""
+        """Convert objects of the SDK, and keep the `_meta` of their result."""
         super().__init__(wire_contents(parts))
         self.meta = own_meta(meta)
 
@@ -54,7 +54,7 @@ class MCPToolError(ToolCallError):
 def render_result(result: Any, *, limit: int | None) -> MCPResult:
     """Return a `CallToolResult` as text.
 
-    Structured content comes first, then what else there is. The protocol has a server send the same twice, so
+    Structured content comes first, then what else there is. By the protocol, a server sends both, so
     a text that says no more than the structured content is left out. What isn't text is named, with its kind
     and size.
 
@@ -154,7 +154,7 @@ def wire_contents(contents: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def own_meta(meta: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return `_meta` less the protocol's own keys, which each server of a chain writes for itself."""
+    """Return `_meta` without the protocol's own keys, which each server of a chain writes for itself."""
     return {key: value for key, value in (meta or {}).items() if not key.startswith(_PROTOCOL)}
 
 

@@ -144,7 +144,7 @@ class Screen:
 
 
 def _with_content(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
-    """Return a tool's result with a list of blocks, where there is one block or none in its place.
+    """Return a tool's result with a list of blocks, even if it has a single block or nothing there.
 
     Data that isn't an object is put into one, unless the protocol takes any.
     """

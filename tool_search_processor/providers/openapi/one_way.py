@@ -24,7 +24,7 @@ class OneWay:
     """Finds and removes the properties that one direction doesn't have."""
 
     def __init__(self, direction: Direction, follow: Follow) -> None:
-        """Take what schemas describe, and what follows their references."""
+        """Set what schemas describe, and the function that follows their references."""
         self._flag = LEFT_OUT[direction]
         self._telling = frozenset({self._flag, "$ref", *BRANCH_KEYWORDS})
         self._combining = frozenset(BRANCH_KEYWORDS)

@@ -124,7 +124,7 @@ class VectorIndex(Index):
                 takes.
 
         Raises:
-            ConfigurationError: If `embedder` is none of these, if there is a `cache_path` but no
+            ConfigurationError: If `embedder` is not one of these, if there is a `cache_path` but no
                 `model_id`, or if the time is not above 0.
             ImportError: If the local model's package is missing.
         """

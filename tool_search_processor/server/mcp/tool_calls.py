@@ -69,7 +69,7 @@ class FrontCalls:
     async def answer(
         self, name: str, arguments: Mapping[str, Any] | None, context: ToolContext
     ) -> types.CallToolResult:
-        """Answer a call; an unknown, a hidden and a denied tool get the same sentence."""
+        """Answer a call; unknown, hidden and denied tools get the same sentence."""
         given = arguments or {}
         names = self.view.options.names
         if name in names.present:

@@ -154,7 +154,7 @@ class RestEndpoints:
     def __init__(
         self, search: ModeSearch, options: RestOptions, *, metrics: ServerMetrics | None = None
     ) -> None:
-        """Take what searches, who may find what, and where to count; None counts apart from anything else."""
+        """Set the search, the filter, and the metrics; None counts in metrics of its own."""
         self.search = search
         self._options = options
         self._inspector = Inspector(search)
