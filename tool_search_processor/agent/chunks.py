@@ -166,7 +166,7 @@ class _PartialCall:
 
     @property
     def arguments(self) -> str:
-        """The arguments as far as they have come."""
+        """The arguments received so far."""
         return "".join(self._arguments)
 
     @property

@@ -315,7 +315,7 @@ class Catalog(Provider):
         return (*left_out, *self._seen.refused)
 
     def failure(self) -> str | None:
-        """Return which providers are down and why, for an outer catalog's status; None if none is down."""
+        """Return which providers are down and why, for an outer catalog's status; None if all are up."""
         down = [provider for provider in self.status().providers if provider.up is False]
         return "; ".join(f"{provider.name}: {provider.error}" for provider in down) or None
 
@@ -346,7 +346,7 @@ class Catalog(Provider):
         return self._drift.fingerprints()
 
     async def aclose(self) -> None:
-        """Close every provider, even where one fails.
+        """Close every provider, even if one fails to close.
 
         Raises:
             ExceptionGroup: What the failing ones raised.

@@ -71,12 +71,12 @@ class IndexPool:
 
     @cached_property
     def lists(self) -> Mapping[ListName, IndexPool]:
-        """The lists of the shared index, each to be searched alone once the whole is prepared."""
+        """The lists of the shared index, each of which can be searched alone once the index is prepared."""
         return {name: IndexPool(index) for name, index in self.shared_index.lists().items()}
 
     @property
     def modes(self) -> tuple[SearchMode, ...]:
-        """The search modes that the lists allow: each alone, and `"hybrid"` where there are two."""
+        """The search modes that the lists allow: each list alone, and `"hybrid"` if there are two."""
         return (*self.lists, "hybrid") if len(self.lists) > 1 else tuple(self.lists)
 
     async def search(

@@ -43,7 +43,7 @@ class Flight:
 
     @property
     def was_cut_off(self) -> bool:
-        """Whether it ended, with its loop, before the work was done."""
+        """Whether its loop ended before the work was done."""
         return self._task.cancelled() if self._landed.done() else self._is_lost()
 
     async def wait(self, seconds: float | None) -> bool:

@@ -148,7 +148,7 @@ def query_count(dataset: Dataset, abstain_tools: Sequence[Tool] = ()) -> int:
 
 
 def foreign_tools(tools: Iterable[Tool], others: Sequence[Tool]) -> list[Tool]:
-    """Return the other tools, without those whose name is in the catalog."""
+    """Return the other catalog's tools, except those whose names are in this catalog."""
     own = {tool.name for tool in tools}
     return [tool for tool in others if tool.name not in own]
 

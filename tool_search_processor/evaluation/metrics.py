@@ -97,7 +97,7 @@ def ndcg_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
-    """Return 1 / rank of the first relevant tool, 0.0 if none is among the first `k`.
+    """Return 1 / rank of the first relevant tool, 0.0 if the first `k` hold no relevant tool.
 
     ```python
     reciprocal_rank(["x", "a"], {"a"}, 10)  # -> 0.5

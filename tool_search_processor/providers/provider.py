@@ -352,7 +352,7 @@ async def unlisted_resource_of(provider: Provider, uri: str, context: Context) -
 
 
 def tools_refused_by(provider: Provider) -> Sequence[RefusedTool]:
-    """Return the tools that a provider left out of its last list; none if it fails to say."""
+    """Return the tools that a provider left out of its last list; empty if it can't say."""
     try:
         return tuple(tool for tool in provider.refused_tools() if isinstance(tool, RefusedTool))
     except BaseException as exc:  # foreign code: a status never fails

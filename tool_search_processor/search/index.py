@@ -177,7 +177,7 @@ class OneList(Index):
 
 
 def adapted(index: AnyIndex | Index) -> Index:
-    """Return an index with everything that the package may ask of it."""
+    """Return an index that has every method that the package calls."""
     return index if isinstance(index, Index) else AdaptedIndex(index)
 
 
@@ -186,7 +186,7 @@ def _count(hits: Sequence[Hit], min_score: float) -> int:
 
 
 def _then(answer: Any, finish: Callable[[Any], Any]) -> Any:
-    """Return what a function makes of an answer; of an awaitable one, once it is awaited."""
+    """Apply a function to an answer, after awaiting it if it is awaitable."""
     if not inspect.isawaitable(answer):
         return finish(answer)
 

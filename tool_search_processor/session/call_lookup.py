@@ -1,4 +1,4 @@
-"""What a call means: a tool that the step lists, a tool that a processor knows, or a sentence."""
+"""Finds what a call means: a tool that the step lists, a tool that a processor knows, or a sentence."""
 
 from __future__ import annotations
 

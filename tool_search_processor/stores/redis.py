@@ -264,7 +264,7 @@ async def _next(keys: Any, count: int) -> list[Any]:
 
 
 def _digest(*parts: str) -> str:
-    """Return 32 hexadecimal digits that no other parts have: ids may hold any character."""
+    """Return 32 hexadecimal digits that are unique to these parts: ids may hold any character."""
     whole = hashlib.sha256()
     for part in parts:
         data = encode(part)

@@ -16,7 +16,7 @@ _NEEDED = ("register_script", "scan_iter", "hgetall", "set", "unlink")
 
 
 class RedisClients:
-    """Gives the client of the running event loop: one of its own for a URL, else the user's."""
+    """Gives the client of the running event loop: a client of its own for a URL, or else the user's."""
 
     def __init__(self, redis: str | Redis | RedisCluster, *, timeout_seconds: float) -> None:
         """Check what was given; nothing is connected yet.

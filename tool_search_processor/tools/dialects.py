@@ -28,7 +28,7 @@ _LIMITS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 
 
 def modern(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema with common misspellings corrected; the same object where there are none.
+    """Return a schema with common misspellings corrected; the same object if it has no misspellings.
 
     Lists of schemas in `items` become `prefixItems`. A malformed field or branch takes nothing else
     with it, and `required` has names only, each once.

@@ -33,7 +33,7 @@ _IMPORTERS = {"parameters": "from_openai", "input_schema": "from_anthropic", "in
 
 
 class ToolFields(TypedDict, total=False):
-    """What `@tool(...)`, `Tool.from_function` and the importers take; each overrides what they find."""
+    """Options of `@tool(...)`, `Tool.from_function` and the importers; each overrides what they find."""
 
     name: str
     description: str

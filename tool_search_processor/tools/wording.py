@@ -142,7 +142,7 @@ def unknown_text(name: str, known: Iterable[str]) -> str:
 
 
 def near_name(name: str, names: Sequence[str]) -> str | None:
-    """Return the one name that is nearest in spelling, or None when none is near."""
+    """Return the name that is nearest in spelling, or None if no name is near."""
     from rapidfuzz import fuzz, process
 
     found = process.extractOne(

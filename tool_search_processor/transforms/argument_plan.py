@@ -39,7 +39,7 @@ class ArgumentPlan:
     """Problems of overlays that do not fit the tool; those are not applied."""
 
     def applied(self) -> Tool | None:
-        """Return the changed tool, or None where no call of it could succeed."""
+        """Return the changed tool, or None if no call of it could succeed."""
         if self.schema is None:
             return None
         changes: dict[str, Any] = {"parameters": self.schema}

@@ -26,7 +26,7 @@ __all__ = [
 
 
 def overlay_schema(schema: Schema, overlay: Overlay) -> dict[str, Any] | None:
-    """Return the changed schema, or None where no call could fit it.
+    """Return the changed schema, or None if no call could fit it.
 
     The schema given is not modified. The order of keywords and of properties stays. Local references are
     followed to where their target is now; definitions that only hidden arguments used are left out.

@@ -150,7 +150,7 @@ class _Scope:
         self._also: list[Any] = []
 
     def rewritten(self) -> Rewritten:
-        """Return the changed schema; False where no call could fit it."""
+        """Return the changed schema; False if no call could fit it."""
         for key, value in self._schema.items():
             if not self._add(key, value):
                 return False

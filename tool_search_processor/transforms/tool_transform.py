@@ -84,7 +84,7 @@ class ToolTransformConfig:
         )
 
     def changes(self) -> dict[str, Any]:
-        """Return the fields of `Tool` to replace, arguments apart."""
+        """Return the fields of `Tool` to replace, except the arguments."""
         given = {
             "name": self.name,
             "description": self.description,

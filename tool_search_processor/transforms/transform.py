@@ -95,7 +95,7 @@ class Transform:
     def merged_with(self, later: Transform) -> Transform | None:
         """Return one transform that does the work of this one and of the next, or None.
 
-        For transforms whose meaning in a row differs from one after the other.
+        For transforms that mean something else together than one after the other.
         """
         return None
 

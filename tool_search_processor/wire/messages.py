@@ -174,7 +174,7 @@ def merge_system(
 ) -> list[Mapping[str, Any]]:
     """Return the messages with strings put before and after the text of the leading system message.
 
-    The message is made if there is none. Content that comes in parts stays in parts, so that cache
+    The message is added if it is missing. Content that comes in parts stays in parts, so that cache
     marks on them survive.
     """
     before, after = [text for text in before if text], [text for text in after if text]

@@ -95,7 +95,7 @@ class Marks:
         self._has_failed = False
 
     def change(self) -> None:
-        """Count a moment."""
+        """Count a change."""
         self.count += 1
 
     def fail(self) -> None:

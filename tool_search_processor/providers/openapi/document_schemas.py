@@ -274,7 +274,7 @@ class SchemaReader:
         return {**kept, **self._reference(target)}
 
     def _with_parts(self, schema: Converted, direction: Direction) -> Converted:
-        """Return an object of several parts, none of them refusing the properties of the others.
+        """Return an object of several parts that don't refuse each other's properties.
 
         `additionalProperties: false` in a part is meant for the whole: read literally, nothing would fit.
         """

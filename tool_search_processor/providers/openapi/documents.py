@@ -68,7 +68,7 @@ class OpenAPIDocument:
         """Return the target of a reference; None, with one warning, if it leads nowhere.
 
         Raises:
-            ConfigurationError: If it leads out of the document, and not to a file of its folder.
+            ConfigurationError: If it leads out of the document to anything but a file in its folder.
         """
         if not isinstance(reference, str):
             return None

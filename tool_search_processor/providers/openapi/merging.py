@@ -43,10 +43,10 @@ class Merger:
     """Merges an object's parts, each once no matter how often it is referred to."""
 
     def __init__(self, resolve: Callable[[Schema], Resolved | None], *, narrows: bool = False) -> None:
-        """Take how references are followed.
+        """Set how references are followed.
 
         Args:
-            resolve: Returns what a schema stands for; None where that can't be told yet.
+            resolve: Returns what a schema stands for; None if that isn't known yet.
             narrows: Whether a property that two parts describe differently must satisfy both; otherwise the
                 parts can't be merged.
         """

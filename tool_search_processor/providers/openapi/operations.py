@@ -70,7 +70,7 @@ class OperationNode:
 
 
 def list_operations(document: OpenAPIDocument) -> list[OperationNode]:
-    """Return all operations in the document's order; equal names are told apart by their routes."""
+    """Return all operations in the document's order; equal names are made unique by their routes."""
     found: list[OperationNode] = []
     taken: set[str] = set()
     for path, listed in document.root["paths"].items():

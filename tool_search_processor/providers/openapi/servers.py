@@ -19,7 +19,7 @@ from tool_search_processor.wire.plain import items_of, mapping_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Where an operation is called."""
+    """The server at which an operation is called."""
 
     url: str | None
     """An absolute URL; None where the document names none."""

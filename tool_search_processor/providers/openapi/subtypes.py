@@ -1,4 +1,4 @@
-"""Kinds of an object that a discriminator tells apart and that name their parent in `allOf`."""
+"""Kinds of an object that a discriminator distinguishes, and that name their parent in `allOf`."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _add(row: NDArray[np.float32], evidence: WordEvidence) -> None:
 
 
 def kth_greatest(values: NDArray[np.float32], count: int) -> float:
-    """Return a number that at least `count` values reach, near the greatest such; 0 for too few values.
+    """Return a number near the greatest that at least `count` values reach; 0 for too few values.
 
     The k-th greatest of the maxima of many columns is at most the k-th greatest of all, and finding it takes
     a fraction of the time of sorting (0.2 ms against 3 ms at 100,000).

@@ -20,7 +20,7 @@ _MOST_COUNTED = 10_000
 async def complete(
     component: Prompt | ResourceTemplate, params: types.CompleteRequestParams
 ) -> types.CompleteResult:
-    """Return the values that a component offers; none where it offers no help."""
+    """Return the values that a component offers; empty if it does not help."""
     if component.complete is None:
         return types.CompleteResult(completion=types.Completion(values=[]))
     known = (params.context.arguments if params.context else None) or {}

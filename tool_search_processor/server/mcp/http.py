@@ -347,6 +347,6 @@ def _is_handshake(message: Mapping[str, Any]) -> bool:
 def _refusal(
     status: int, problem: str, *, code: int = INVALID_REQUEST, request_id: object = None
 ) -> Response:
-    """Return an error of the protocol."""
+    """Return a response that holds an error of the protocol."""
     error = {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": problem}}
     return Response(json.dumps(error), status_code=status, media_type="application/json")

@@ -53,7 +53,7 @@ class Registry(ABC):
         """Begin with nothing registered.
 
         Raises:
-            ConfigurationError: When something that is given as middleware can't be called.
+            ConfigurationError: A middleware can't be called.
         """
         self._registered = _Registered(name=REGISTERED)
         self._middleware = as_middleware(middleware)
@@ -62,7 +62,7 @@ class Registry(ABC):
 
     @abstractmethod
     def notify_changed(self) -> None:
-        """Have each client's list looked at, and tell those whose list has changed."""
+        """Check each client's list, and notify the clients whose list has changed."""
 
     @overload
     def register_tool(self, tool: Callable[..., Any] | Tool, /, **fields: Unpack[ToolFields]) -> Tool: ...
@@ -175,7 +175,7 @@ class Registry(ABC):
         self._given_names = known.difference(registered)
 
     def _served_as(self, tool: Tool) -> Sequence[Tool]:
-        """Return what the transforms make of a tool, as far as that is known without waiting."""
+        """Return what a tool becomes under the transforms; the tool itself if that needs waiting."""
         found: list[Tool] = [tool]
         transforms = [transform.for_part() for transform in self.catalog.transforms]
 

@@ -24,7 +24,7 @@ Transport = Literal["stdio", "http"]
 
 
 class HttpOptions(Limits, total=False):
-    """What `run_http` takes, which says what each of them means."""
+    """The options of `run_http`, which explains them."""
 
     host: str
     port: int

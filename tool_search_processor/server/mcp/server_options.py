@@ -25,7 +25,7 @@ MAX_LIMIT = 100
 
 
 class ToolServerOptions(TypedDict, total=False):
-    """What a `Gateway` passes on to its `ToolServer`, which says what each option means."""
+    """The options that a `Gateway` passes on to its `ToolServer`; they are explained there."""
 
     mode_for: ModeFor | None
     search_tool_name: str
