@@ -476,3 +476,52 @@ def test_definitions_stay_for_mcp_and_are_nowhere_in_what_a_model_gets():
     tool = Tool.from_mcp({"name": "t", "inputSchema": given})
     assert tool.to_mcp()["inputSchema"] == given
     assert tool.wire_schema() == {"type": "object", "properties": {"a": {}, "n": {"type": "object"}}}
+
+
+LOOK_AHEAD = "^(?!x)"
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ({"type": "string", "not": {"pattern": LOOK_AHEAD}}, "x"),
+        ({"if": {"pattern": LOOK_AHEAD}, "then": {"minLength": 5}}, "x"),
+        ({"if": {"pattern": LOOK_AHEAD}, "else": {"minLength": 5}}, "a"),
+        ({"oneOf": [{"pattern": "^(?=x)"}, {"pattern": LOOK_AHEAD}]}, "x"),
+        ({"not": {"properties": {"p": {"allOf": [{"pattern": LOOK_AHEAD}]}}}}, {"p": "x"}),
+        ({"not": {"$ref": "#/$defs/Other"}}, "x"),
+        ({"oneOf": [{"$ref": "#/$defs/Other"}, {"const": "x"}]}, "x"),
+        ({"not": {"patternProperties": {LOOK_AHEAD: {"type": "string"}}}}, {"a": 1}),
+        ({"contains": {"pattern": LOOK_AHEAD}, "maxContains": 1}, ["x", "a"]),
+        ({"patternProperties": {LOOK_AHEAD: {}}, "unevaluatedProperties": False}, {"a": 1}),
+        ({"allOf": [{"patternProperties": {LOOK_AHEAD: {}}}], "unevaluatedProperties": False}, {"a": 1}),
+        ({"$ref": "#/$defs/Other", "unevaluatedProperties": False}, {"a": 1}),
+        (
+            {
+                "if": {"properties": {"k": {"pattern": LOOK_AHEAD}}},
+                "then": {"properties": {"b": {}}},
+                "unevaluatedProperties": False,
+            },
+            {"k": "a", "b": 1},
+        ),
+    ],
+)
+def test_what_a_tool_accepts_is_accepted_without_patterns_that_providers_refuse(part, value):
+    other = {"pattern": LOOK_AHEAD, "patternProperties": {LOOK_AHEAD: {}}}
+    given = {"type": "object", "properties": {"a": part}, "$defs": {"Other": other}}
+    sent = json.loads(json.dumps(wire_schema(given).schema, default=dict))
+    for schema in (given, sent):
+        jsonschema.validate({"a": value}, schema, jsonschema.Draft202012Validator)
+    assert "(?" not in json.dumps(sent)
+
+
+def test_conditions_and_closed_objects_without_such_a_pattern_stay():
+    closed = {"properties": {"b": {"pattern": LOOK_AHEAD}}, "unevaluatedProperties": {"not": {}}}
+    condition = {"if": {"const": 1}, "then": {"type": "integer"}, "not": {"const": 2}}
+    sent = wire_schema({"type": "object", "properties": {"a": closed, "c": condition}}).schema
+    assert sent["properties"] == {"a": {**closed, "properties": {"b": {}}}, "c": condition}
+
+
+def test_names_that_are_replaced_are_not_held_against_the_rule_for_names():
+    sent = wire_schema({"type": "object", "properties": {"a b": {}}, "propertyNames": {"pattern": "^a b$"}})
+    jsonschema.validate({"a_b": 1}, json.loads(json.dumps(sent.schema, default=dict)))

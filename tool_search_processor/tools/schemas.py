@@ -18,7 +18,6 @@ from tool_search_processor.tools.dialects import (
 )
 from tool_search_processor.tools.frozen import FrozenDict, freeze
 from tool_search_processor.tools.misread import without_misread
-from tool_search_processor.tools.patterns import is_readable
 from tool_search_processor.tools.schema_walk import (
     INNER_KEYWORDS,
     Edit,
@@ -32,8 +31,10 @@ from tool_search_processor.tools.schema_walk import (
 from tool_search_processor.tools.tool_names import is_property_name, make_property_name
 from tool_search_processor.tools.unsent import (
     has_definitions,
+    has_unreadable,
     may_have_ghosts,
     without_ghosts,
+    without_unreadable,
     without_unused_definitions,
 )
 
@@ -167,6 +168,9 @@ def _trimmed(schema: Schema) -> FrozenDict:
     if any(without_misread(part) is not part for part in parts):
         schema = edit_schemas(schema, without_misread)
         parts = list(schemas_in(schema))
+    if any(map(has_unreadable, parts)):
+        schema = without_unreadable(schema)
+        parts = list(schemas_in(schema))
     if any(map(may_have_ghosts, parts)):
         schema = without_ghosts(schema)
     if any(map(has_definitions, parts)):
@@ -177,9 +181,9 @@ def _trimmed(schema: Schema) -> FrozenDict:
 
 def _sendable(part: Schema) -> Schema:
     part = _with_items(part)
-    if "pattern" not in part and INNER_KEYWORDS.isdisjoint(part):
+    if INNER_KEYWORDS.isdisjoint(part):
         return part  # as most are, and each of thousands of tools has dozens
-    return without_booleans(_without_unevaluated_booleans(_without_patterns(part)))
+    return without_booleans(_without_unevaluated_booleans(part))
 
 
 def mend_schema(schema: Any) -> Any:
@@ -231,18 +235,6 @@ def _without_unevaluated_booleans(schema: Schema) -> Schema:
     return {**rest, **{key: {**NOTHING_FITS} for key in given if schema[key] is False}}
 
 
-def _without_patterns(schema: Schema) -> Schema:
-    """Return a schema without the regular expressions that some providers refuse, such as look-arounds."""
-    if "pattern" in schema and not is_readable(schema["pattern"]):
-        schema = {key: value for key, value in schema.items() if key != "pattern"}
-    patterns = schema.get("patternProperties", {})
-    if all(map(is_readable, patterns)):
-        return schema
-    # Fields that matched a dropped pattern must not be called unknown.
-    rest = {k: v for k, v in schema.items() if k not in ("patternProperties", "additionalProperties")}
-    return {**rest, "patternProperties": {k: v for k, v in patterns.items() if is_readable(k)}}
-
-
 def _names_sent(properties: Mapping[str, Any]) -> dict[str, str]:
     """Return a replacement for each name that providers would refuse, by the real name."""
     taken, names = set(properties), {}
@@ -263,7 +255,9 @@ def _with_names(schema: Schema, names: Mapping[str, str]) -> Schema:
         return schema
     properties = {names.get(name, name): value for name, value in schema["properties"].items()}
     required = [names.get(name, name) for name in schema.get("required", ())]
-    renamed = {**schema, "properties": properties, **({"required": required} if required else {})}
+    # What is said of the real names may not fit the ones sent.
+    rest = {key: value for key, value in schema.items() if key != "propertyNames"}
+    renamed = {**rest, "properties": properties, **({"required": required} if required else {})}
     # again: a reference may have led to one of them; a nullable root is an object all the same
     return {**mend_schema(renamed), "type": "object"}
 

@@ -1,6 +1,7 @@
-"""Parts of a schema that tell a model nothing: names without a property, and unused definitions.
+"""Parts of a schema that are not sent: names without a property, unused definitions, unreadable patterns.
 
 Providers refuse some of them (Gemini: a name in `required` without a property), and all cost tokens.
+Leaving something out never makes a schema accept less.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from tool_search_processor.tools.patterns import is_readable
 from tool_search_processor.tools.schema_walk import (
     DEFINITION_KEYWORDS,
     INNER_KEYWORDS,
@@ -22,6 +24,7 @@ from tool_search_processor.wire.plain import mapping_of
 
 _BY_NAME = frozenset({"required", "dependentRequired", "dependencies"})
 _CONDITION = frozenset({"if", "then", "else"})
+_UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _Names = list[frozenset[str]]
 _Known = dict[int, _Names]
@@ -33,6 +36,39 @@ _APPLYING = INNER_KEYWORDS - DEFINITION_KEYWORDS
 def has_definitions(part: Schema) -> bool:
     """Return True if a schema itself has definitions."""
     return not DEFINITION_KEYWORDS.isdisjoint(part)
+
+
+def has_unreadable(part: Schema) -> bool:
+    """Return True if a schema itself has a regular expression that some providers refuse."""
+    if "pattern" in part and not is_readable(part["pattern"]):
+        return True
+    return not all(map(is_readable, part.get("patternProperties", ())))
+
+
+def without_unreadable(schema: Schema) -> Schema:
+    """Return the schema without the regular expressions that some providers refuse, such as look-arounds.
+
+    Where leaving one out would accept less, the keyword around it is loosened, as in `without_ghosts`.
+    """
+    losing = [part for part in schemas_in(schema) if has_unreadable(part)]
+    if not losing:
+        return schema
+    around = _ids_around(losing, schema, References(schema))
+    edited: Schema = edit_schemas(schema, _same, first=lambda part: _with_readable(_loosened(part, around)))
+    return edited
+
+
+def _with_readable(part: Schema) -> Schema:
+    if not has_unreadable(part):
+        return part
+    gone = set() if is_readable(part.get("pattern")) else {"pattern"}
+    patterns = part.get("patternProperties", {})
+    kept = {pattern: one for pattern, one in patterns.items() if is_readable(pattern)}
+    if len(kept) < len(patterns):
+        # Fields that matched a dropped pattern must not be called unknown.
+        gone |= {"patternProperties", "additionalProperties", "unevaluatedProperties"}
+    rest = {key: value for key, value in part.items() if key not in gone}
+    return {**rest, "patternProperties": kept} if kept else rest
 
 
 def may_have_ghosts(part: Schema) -> bool:
@@ -203,7 +239,10 @@ def _dependencies(given: Mapping[str, Any], known: _Names) -> Iterator[tuple[str
 
 
 def _loosened(part: Schema, haunted: set[int]) -> Schema:
-    """Return a schema without `not` and `if`, and with `anyOf` for `oneOf`, where they will lose names."""
+    """Return a schema without keywords that would accept less once the schemas in them accept more.
+
+    `oneOf` becomes `anyOf`.
+    """
     gone: set[str] = set()
     if id(part.get("not")) in haunted:
         gone.add("not")
@@ -211,6 +250,10 @@ def _loosened(part: Schema, haunted: set[int]) -> Schema:
         gone |= _CONDITION
     if any(id(branch) in haunted for branch in part.get("oneOf", ())):
         gone.add("oneOf")
+    if id(part.get("contains")) in haunted:
+        gone |= {"maxContains"} & part.keys()
+    if id(part) in haunted and _applies(part, haunted):
+        gone |= _UNEVALUATED & part.keys()
     if not gone:
         return part
     rest = {key: value for key, value in part.items() if key not in gone}
@@ -219,3 +262,10 @@ def _loosened(part: Schema, haunted: set[int]) -> Schema:
     if "anyOf" not in rest:
         return {**rest, "anyOf": part["oneOf"]}
     return {**rest, "allOf": [*rest.get("allOf", ()), {"anyOf": part["oneOf"]}]}
+
+
+def _applies(part: Schema, haunted: set[int]) -> bool:
+    """Return True if a schema applies one of these to its own value, which may then evaluate less of it."""
+    if not _REFERENCES.isdisjoint(part):
+        return True
+    return any(id(inner) in haunted for key, inner in subschemas(part) if key in SAME_VALUE_KEYWORDS)
