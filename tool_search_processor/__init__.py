@@ -154,7 +154,7 @@ _ON_DEMAND = {
     "RedisStore": "stores",
 }
 
-if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+if not TYPE_CHECKING:  # a type checker would believe that every name exists
 
     def __getattr__(name: str) -> Any:
         """Import the larger stores and providers when they are asked for: most programs use few of them."""

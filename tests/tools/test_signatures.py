@@ -161,7 +161,7 @@ def test_name_and_description_can_be_given():
     assert (made.name, made.description, made.pinned) == ("echo", "Say it again.", True)
     with pytest.raises(InvalidToolError, match="a lambda has no name"):
         Tool.from_function(lambda x: x)
-    with pytest.raises(InvalidToolError, match="stands before a function, found 'echo'"):
+    with pytest.raises(InvalidToolError, match="is written above a function, found 'echo'"):
         tool("echo")
     with pytest.raises(InvalidToolError, match=r"'echo' is a tool already: change it with tool\.replace"):
         tool(made)

@@ -340,8 +340,8 @@ class Catalog(Provider):
     def fingerprints(self) -> dict[str, str]:
         """Return the accepted fingerprint of each foreign tool that was seen, by its provider's name for it.
 
-        Kept in a file and given to the next process as `known_fingerprints`, it lets a change between the
-        two be told. What a provider's transforms make of a tool is part of it.
+        Kept in a file and given to the next process as `known_fingerprints`, a change between the
+        two is noticed. Fingerprints are of tools after their provider's transforms.
         """
         return self._drift.fingerprints()
 

@@ -217,7 +217,7 @@ def _check_writable(path: Path) -> None:
     """Check that the page can be written before the long work begins."""
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise ConfigurationError(
-            f"--report {str(path)!r} can't be written: there is no such folder, or it is one"
+            f"--report {str(path)!r} can't be written: its folder doesn't exist, or it is a folder"
         )
 
 

@@ -21,7 +21,7 @@ they begin to be such as "create a gist" and "list gists".
 _CANDIDATES = 8
 _QUERY_WORDS = 60
 
-# A model doesn't take "delete" for "create", however alike the rest is, but "fetch" for "get".
+# A model confuses "fetch" with "get", but not "delete" with "create", however alike the rest is.
 _ACTIONS = (
     "create add insert new make register",
     "get read fetch retrieve show view describe list search find query lookup inspect",

@@ -52,5 +52,5 @@ def tool(
     if function is None:
         return lambda decorated: Tool.from_function(decorated, **fields)
     if not callable(function):
-        raise InvalidToolError(f"@tool stands before a function, found {function!r:.100}")
+        raise InvalidToolError(f"@tool is written above a function, found {function!r:.100}")
     return Tool.from_function(function, **fields)

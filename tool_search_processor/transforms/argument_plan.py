@@ -69,7 +69,7 @@ _ABOUT_OTHERS = frozenset(
 
 
 def _forward(way_back: ArgumentMap) -> Callable[..., Awaitable[Any]]:
-    # named so that it is never taken for one of the tool's own arguments
+    # named so that it never clashes with one of the tool's own arguments
     async def forward(_all_arguments_: Mapping[str, Any], context: ToolContext) -> Any:
         return await way_back.call(_all_arguments_, context)
 

@@ -57,7 +57,7 @@ def overrides_get_tool(transform: Transform) -> bool:
 async def apply_transforms(
     transforms: Iterable[Transform], components: Sequence[ComponentT], *, kind: Kind = "tool"
 ) -> tuple[ComponentT, ...]:
-    """Return what the transforms make of a list, the first transform innermost.
+    """Apply the transforms to a list, the first one innermost.
 
     ```python
     tools = await apply_transforms([Namespace("github")], [tool(create_issue)])

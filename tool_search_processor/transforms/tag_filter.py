@@ -39,14 +39,14 @@ class TagFilter(Transform):
             exclude: A tool with any of these is left out, whatever other tags it has.
 
         Raises:
-            ConfigurationError: Neither tags nor exclude is given, or one is a single text.
+            ConfigurationError: Neither tags nor exclude is given, or one is a single string.
         """
         check_choice("mode", mode, ("any", "all"))
         self.tags = None if tags is None else as_strings("tags", tags)
         self.exclude = as_strings("exclude", exclude)
         self.mode = mode
         if self.tags is None and not self.exclude:
-            raise ConfigurationError("a TagFilter needs tags or exclude: as it is, it would filter nothing")
+            raise ConfigurationError("a TagFilter needs tags or exclude: otherwise it would filter nothing")
 
     def __repr__(self) -> str:
         """Return the call that makes it."""

@@ -94,7 +94,7 @@ class Visibility(Transform):
         matches.
 
         Raises:
-            ConfigurationError: A criterion is a single text, a kind is unknown, or `only` stands without
+            ConfigurationError: A criterion is a single string, a kind is unknown, or `only` stands without
                 a criterion or with `enabled=False`.
         """
         if not isinstance(enabled, bool):

@@ -101,7 +101,7 @@ def test_names_are_the_same_whatever_is_chosen():
             {"base_url": "api.example.com"},
             "base_url begins with http:// or https://, found neither",
         ),
-        ({"base_url": "https://a/?b"}, "base_url has no query"),
+        ({"base_url": "https://a/?b"}, "base_url can't have a query"),
         ({"base_url": "ftp://user:secret@x"}, "base_url begins with http:// or https://, found 'ftp'"),
         ({"base_url": "user:secret@x"}, "base_url begins with http:// or https://, found neither"),
         ({"base_url": "https://u:secret@[a/"}, "base_url has a host and perhaps a port; in a password"),

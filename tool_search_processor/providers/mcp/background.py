@@ -16,7 +16,7 @@ from tool_search_processor.concurrency.background_loop import BackgroundLoop
 
 _T = TypeVar("_T")
 _CLOSE_SECONDS = 8.0
-"""More than the SDK takes to end a process that neither its closed input nor SIGTERM ends (6.5 s)."""
+"""Longer than the SDK needs to end a process that ignores its closed input and SIGTERM (6.5 s)."""
 
 
 class Closable(Protocol):

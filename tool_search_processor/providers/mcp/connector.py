@@ -178,7 +178,7 @@ class Connector:
                 owner.cancel()
 
     def abandon(self) -> None:
-        """Have the connection closed soon; called from any thread, when nobody can use it any more."""
+        """Schedule the connection to be closed; can be called from any thread, once nobody can use it."""
         connection = self._connection
         if connection is not None:
             with contextlib.suppress(RuntimeError):  # the loop is closed, and the connection with it
@@ -314,5 +314,5 @@ async def _left_to_the_caller(name: str, result: object) -> None:
 
 
 def _retrieve(ready: asyncio.Future[Client]) -> None:
-    """Look at a failure that perhaps nobody waits for any more: asyncio would complain."""
+    """Retrieve a failure that may have no waiter left: asyncio would complain."""
     ready.exception()

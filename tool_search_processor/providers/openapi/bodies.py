@@ -74,7 +74,7 @@ def add_body(signature: Signature, body: Node | None, *, reader: SchemaReader, b
 
 
 def _chosen_form(content: Node, reader: SchemaReader, base: str) -> str | None:
-    """Return the media type that a body is sent as: the readiest one, but for files none before multipart."""
+    """Return the media type that a body is sent as: the preferred one, but multipart for files."""
     forms = sorted((kind for kind, media in content.items() if isinstance(media, Mapping)), key=media_rank)
     multipart = next((kind for kind in forms if media_rank(kind) == _MULTIPART), None)
     if not forms or multipart is None or media_rank(forms[0]) >= _MULTIPART:

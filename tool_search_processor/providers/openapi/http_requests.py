@@ -44,7 +44,7 @@ Field = tuple[str, tuple[str | None, bytes, str | None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
-    """A request, but for server and credentials."""
+    """A request without its server and credentials."""
 
     method: str
     target: str

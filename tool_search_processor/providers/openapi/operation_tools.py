@@ -16,9 +16,9 @@ _FIELDS = tuple(one.name for one in fields(Tool))
 
 @dataclass(frozen=True)
 class OperationTool(Tool):
-    """A tool that takes null for a parameter which may be left out: a URL or a header has no null.
+    """A tool that leaves out an optional parameter whose value is null: a URL or a header can't hold null.
 
-    In a body null is a value, so there it stays one.
+    In a body null is a value, and is sent.
     """
 
     left_out_if_null: frozenset[str] = field(default=frozenset(), hash=False)

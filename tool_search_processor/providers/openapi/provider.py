@@ -309,7 +309,7 @@ def _check_base_url(base_url: str | None) -> None:
         return
     check_url(base_url, option="base_url")
     if "?" in base_url or "#" in base_url:
-        raise ConfigurationError("base_url has no query and no fragment: paths are put behind it")
+        raise ConfigurationError("base_url can't have a query or a fragment: paths are put after it")
     if variable := VARIABLE.search(base_url):
         raise ConfigurationError(f"base_url has {variable[0]!r:.100} in it: write its value in that place")
 

@@ -156,7 +156,7 @@ def evidence_of(word: str, *, source: TermSource, guess: bool) -> WordEvidence:
     """Return what a word finds.
 
     An unknown word counts as missing, so that a tool which matches the rest of the query matches it only in
-    part. An unknown number or identifier is taken for a value and doesn't count.
+    part. An unknown number or identifier is treated as a value and doesn't count.
 
     Args:
         word: The word.

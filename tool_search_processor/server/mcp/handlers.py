@@ -168,7 +168,7 @@ class FrontHandlers:
     async def read_resource(
         self, ctx: Ctx, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Read a resource, what a template makes of a URI, or what an answer linked to without listing it."""
+        """Read a resource: one from the lists, from a template, or linked to by an answer and not listed."""
         request = request_of(ctx)
         content = await self._content(request, params.uri)
         return await _while_awaited(request, self._or_error(content, f"the resource {params.uri!r:.200}"))
@@ -385,7 +385,7 @@ def _is_kept(request: FrontRequest) -> bool:
 
 
 async def _while_awaited(request: FrontRequest, answer: Awaitable[_ResultT]) -> _ResultT:
-    """Return an answer; what nobody waits for any more is cancelled."""
+    """Return an answer; it is cancelled when nobody waits for it any more."""
     with request.presence.awaited():
         return await answer
     raise MCPError(types.INTERNAL_ERROR, "The client has left")

@@ -206,9 +206,9 @@ class SessionEndpoint:
             exchange.over.set()
 
     async def _stream(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
-        """Serve a stream without an end until the client leaves, or asks for another one in its place.
+        """Serve a stream without an end until the client leaves, or asks for a new stream to replace it.
 
-        A client whose network was gone does so, long before it is noticed that its old one leads nowhere.
+        A client that lost its network asks for a new one long before the server notices that the old is dead.
         Streams also end when the server stops.
         """
         # No event is kept to be sent again, and the SDK leaves a client that asks for one without an answer.

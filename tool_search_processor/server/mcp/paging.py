@@ -23,7 +23,7 @@ def page_of(
     """Return the page of a list that a request asks for, and the cursor of the next one.
 
     Raises:
-        MCPError: For a cursor that leads nowhere, or not any more.
+        MCPError: The cursor is invalid, or no longer valid.
     """
     start = 0 if params is None or params.cursor is None else _place(params.cursor)
     if start and start >= len(items):

@@ -35,8 +35,8 @@ _ON_DEMAND = "on_demand"
 def mode_of(headers: Mapping[str, str], query: Mapping[str, str], *, default: Mode, warned: Once) -> Mode:
     """Return the mode a request asks for: its header, else its query parameter, else the default.
 
-    It is a mode's name, in upper or lower case; a blank one asks for nothing. An unknown one is taken for the
-    default, with a warning for each value: a client that is a version ahead is served all the same.
+    It is a mode's name, in upper or lower case; a blank one asks for nothing. An unknown one counts as the
+    default, with a warning for each value, so that a client that is a version ahead is still served.
     """
     place, asked = _asked(headers, query)
     if asked in MODES:
