@@ -58,7 +58,7 @@ class InvalidToolError(ConfigurationError):
 
 
 class DuplicateToolError(ConfigurationError):
-    """Two tools of one catalog have one name.
+    """Two tools of a catalog have the same name.
 
     ```python
     Catalog([create_issue, create_issue])  # raises DuplicateToolError

@@ -14,7 +14,7 @@ class Once:
         self._told: set[Hashable] = set()
 
     def is_new(self, thing: Hashable) -> bool:
-        """Return True the first time that it gets a thing, and remember it."""
+        """Return True if this value is seen for the first time, and remember it."""
         if thing in self._told or len(self._told) >= self._most:
             return False
         self._told.add(thing)

@@ -118,7 +118,7 @@ class ToolSession:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages of the step listed last in OpenAI shape, as the processors left them (cut, say)."""
+        """The messages of the step listed last in OpenAI shape, as the processors left them, such as cut."""
         return to_openai_messages(self._call.step.messages) if self._call is not None else []
 
     async def tools(self, messages: Iterable[Any]) -> list[Tool]:

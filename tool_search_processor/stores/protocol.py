@@ -130,7 +130,7 @@ class LoadedToolStore(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections; a store in memory has none."""
+        """Close connections, if the store has any."""
         ...
 
 

@@ -122,7 +122,7 @@ def _seen(text: str) -> str:
 
 
 def _clean_schema(schema: Any, tool: str | None) -> Any:
-    """Return a schema, safe; the same object if nothing changes, since large documents share parts."""
+    """Return a safe schema; the same object if nothing changes, since large documents share parts."""
 
     def clean(part: Schema) -> Schema:
         cleaned: Schema = _clean_items(part, lambda key: _clean_value(key, part[key], tool))

@@ -111,7 +111,7 @@ def map_types(schema: Any) -> Any:
 
 
 def with_json_types(schema: Schema) -> Schema:
-    """Return one schema with the words of its `type` in JSON Schema's; see `map_types`."""
+    """Return one schema with its `type` in JSON Schema's words; see `map_types`."""
     if "type" not in schema:
         return schema
     given = schema["type"]

@@ -23,7 +23,7 @@ class Closable(Protocol):
     """Something that is closed with the loop."""
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
 
 
 _open: weakref.WeakSet[Closable] = weakref.WeakSet()

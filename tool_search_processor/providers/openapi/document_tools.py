@@ -64,7 +64,7 @@ def read_definitions(
     An operation that can't be a tool is left out with a warning, so that the others still work.
 
     Args:
-        document: What they stand in.
+        document: The document that holds them.
         nodes: The operations.
         variables: Values of server variables, over the defaults.
         on_left_out: Gets each operation that is left out, and why.

@@ -90,7 +90,7 @@ class OpenAPIDocument:
         return (node, base) if isinstance(node, dict) and "$ref" not in node else ({}, base)
 
     def follow_with(self, node: object, *, base: str) -> tuple[Mapping[str, Any], str]:
-        """Return what `follow` does, overridden by the keywords next to the reference."""
+        """Return what `follow` returns, overridden by the keywords next to the reference."""
         found, found_base = self.follow(node, base=base)
         if not isinstance(node, dict) or "$ref" not in node:
             return found, found_base

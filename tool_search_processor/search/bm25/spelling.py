@@ -1,4 +1,4 @@
-"""Words of an index that an unknown word may stand for."""
+"""Finds the words of an index that an unknown word may stand for."""
 
 from __future__ import annotations
 

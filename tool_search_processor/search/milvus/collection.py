@@ -265,7 +265,7 @@ def literal(text: str) -> str:
 
 
 def literals(texts: Collection[str]) -> str:
-    """Return texts as a list of a filter expression, in sorted order."""
+    """Return strings as a list for a filter expression, sorted."""
     return f"[{', '.join(literal(text) for text in sorted(texts))}]"
 
 
