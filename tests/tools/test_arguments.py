@@ -560,3 +560,17 @@ async def test_the_same_holds_inside_of_lists_and_not_for_numbers():
     with pytest.raises(ToolArgumentsError, match=r"`numbers\[1\]` must be an integer"):
         await numbers.call('{"numbers": [1, 9007199254740993.0]}')
     assert await Tool.from_function(measured).call('{"n": 1e30}') == 1e30
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ({"not": {"pattern": "^(?!x)"}}, "x"),
+        ({"oneOf": [{"pattern": "^(?=x)"}, {"pattern": "^(?!x)"}]}, "x"),
+        ({"if": {"pattern": "^(?=x)"}, "then": {"minLength": 5}}, "ab"),
+        ({"contains": {"pattern": "^(?!x)"}, "maxContains": 1}, ["x", "a"]),
+    ],
+)
+async def test_a_pattern_that_is_left_unchecked_refuses_nothing(part, value):
+    given = {"type": "object", "properties": {"a": part}}
+    assert await Tool("t", parameters=given, execute=lambda **given: given).call({"a": value}) == {"a": value}

@@ -14,6 +14,7 @@ from tool_search_processor.tools.dialects import NOTHING_FITS, without_booleans
 from tool_search_processor.tools.frozen import MAX_DEPTH, parts_of, refuse_deep
 from tool_search_processor.tools.schema_walk import Schema, edit_schemas
 from tool_search_processor.tools.schemas import Path, mend_schema
+from tool_search_processor.tools.unsent import without_unreadable
 from tool_search_processor.tools.validators import (
     Failure,
     bounded_references,
@@ -182,7 +183,7 @@ def schema_check(schema: Schema) -> ArgumentsCheck:
     Broken parts of a schema check nothing: a tool with an odd schema stays callable. Formats are not
     enforced, and nothing is fetched from the network.
     """
-    schema = edit_schemas(mend_schema(schema), without_booleans)
+    schema = without_unreadable(edit_schemas(mend_schema(schema), without_booleans))
     try:
         validator = compiled_validator(schema)
     except Exception:  # noqa: BLE001  # a foreign schema may be broken in any way
