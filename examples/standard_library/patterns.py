@@ -1,6 +1,6 @@
 """Regular expressions and wildcards, by `re` and `fnmatch`.
 
-A pattern of a model's making can take for ever in `re`: each runs in a process of its own, for at most
+A pattern of a model's making can take forever in `re`: each runs in a process of its own, for at most
 two seconds.
 """
 
