@@ -101,6 +101,24 @@ async def test_a_tag_of_denied_tools_is_answered_as_one_that_no_tool_has(tags, q
     assert await denying.search(query, tags=tags) == await without.search(query, tags=tags)
 
 
+@pytest.mark.parametrize("hidden", ["Git-Hub", "GitHub"])
+@pytest.mark.parametrize("mode", ["load", "auto_load", "call"])
+async def test_the_spelling_of_a_denied_tools_tag_changes_no_answer(mode, hidden):
+    secret = make("secret", tags={hidden})
+    denying = run_over([GITHUB, secret, PLAIN], mode=mode, filter=Policy(("search", "secret")))
+    without = run_over([GITHUB, PLAIN], mode=mode, filter=Policy())
+    for query in ("x", "", "x"):
+        assert await denying.search(query, tags=["GitHub"]) == await without.search(query, tags=["GitHub"])
+
+
+@pytest.mark.parametrize("hidden", ["Git-Hub", "GitHub"])
+async def test_an_empty_answer_never_names_the_tag_of_a_denied_tool(hidden):
+    secret = make("secret", tags={hidden})
+    run = Run(ToolSearchProcessor([GITHUB, secret], filter=Policy(("search", "secret"))))
+    answer = await run.search("sunrise", tags=["GitHub"])
+    assert answer["message"] == "No tool matches 'sunrise' with a tag of github. Search again without tags."
+
+
 async def test_of_a_tag_one_tool_is_asked_about_at_most():
     tools = [make(f"tool_{n}", tags={"same"}) for n in range(50)]
     policy = Policy()

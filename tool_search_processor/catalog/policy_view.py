@@ -98,18 +98,32 @@ class PolicyView(ABC):
     async def narrow(self, call: SearchCall, admission: Admission) -> tuple[SearchCall, str]:
         """Return a search with the tags and namespaces that its tags mean, and a sentence on tags left out.
 
-        The case and the separators of tags don't matter. A tag is left out if no tool has it, if phase
-        `search` denies all its tools, or if they are listed anyway: an answer never shows which it was.
+        A tag means itself, or else the tags that differ only in case and separators. Each spelling counts
+        only if there is a tool with it that phase `search` admits and that is not listed anyway: an answer
+        never shows the spelling of a denied tool.
         """
         known: set[str] = set()
         unknown: set[str] = set()
         for tag in call.tags:
-            meant = self.catalog.labels_like(tag)
-            if meant and await self.list_findable(admission, tags=meant, limit=1):
-                known |= meant
-            else:
+            meant = await self._labels_meant(tag, admission)
+            known |= meant
+            if not meant:
                 unknown.add(tag)
         return replace(call, tags=frozenset(known)), unknown_tags_text(unknown)
+
+    async def _labels_meant(self, tag: str, admission: Admission) -> set[str]:
+        """Return the tag itself if a tool with it can be found, otherwise the other spellings that can."""
+        others = sorted(self.catalog.labels_like(tag))
+        exact = [tag] if tag in others else []
+        for spellings in (exact, [label for label in others if label != tag]):
+            found = {
+                label
+                for label in spellings
+                if await self.list_findable(admission, tags=frozenset((label,)), limit=1)
+            }
+            if found:
+                return found
+        return set()
 
     async def search(self, call: SearchCall, admission: Admission, *, limit: int) -> Findings:
         """Rank the findable tools for each query of a call, and merge the best.

@@ -75,7 +75,7 @@ class CatalogView:
         return self._counts(self.shared.labels, labels_of, without)
 
     def labels_like(self, label: str) -> frozenset[str]:
-        """Return the tags and namespaces that differ from this in nothing but case and separators."""
+        """Return this tag or namespace, if a tool has it, and others that are alike: see `ToolSet`."""
         return self.shared.labels_like(label) | self.own.labels_like(label)
 
     def get(self, name: str) -> Tool | None:

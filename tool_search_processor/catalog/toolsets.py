@@ -154,10 +154,9 @@ class ToolSet:
         yield from (self.by_name[n] for n in sorted(scores, key=lambda n: -scores[n]))
 
     def labels_like(self, label: str) -> frozenset[str]:
-        """Return this label, or without it those that are the same but for case and separators."""
-        if label in self.labels:
-            return frozenset((label,))
-        return self._label_spellings.get(plain_form(label), frozenset())
+        """Return this label, if a tool has it, and those that differ only in case and separators."""
+        exact = frozenset((label,)) & self.labels.keys()
+        return exact | self._label_spellings.get(plain_form(label), frozenset())
 
     def select(self, *, tags: frozenset[str], without: frozenset[str]) -> frozenset[str] | None:
         """Return the names with any of `tags` (all where empty) less `without`; None means all.
