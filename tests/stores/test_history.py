@@ -9,7 +9,7 @@ from tests.support import counts
 from tool_search_processor.errors import StoreError
 from tool_search_processor.meta_tools import receipt
 from tool_search_processor.stores import HistoryStore, LoadedToolStore, LoadScope
-from tool_search_processor.stores.protocol import ConversationStore, Replay
+from tool_search_processor.stores.protocol import Replay
 
 USER = {"role": "user", "content": "hello"}
 
@@ -287,7 +287,7 @@ def test_messages_of_any_shape_are_passed_over(odd):
 async def test_it_keeps_nothing_and_says_so():
     store = HistoryStore()
     assert isinstance(store, LoadedToolStore)
-    assert isinstance(store, ConversationStore)
+    assert store.reads_conversation
     there = scope(load("a"))
     assert list(await store.loaded(there)) == ["a"]
     await store.touch(there, ["a"])

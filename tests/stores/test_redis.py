@@ -15,7 +15,6 @@ from tests.stores import servers
 from tests.support import counts
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.stores import AddResult, LoadScope, RedisStore
-from tool_search_processor.stores.protocol import ClaimingStore, RenewingStore
 from tool_search_processor.stores.redis_scripts import CLAIM, UNCLAIM
 
 URL = "redis://127.0.0.1:1"
@@ -122,8 +121,6 @@ async def test_the_server_forgets_by_itself(redis_server):
 async def test_a_client_of_ones_own(redis_server, decode, protocol):
     client = redis.asyncio.Redis.from_url(redis_server.url, decode_responses=decode, protocol=protocol)
     store = RedisStore(client)
-    assert isinstance(store, RenewingStore)
-    assert isinstance(store, ClaimingStore)
     assert await store.add(SCOPE, ["\u65e5", "b"]) == AddResult(added=("\u65e5", "b"))
     assert await store.add(SCOPE, ["c"], max_loaded=2) == AddResult(added=("c",), evicted=("\u65e5",))
     assert await store.loaded(SCOPE) == await store.renew(SCOPE) == ("b", "c")

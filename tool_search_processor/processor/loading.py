@@ -14,15 +14,8 @@ from tool_search_processor.processor.entries import entry_of, mark_in, name_of, 
 from tool_search_processor.processor.run_memory import Forgotten, RunMemory
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.memory import MemoryStore
-from tool_search_processor.stores.protocol import (
-    AddResult,
-    ClaimingStore,
-    ConversationStore,
-    LoadedToolStore,
-    LoadScope,
-    RenewingStore,
-    Replay,
-)
+from tool_search_processor.stores.protocol import AddResult, LoadScope, Replay
+from tool_search_processor.stores.store import Store
 from tool_search_processor.wire.messages import calls_made
 
 _MAX_RUNS = 10_000
@@ -50,7 +43,7 @@ class LoadedTools:
     """Keeps the loaded tools of a processor's threads and anonymous runs."""
 
     def __init__(
-        self, *, processor_id: str, store: LoadedToolStore, names: MetaToolNames, max_loaded: int | None
+        self, *, processor_id: str, store: Store, names: MetaToolNames, max_loaded: int | None
     ) -> None:
         """Keep loaded tools in a store.
 
@@ -63,7 +56,6 @@ class LoadedTools:
         """
         self._processor_id = processor_id
         self._store = store
-        self._conversations = store if isinstance(store, ConversationStore) else None
         self._names = names
         self._max_loaded = max_loaded
         self._runs = MemoryStore(None, max_threads=_MAX_RUNS)
@@ -92,7 +84,7 @@ class LoadedTools:
         """Renew the thread's life, and return the names of its loaded tools in load order."""
         store, scope = self._locate(step)
         run = self.run(step)
-        run.see(await _renew(store, scope))
+        run.see(await store.renew(scope))
         return tuple(run.seen)
 
     def receipt(
@@ -116,7 +108,7 @@ class LoadedTools:
     @property
     def writes_receipts(self) -> bool:
         """Whether answers need receipts, since the conversation is the only record of what is loaded."""
-        return self._conversations is not None
+        return self._store.reads_conversation
 
     def check_kept(self) -> None:
         """Raise if loaded tools can't be read and changed outside a run.
@@ -124,19 +116,19 @@ class LoadedTools:
         Raises:
             StoreError: If the store only reads conversations.
         """
-        if self._conversations is not None:
+        if self._store.reads_conversation:
             raise StoreError(
-                f"a {type(self._store).__name__} keeps nothing outside a run: what is loaded stands in the "
+                f"a {self._store.label} keeps nothing outside a run: what is loaded stands in the "
                 "conversation's own messages. Let the model call the meta-tools and pass its messages on, "
                 "or give the processor a MemoryStore or a RedisStore"
             )
 
     def unread(self, step: InputStep) -> Replay:
         """Return what the conversation says is loaded and this run has not loaded or unloaded since."""
-        if self._conversations is None:
+        if not self._store.reads_conversation:
             return Replay()
         run = self.run(step)
-        return self._conversations.replay(self._scope(step, step.run_id)).less({*run.seen, *run.left})
+        return self._store.replay(self._scope(step, step.run_id)).less({*run.seen, *run.left})
 
     async def replay(self, step: InputStep, unread: Replay) -> None:
         """Load what `unread` returned, except what may not be loaded, for this step's run."""
@@ -173,9 +165,7 @@ class LoadedTools:
         keep = [entry for name, entry in run.seen.items() if name in run.in_use]
         result = await store.add(scope, list(entries.values()), max_loaded=self._max_loaded, keep=keep)
         if not isinstance(result, AddResult):
-            raise ConfigurationError(
-                f"{type(store).__name__}.add must return an AddResult, found {result!r:.80}"
-            )
+            raise ConfigurationError(f"{store.label}.add must return an AddResult, found {result!r:.80}")
         if result.unavailable:
             return LoadOutcome(
                 already_loaded=tuple(name for name in names if name in run.seen),
@@ -243,7 +233,7 @@ class LoadedTools:
         if store is self._runs:
             await self._runs.clear(scope)
             return
-        there = await _renew(store, scope)
+        there = await store.renew(scope)
         lost = [entry for entry in run.used() if entry not in there] if isinstance(run, RunMemory) else []
         if lost:
             # in load order, as the next turn lists them; what other runs loaded meanwhile is not evicted
@@ -269,15 +259,12 @@ class LoadedTools:
         await self._store.clear(self.scope(thread_id))
 
     async def claim(self, step: InputStep, call_id: str) -> bool:
-        """Return True if this process is the first to claim a call, or if the store can't tell."""
-        if not isinstance(self._store, ClaimingStore):
-            return True
+        """Return True if this process is the first to claim a call, or if the store can't claim."""
         return await self._store.claim(self._scope(step, step.thread_id), call_id)
 
     async def release(self, step: InputStep, call_id: str) -> None:
         """Release the claim of a call that was not run."""
-        if isinstance(self._store, ClaimingStore):
-            await self._store.release(self._scope(step, step.thread_id), call_id)
+        await self._store.release(self._scope(step, step.thread_id), call_id)
 
     def scope(self, thread_id: str | None) -> LoadScope:
         """Return the scope of a thread, or of all threads, outside any step."""
@@ -288,8 +275,8 @@ class LoadedTools:
             unload_tool_name=self._names.unload if self._names.allow_unload else None,
         )
 
-    def _locate(self, step: InputStep) -> tuple[LoadedToolStore, LoadScope]:
-        if step.thread_id is None or self._conversations is not None:
+    def _locate(self, step: InputStep) -> tuple[Store, LoadScope]:
+        if step.thread_id is None or self._store.reads_conversation:
             return self._runs, self._scope(step, step.run_id)
         return self._store, self._scope(step, step.thread_id)
 
@@ -302,15 +289,6 @@ class LoadedTools:
             load_tool_names=self._names.loading,
             unload_tool_name=self._names.unload if self._names.allow_unload else None,
         )
-
-
-async def _renew(store: LoadedToolStore, scope: LoadScope) -> Sequence[str]:
-    """Renew the thread's life, and return its entries in load order."""
-    if isinstance(store, RenewingStore):
-        return await store.renew(scope)
-    names = await store.loaded(scope)
-    await store.touch(scope)
-    return names
 
 
 def thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> InputStep:

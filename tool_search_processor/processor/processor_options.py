@@ -11,6 +11,7 @@ from tool_search_processor.meta_tools import MAX_RESULTS, MetaToolNames, ResultD
 from tool_search_processor.policy.filters import Filter, require_filter
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.stores.protocol import LoadedToolStore
+from tool_search_processor.stores.store import Store, adapt_store
 from tool_search_processor.tokens.counting import TextCounter, estimate_tokens
 from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.wire.checks import (
@@ -105,8 +106,8 @@ def check_search(query: str, limit: int | None) -> None:
 
 def checked_store(
     store: LoadedToolStore | None, *, ttl_seconds: float | None, clock: Callable[[], float]
-) -> LoadedToolStore:
-    """Return the given store, or by default a `MemoryStore` with this time to live and clock.
+) -> Store:
+    """Return the given store as a `Store`, or by default a `MemoryStore` with this time to live and clock.
 
     Raises:
         ConfigurationError: If there are a store and options for the default one, the store lacks a method,
@@ -122,7 +123,7 @@ def checked_store(
         raise ConfigurationError(f"store is {store!r:.80}, a class: create it, {store.__name__}(...)")
     if not isinstance(store, LoadedToolStore):
         raise ConfigurationError(f"store needs the methods of LoadedToolStore, {_lacking(store)}")
-    return store
+    return adapt_store(store)
 
 
 def _lacking(store: object) -> str:

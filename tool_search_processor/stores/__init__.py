@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.stores.protocol import AddResult, LoadedToolStore, LoadScope
+from tool_search_processor.stores.store import Store
 
 if TYPE_CHECKING:
     from tool_search_processor.stores.history import HistoryStore
     from tool_search_processor.stores.redis import RedisStore
 
-__all__ = ["AddResult", "HistoryStore", "LoadScope", "LoadedToolStore", "MemoryStore", "RedisStore"]
+__all__ = ["AddResult", "HistoryStore", "LoadScope", "LoadedToolStore", "MemoryStore", "RedisStore", "Store"]
 
 if not TYPE_CHECKING:  # a type checker would believe that every name exists
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, Never
 from tool_search_processor.errors import StoreError
 from tool_search_processor.meta_tools import Receipt, read_receipt, receipt_of
 from tool_search_processor.stores.protocol import AddResult, LoadScope, Replay
+from tool_search_processor.stores.store import Store
 from tool_search_processor.wire.plain import plain, text_of
 
 _Style = Literal["openai", "anthropic"]
@@ -15,7 +16,7 @@ _Style = Literal["openai", "anthropic"]
 _REMEMBERED_ANSWERS = 10_000
 
 
-class HistoryStore:
+class HistoryStore(Store):
     """Reads what is loaded from the results of the meta-tools in the conversation.
 
     ```python
@@ -30,6 +31,8 @@ class HistoryStore:
 
     Safe to use from any number of threads and event loops.
     """
+
+    reads_conversation = True
 
     def __init__(self) -> None:
         """Make the store; there is nothing to set."""
@@ -82,9 +85,6 @@ class HistoryStore:
     async def stats(self) -> Mapping[str, Any]:
         """Return zeros, and no access: it keeps nothing."""
         return {"threads": 0, "loaded": 0, "oldest_access": None}
-
-    async def aclose(self) -> None:
-        """Do nothing: there is nothing to let go of."""
 
     def _receipt(self, text: str) -> Receipt | None:
         # A conversation is read at every step. The hash is kept with the text, and holds nothing alive.

@@ -11,6 +11,7 @@ from cachetools import Cache, LRUCache, TTLCache
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.stores.protocol import AddResult, LoadScope
+from tool_search_processor.stores.store import Store
 from tool_search_processor.wire.checks import check_callable, check_count, check_positive
 
 _Key = tuple[str, str]
@@ -23,7 +24,7 @@ class _Thread(dict[str, int]):
     """When its time to live began, by the store's clock."""
 
 
-class MemoryStore:
+class MemoryStore(Store):
     """Keeps loaded names in this process, until it ends.
 
     ```python
@@ -134,9 +135,6 @@ class MemoryStore:
             alive = [Cache.__getitem__(self._threads, key) for key in self._threads]
         oldest = min((thread.renewed for thread in alive), default=None)
         return {"threads": len(alive), "loaded": sum(map(len, alive)), "oldest_access": oldest}
-
-    async def aclose(self) -> None:
-        """Do nothing: there is nothing to let go of."""
 
     def _keep(self, key: _Key, thread: _Thread) -> None:
         if thread:

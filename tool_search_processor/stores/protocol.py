@@ -1,4 +1,4 @@
-"""What all stores of loaded tools share: the scope, the result of an add, and the protocol."""
+"""What goes into and comes out of a store of loaded tools, and the protocol of a store."""
 
 from __future__ import annotations
 
@@ -73,6 +73,9 @@ class Replay:
 class LoadedToolStore(Protocol):
     """Keeps the names of loaded tools, by processor and thread.
 
+    A class of your own needs these methods and no base class. `Store` is a base with defaults for `stats`,
+    `aclose` and what is optional.
+
     A provider's tool has `@` and eight hexadecimal digits behind its name here, which distinguish it from
     another tool that gets the name later; a store treats such a string like any name.
 
@@ -131,43 +134,4 @@ class LoadedToolStore(Protocol):
 
     async def aclose(self) -> None:
         """Close connections, if the store has any."""
-        ...
-
-
-@runtime_checkable
-class ConversationStore(LoadedToolStore, Protocol):
-    """A store that keeps nothing itself: what is loaded stands in the conversation, as receipts.
-
-    A processor adds receipts to its answers for such a store, keeps what happens in a run until the run
-    ends, and asks phase `load` again about every name that is read back.
-    """
-
-    def replay(self, scope: LoadScope) -> Replay:
-        """Read `scope.messages`; must be quick, since every step asks."""
-        ...
-
-
-@runtime_checkable
-class RenewingStore(LoadedToolStore, Protocol):
-    """A store that reads and renews at once, because each costs a round trip."""
-
-    async def renew(self, scope: LoadScope) -> Sequence[str]:
-        """Return the names as `loaded` does, and renew the thread's life as `touch` does."""
-        ...
-
-
-@runtime_checkable
-class ClaimingStore(LoadedToolStore, Protocol):
-    """A store by which all processes agree on who may run an approved call."""
-
-    async def claim(self, scope: LoadScope, call_id: str) -> bool:
-        """Return True to the first who asks for a call of the scope's thread and run, else False.
-
-        Raises:
-            StoreError: When the store can't tell: the call must not run then.
-        """
-        ...
-
-    async def release(self, scope: LoadScope, call_id: str) -> None:
-        """Give back a claim if its call was not run."""
         ...

@@ -28,6 +28,7 @@ from tool_search_processor.stores.redis_scripts import (
     encode,
     names_of,
 )
+from tool_search_processor.stores.store import Store
 from tool_search_processor.wire.checks import check_choice, check_positive, check_string
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _CLAIM_SECONDS = 7 * 24 * 3600.0
 _GLOB = str.maketrans({char: f"\\{char}" for char in "*?[]\\"})
 
 
-class RedisStore:
+class RedisStore(Store):
     """Keeps loaded names in Redis: many workers share them, and they outlive every process.
 
     ```python
