@@ -6,6 +6,7 @@ import pytest
 
 from tests.processor.test_search_tool import Run
 from tool_search_processor import Catalog, ProviderError, Tool, ToolSearchProcessor
+from tool_search_processor.providers import StaticProvider
 
 PLAN = Tool("floor_plan", description="Draw a floor plan")
 OTHER = Tool("weather", description="Tell the forecast")
@@ -28,6 +29,44 @@ async def test_a_provider_that_is_down_is_told_and_not_named(tools):
     assert "Some tools can't be reached now" in answer["message"]
     assert "no tool fits" not in answer["message"]
     assert "cad" not in answer["message"]
+
+
+class LastSeen:
+    """Lists tools once, and can't be reached after that."""
+
+    name = "cad-server"
+
+    def __init__(self, *tools):
+        self.tools = tools
+        self.asked = 0
+
+    async def list_tools(self, context):
+        self.asked += 1
+        if self.asked > 1:
+            raise ProviderError("cannot be reached")
+        return list(self.tools)
+
+    def version(self):
+        return self.asked
+
+
+@pytest.mark.parametrize("inside", [lambda *tools: tools, lambda *tools: [Catalog(tools)]])
+async def test_with_a_filter_an_outage_is_told_to_who_may_find_a_tool_of_that_provider(inside):
+    down = LastSeen(Tool("lathe", description="Turns a part"))
+    search = ToolSearchProcessor(
+        inside(down, StaticProvider([OTHER])),
+        filter=lambda request: request.tool_name == request.context["may"],
+    )
+    told = {}
+    for may in ("weather", "lathe", "weather"):  # the first search reads the list while it can be had
+        run = Run(search, context={"may": may})
+        told[may] = ["can't be reached" in (await run.search("file taxes"))["message"] for _ in range(2)]
+    assert told == {"weather": [False, False], "lathe": [True, True]}
+
+
+async def test_with_a_filter_an_outage_of_tools_that_nobody_has_seen_is_not_told():
+    run = Run(ToolSearchProcessor([OTHER, Down()], filter=lambda request: True))
+    assert "reached" not in (await run.search("file taxes"))["message"]
 
 
 async def test_a_repeated_search_is_told_of_an_outage_too():

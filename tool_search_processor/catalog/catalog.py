@@ -28,6 +28,7 @@ from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.origins import Origin
 from tool_search_processor.transforms.rows import overrides_get_tool
 from tool_search_processor.transforms.transform import Transform, as_transforms
 
@@ -319,6 +320,10 @@ class Catalog(Provider):
         down = [provider for provider in self.status().providers if provider.up is False]
         return "; ".join(f"{provider.name}: {provider.error}" for provider in down) or None
 
+    def outages(self) -> Collection[Origin]:
+        """Return the origins of the tools that can't be reached now."""
+        return frozenset(origin for source in self._sources for origin in source.outages())
+
     def accept(self, name: str, *, fingerprint: str | None = None) -> None:
         """Accept the changed definition of a foreign tool; a blocked tool is served from now on.
 
@@ -388,7 +393,7 @@ class Catalog(Provider):
             indexes=self._indexes,
             fetch=fetch_from(shared, own),
             held=held,
-            has_outage=lambda: self.failure() is not None,
+            outages=self.outages,
         )
 
 

@@ -28,6 +28,7 @@ from tool_search_processor.meta_tools import (
 )
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.origins import origin_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,17 +204,30 @@ class PolicyView(ABC):
         is_searched = await self.list_findable(admission, limit=1)
         return missing_tool_text(name, suggestions=alike, names=self.names if is_searched else None)
 
-    async def nothing_found_text(self, call: SearchCall, *, listed: Mapping[str, Tool]) -> str:
+    async def has_outage(self, admission: Admission) -> bool:
+        """Return True if some tools can't be reached now, and the request may know of it.
+
+        Under policy it may if phase `search` admits a tool of a provider that is down, as last listed.
+        """
+        down = self.catalog.outages()
+        if not down or self.is_open:
+            return bool(down)
+        unreached = (tool for tool in self.catalog if origin_of(tool) in down)
+        return bool(await admission.admit(unreached, "search", limit=1))
+
+    async def nothing_found_text(
+        self, call: SearchCall, admission: Admission, *, listed: Mapping[str, Tool]
+    ) -> str:
         """Return the sentence for a search without results.
 
         Args:
             call: What was searched for.
+            admission: Asks the filter.
             listed: The tools that the request may call and that searches leave out: one may fit.
         """
         fits = await listed_fits(self.catalog, call.queries, listed=listed, min_score=self.min_score)
-        return nothing_found_text(
-            call.queries, tags=call.tags, listed=fits, has_outage=self.catalog.has_outage()
-        )
+        has_outage = await self.has_outage(admission)
+        return nothing_found_text(call.queries, tags=call.tags, listed=fits, has_outage=has_outage)
 
     def inventory(self) -> tuple[str, Sequence[str]]:
         """Return the sentence about what can be found, and its tags and namespaces.

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from operator import is_
@@ -200,6 +200,10 @@ class Source(Generic[ComponentT]):
             error=error,
             retry_in_seconds=self._hold_off.left_seconds(),
         )
+
+    def outages(self) -> Collection[Origin]:
+        """Return the origins of the tools that can't be reached now: of this source, or of some inside."""
+        return (self.provider.outages() or (self._origin,)) if self.status().up is False else ()
 
     def stop(self) -> None:
         """Cancel the reading that is under way."""

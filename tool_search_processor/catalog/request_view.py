@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY
@@ -13,6 +13,7 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.origins import Origin
 
 Fetch = Callable[[str], Awaitable[Tool | None]]
 
@@ -31,7 +32,7 @@ class CatalogView:
         indexes: IndexPool,
         fetch: Fetch | None = None,
         held: Sequence[Tool] = (),
-        has_outage: Callable[[], bool] = lambda: False,
+        outages: Callable[[], Collection[Origin]] = tuple,
     ) -> None:
         """Combine shared tools and a request's own.
 
@@ -41,12 +42,12 @@ class CatalogView:
             indexes: Where to search.
             fetch: Looks a tool up if transforms have their own `get_tool`; None looks in the list.
             held: Changed tools that are not part of the view until they are accepted.
-            has_outage: Returns True if a provider can't be reached now.
+            outages: Returns the origins of the tools that can't be reached now.
         """
         self.shared = shared
         self.own = own
         self.held = held
-        self.has_outage = has_outage
+        self.outages = outages
         self._indexes = indexes
         self._fetch = fetch
         self._added: frozenset[str] = frozenset()
@@ -122,9 +123,7 @@ class CatalogView:
             return self
         kept = (tool for tool in self.own if tool.name not in more)
         own = ToolSet([*kept, *more.values()], places=self.own.places)
-        view = CatalogView(
-            self.shared, own, indexes=self._indexes, fetch=self._fetch, has_outage=self.has_outage
-        )
+        view = CatalogView(self.shared, own, indexes=self._indexes, fetch=self._fetch, outages=self.outages)
         view._added = self._added | more.keys()
         return view
 
@@ -140,9 +139,7 @@ class CatalogView:
 
     def searched_by(self, indexes: IndexPool) -> CatalogView:
         """Return this view, searched with other indexes."""
-        view = CatalogView(
-            self.shared, self.own, indexes=indexes, fetch=self._fetch, has_outage=self.has_outage
-        )
+        view = CatalogView(self.shared, self.own, indexes=indexes, fetch=self._fetch, outages=self.outages)
         view._added = self._added
         return view
 

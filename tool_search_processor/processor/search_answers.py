@@ -63,10 +63,10 @@ class SearchAnswers:
             told = meta_tools.guard_text(
                 verdict, found=names, loaded=callable_now, names=view.names, tags=call.tags
             )
-            return f"{meta_tools.OUTAGE} {told}" if not names and view.catalog.has_outage() else told
+            return f"{meta_tools.OUTAGE} {told}" if not names and await view.has_outage(admission) else told
         if not names:
             listed = {tool.name: tool for tool in view.pinned if tool.name in view.listed}
-            return await view.nothing_found_text(call, listed=listed)
+            return await view.nothing_found_text(call, admission, listed=listed)
         loaded = await view.usable([name for name in names if name in view.run.seen], admission)
         return meta_tools.found_text(
             view.names,

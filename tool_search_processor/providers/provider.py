@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
@@ -15,6 +15,7 @@ from tool_search_processor.providers.functions import FunctionTools, MakeTool, i
 from tool_search_processor.providers.protocol import ToolProvider, hides_resource_of
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.origins import Origin
 from tool_search_processor.transforms.rows import (
     check_transforms,
     get_agreed,
@@ -104,6 +105,10 @@ class Provider(ABC):
     def failure(self) -> str | None:
         """Return what is wrong right now, for a catalog's status, even if the list still holds."""
         return None
+
+    def outages(self) -> Collection[Origin]:
+        """Return the sources inside that can't be reached now; an outer catalog asks this."""
+        return ()
 
     def refused_tools(self) -> Sequence[RefusedTool]:
         """Return the tools that were left out of the last list, each with the reason."""
@@ -283,6 +288,10 @@ class TransformedProvider(Provider):
     def failure(self) -> str | None:
         """Return what is wrong with the wrapped provider."""
         return self.provider.failure()
+
+    def outages(self) -> Collection[Origin]:
+        """Return the sources inside the wrapped provider that can't be reached now."""
+        return self.provider.outages()
 
     def refused_tools(self) -> Sequence[RefusedTool]:
         """Return what the wrapped provider left out."""

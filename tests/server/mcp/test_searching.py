@@ -363,6 +363,13 @@ async def test_where_nothing_is_found_an_outage_is_told_and_a_listed_tool_that_f
     assert "cad" not in missing["message"]
 
 
+async def test_an_outage_is_not_told_to_a_client_that_may_find_no_tool_of_that_provider():
+    tools = [on_demand(make("weather", "Tell the forecast")), Down()]
+    async with connected(ToolServer(tools=tools, filter=lambda request: True)) as client:
+        missing = await search(client, query="send a letter")
+    assert missing["message"].startswith("No tool matches 'send a letter'. Try other words once")
+
+
 async def test_in_a_strategy_of_patterns_a_text_is_found_as_it_stands():
     tools = [on_demand(make("compile", "Compiles C++ code"))]
     async with connected(ToolServer(tools=tools, search="regex")) as client:

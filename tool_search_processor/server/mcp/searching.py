@@ -77,7 +77,7 @@ class FrontSearch:
         if found.ranked:
             return found_text(self.view.names, found=shown, newly_loaded=(), loaded=0)
         listed = {tool.name: tool for tool in await self.view.list_tools(admission)}
-        return await self.view.nothing_found_text(found.call, listed=listed)
+        return await self.view.nothing_found_text(found.call, admission, listed=listed)
 
     async def _listing(self, call: SearchCall, admission: Admission, *, start: int) -> SearchAnswer:
         view, end = self.view, start + call.limit
