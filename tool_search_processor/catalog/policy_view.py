@@ -27,6 +27,7 @@ from tool_search_processor.meta_tools import (
     unknown_tags_text,
 )
 from tool_search_processor.policy.admission import Admission
+from tool_search_processor.search.index import SearchMode
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.origins import origin_of
 
@@ -59,17 +60,17 @@ class Findings:
 class PolicyView(ABC):
     """One request's view of a catalog under policy.
 
-    What serves models subclasses it and says who asks (`admission`), what is listed (`unsearched`) and
-    what the meta-tools are called. A denied tool gets the same answers as a tool that doesn't exist.
+    What serves tools subclasses it and says who asks (`admission`), what searches leave out (`unsearched`)
+    and what the meta-tools are called. A denied tool gets the same answers as a tool that doesn't exist.
     """
 
     catalog: CatalogView
     """The tools that can be found, by query or by name."""
 
     @property
-    @abstractmethod
-    def names(self) -> MetaToolNames:
-        """What the meta-tools are called."""
+    def names(self) -> MetaToolNames | None:
+        """What the meta-tools are called; None where there are none."""
+        return None
 
     @property
     @abstractmethod
@@ -95,6 +96,22 @@ class PolicyView(ABC):
         return Wanted(limit=limit, tags=tags, without=self.unsearched, min_score=self.min_score)
 
     # -- finding
+
+    async def rank(
+        self, query: str, admission: Admission, *, wanted: Wanted, mode: SearchMode | None = None
+    ) -> Sequence[Ranked]:
+        """Rank the tools for one query by a mode's lists; None ranks as the strategy does.
+
+        Raises:
+            ConfigurationError: If the strategy doesn't have the mode.
+            InvalidPatternError: If the strategy takes patterns, the query is not a valid one, and no tool
+                has it as plain text.
+        """
+        searched = await self.catalog.searched_in(mode)
+        ranking = await rank_query(searched, query, wanted=wanted, admission=admission)
+        if ranking.problem is not None:
+            raise ranking.problem
+        return ranking.ranked
 
     async def narrow(self, call: SearchCall, admission: Admission) -> tuple[SearchCall, str]:
         """Return a search with the tags and namespaces that its tags mean, and a sentence on tags left out.

@@ -10,7 +10,6 @@ from typing import Any
 
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.finding import ToolHit
-from tool_search_processor.catalog.queries import rank_query
 from tool_search_processor.catalog.toolsets import of_other_types
 from tool_search_processor.meta_tools import (
     MetaToolNames,
@@ -289,20 +288,13 @@ class ToolSearchProcessor:
         """
         check_search(query, limit)
         view = await self._view(InputStep(messages=(), context=context or {}))
-        searched = await view.catalog.searched_in(mode)
         most = self._options.top_k if limit is None else min(max(limit, 0), len(view.catalog))
         wanted = view.wanted(limit=most, tags=frozenset(as_names(tags, what="tags")))
-        others = of_other_types(searched, as_names(tool_types, what="tool_types"))
+        others = of_other_types(view.catalog, as_names(tool_types, what="tool_types"))
+        wanted = replace(wanted, without=wanted.without | others)
         with view.admission() as admission:
-            ranking = await rank_query(
-                searched,
-                query,
-                wanted=replace(wanted, without=wanted.without | others),
-                admission=admission,
-            )
-        if ranking.problem is not None:
-            raise ranking.problem
-        return [ToolHit.of(hit, tool) for hit, tool in ranking.ranked]
+            ranked = await view.rank(query, admission, wanted=wanted, mode=mode)
+        return [ToolHit.of(hit, tool) for hit, tool in ranked]
 
     async def load(
         self, names: str | Sequence[str], *, thread_id: str, context: Mapping[str, Any] | None = None

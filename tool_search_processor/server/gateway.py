@@ -30,7 +30,7 @@ from tool_search_processor.server.mcp.registry import REGISTERED
 from tool_search_processor.server.mcp.server_options import ToolServerOptions
 from tool_search_processor.server.mcp.tool_modes import Mode
 from tool_search_processor.server.protection import Limits
-from tool_search_processor.server.rest.app import RestEndpoints, RestOptions
+from tool_search_processor.server.rest.app import RestEndpoints
 from tool_search_processor.server.rest.letta import checked_fields
 from tool_search_processor.server.rest.search_modes import ModeSearch
 from tool_search_processor.server.rest.search_requests import refused
@@ -105,13 +105,14 @@ class Gateway:
             **options,
         )
         self.catalog = self.server.catalog
-        self.search = ModeSearch(self.catalog, search)
-        """Searches the same index for the REST endpoint."""
-        self.rest_options = RestOptions(
+        self.search = ModeSearch(
+            self.catalog,
+            search,
             filter=filter,
             filter_timeout_seconds=self.server.options.filter_timeout_seconds,
-            tool_fields=checked_fields(tool_fields),
         )
+        """Searches the same index for the REST endpoint."""
+        self.tool_fields = checked_fields(tool_fields)
         self._token = token
 
     def status(self) -> CatalogStatus:
@@ -240,7 +241,7 @@ class GatewayEndpoints(RestEndpoints):
 
     def __init__(self, gateway: Gateway, access: Access) -> None:
         """Take the gateway, and who may see the state of its upstreams."""
-        super().__init__(gateway.search, gateway.rest_options, metrics=gateway.server.metrics)
+        super().__init__(gateway.search, tool_fields=gateway.tool_fields, metrics=gateway.server.metrics)
         self._gateway = gateway
         self._access = access
 

@@ -282,7 +282,7 @@ async def test_rest_page_and_figures_are_on_the_same_port_over_the_same_index(ht
             "detail": "there is no tool with the id 'no'"
         }
         assert (await http.get(f"{base}/nowhere")).status_code == 404
-    assert made.search.find.__self__._whole is made.catalog.indexes
+    assert made.search.indexes is made.catalog.indexes
 
 
 async def test_with_a_token_strangers_learn_that_it_is_up_and_no_more(http):

@@ -6,7 +6,6 @@ from tests.support import ScoredIndex
 from tool_search_processor import Tool
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.finding import Wanted
-from tool_search_processor.policy.admission import Admission
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.index import OneList
 from tool_search_processor.search.protocol import Hit
@@ -61,9 +60,9 @@ def search_of(lexical, vector, tools=None):
 
 
 async def find(search, *, limit, mode="hybrid", allow=None, **wanted):
-    view = await search.catalog.view()
-    admission = Admission(allow, context={})
-    return await search.find(view, "q", mode=mode, wanted=Wanted(limit=limit, **wanted), admission=admission)
+    search.filter = allow
+    view = await search.view({})
+    return await view.find("q", view.admission(), mode=mode, wanted=Wanted(limit=limit, **wanted))
 
 
 async def test_lists_are_fetched_deeper_than_the_limit():
@@ -96,13 +95,8 @@ async def test_ranks_and_scores_tell_nothing_of_denied_tools():
 )
 async def test_people_see_the_scores_of_what_ranks_and_places_in_every_list(ranking, scores):
     search = search_of("ab", "ba")
-    found = await search.judge(
-        await search.catalog.view(),
-        "q",
-        ranking=ranking,
-        wanted=Wanted(limit=5),
-        admission=Admission(None, context={}),
-    )
+    view = await search.view({})
+    found = await view.judge("q", view.admission(), ranking=ranking, wanted=Wanted(limit=5))
     assert [one.score for one in found] == pytest.approx(scores)
     places = {one.tool.name: (one.fts_rank, one.vector_rank) for one in found}
     assert places == {"a": (1, 2), "b": (2, 1)}
@@ -142,6 +136,6 @@ async def test_an_engine_outside_answers_as_one_list():
 
 def test_an_index_of_the_catalog_s_strategy_is_the_catalog_s():
     catalog = Catalog([Tool("a")], search=BM25Index)
-    assert ModeSearch(catalog, BM25Index)._whole is catalog.indexes
-    assert ModeSearch(catalog, "bm25")._whole is not catalog.indexes
+    assert ModeSearch(catalog, BM25Index).indexes is catalog.indexes
+    assert ModeSearch(catalog, "bm25").indexes is not catalog.indexes
     assert ModeSearch(catalog, "bm25").rankings == ("score",)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Unpack
 
 from pydantic import TypeAdapter
@@ -17,11 +18,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tool_search_processor._version import __version__
-from tool_search_processor.catalog import Catalog, CatalogView
+from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.finding import Wanted
 from tool_search_processor.catalog.toolsets import of_other_types
+from tool_search_processor.meta_tools import OUTAGE
 from tool_search_processor.policy.admission import Admission
-from tool_search_processor.policy.filters import Filter, require_filter
+from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.strategies import Strategy
@@ -29,7 +31,7 @@ from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import LOOPBACK
 from tool_search_processor.server.metrics import CONTENT_TYPE, ServerMetrics
 from tool_search_processor.server.protection import Limits, Protection
-from tool_search_processor.server.rest.document import openapi_document
+from tool_search_processor.server.rest.document import MESSAGE_HEADER, openapi_document
 from tool_search_processor.server.rest.inspection import Inspector, InspectRequest
 from tool_search_processor.server.rest.letta import (
     SearchRequest,
@@ -40,7 +42,7 @@ from tool_search_processor.server.rest.letta import (
     tool_out,
 )
 from tool_search_processor.server.rest.page import page_response
-from tool_search_processor.server.rest.search_modes import Found, ModeSearch
+from tool_search_processor.server.rest.search_modes import Found, ModeSearch, RestView
 from tool_search_processor.server.rest.search_requests import (
     MAX_BODY_BYTES,
     context_of,
@@ -101,12 +103,10 @@ def create_app(
         ConfigurationError: When an option can't work.
         ImportError: When the strategy needs an extra that is not installed.
     """
-    options = RestOptions(
-        filter=filter, filter_timeout_seconds=filter_timeout_seconds, tool_fields=checked_fields(tool_fields)
-    )
     given = tools_or_catalog if isinstance(tools_or_catalog, Catalog) else None
     catalog = Catalog(tools_or_catalog, search=search) if given is None else given
-    endpoints = RestEndpoints(ModeSearch(catalog, search), options)
+    found_by = ModeSearch(catalog, search, filter=filter, filter_timeout_seconds=filter_timeout_seconds)
+    endpoints = RestEndpoints(found_by, tool_fields=checked_fields(tool_fields))
     access = Access(token)
 
     @asynccontextmanager
@@ -131,33 +131,16 @@ def create_app(
     return app
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestOptions:
-    """How the endpoints answer; see `create_app` for each option's meaning."""
-
-    filter: Filter | None
-    filter_timeout_seconds: float | None
-    tool_fields: frozenset[str]
-
-    def __post_init__(self) -> None:
-        """Refuse a filter that can't work.
-
-        Raises:
-            ConfigurationError: Says what was found and what to do.
-        """
-        require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
-
-
 class RestEndpoints:
     """Answers requests over one catalog, under one filter."""
 
     def __init__(
-        self, search: ModeSearch, options: RestOptions, *, metrics: ServerMetrics | None = None
+        self, search: ModeSearch, *, tool_fields: Collection[str] = (), metrics: ServerMetrics | None = None
     ) -> None:
-        """Set the search, the filter, and the metrics; None counts in metrics of its own."""
+        """Set the search, the further fields to show, and the metrics; None counts in metrics of its own."""
         self.search = search
-        self._options = options
-        self._inspector = Inspector(search)
+        self._fields = tool_fields
+        self._inspector = Inspector()
         self._document = openapi_document()
         self._metrics = metrics or ServerMetrics()
 
@@ -196,30 +179,29 @@ class RestEndpoints:
         if mode not in self.search.modes:
             offered = ", ".join(self.search.modes)
             return problem(400, f"this server has no index for search_mode {mode!r}; it has: {offered}")
-        view, admission = await self._seen(request, caller)
-        wanted = wanted_of(view, limit=asked.most, tags=asked.tags, tool_types=asked.tool_types)
+        view = await self._view(request, caller)
+        view = replace(view, unsearched=of_other_types(view.catalog, frozenset(asked.tool_types or ())))
+        wanted = view.wanted(limit=asked.most, tags=frozenset(asked.tags or ()))
         query = asked.query or ""
-        with admission:
+        with view.admission() as admission:
             if query.strip():
-                found = await self._measured(view, query, mode=mode, wanted=wanted, admission=admission)
+                found = await self._measured(view, query, admission, mode=mode, wanted=wanted)
             else:
-                found = await self.search.listed(view, wanted=wanted, admission=admission)
+                found = await view.listed(admission, wanted=wanted)
+            is_reached = bool(found) or not await view.has_outage(admission)
         if mode == "vector" and not found and not self.search.is_ready:
             return problem(
                 503, "the tools are being embedded: try again", headers={"Retry-After": _RETRY_SECONDS}
             )
-        results = [
-            search_result(one, embeds=self.search.has_vectors, fields=self._options.tool_fields)
-            for one in found
-        ]
-        return _json(_RESULTS, results)
+        results = [search_result(one, embeds=self.search.has_vectors, fields=self._fields) for one in found]
+        return _json(_RESULTS, results, headers={} if is_reached else {MESSAGE_HEADER: OUTAGE})
 
     async def _measured(
-        self, view: CatalogView, query: str, *, mode: SearchMode, wanted: Wanted, admission: Admission
+        self, view: RestView, query: str, admission: Admission, *, mode: SearchMode, wanted: Wanted
     ) -> list[Found]:
         started = time.perf_counter()
         try:
-            found = await self.search.find(view, query, mode=mode, wanted=wanted, admission=admission)
+            found = await view.find(query, admission, mode=mode, wanted=wanted)
         except Exception:
             self._metrics.failed(mode)
             raise
@@ -234,17 +216,13 @@ class RestEndpoints:
     async def get_tools(self, request: Request, caller: Caller) -> Response:
         """List the tools that the caller may find."""
         asked = read_query(request, ListRequest)
-        view, admission = await self._seen(request, caller)
-        with admission:
-            page = await list_page(view, asked, admission=admission)
-        return _json(_TOOLS, [tool_out(tool, fields=self._options.tool_fields) for tool in page])
+        page = await list_page(await self._view(request, caller), asked)
+        return _json(_TOOLS, [tool_out(tool, fields=self._fields) for tool in page])
 
     async def get_tool(self, request: Request, caller: Caller) -> Response:
         """Show one tool."""
-        view, admission = await self._seen(request, caller)
-        with admission:
-            tool = await find_by_id(view, request.path_params["tool_id"], admission=admission)
-        return _json(_TOOL, tool_out(tool, fields=self._options.tool_fields))
+        tool = await find_by_id(await self._view(request, caller), request.path_params["tool_id"])
+        return _json(_TOOL, tool_out(tool, fields=self._fields))
 
     async def get_page(self, _: Request, __: Caller) -> Response:
         """Show the page for people."""
@@ -252,16 +230,12 @@ class RestEndpoints:
 
     async def get_facts(self, request: Request, caller: Caller) -> Response:
         """Return what the page shows of the catalog."""
-        view, admission = await self._seen(request, caller)
-        with admission:
-            return JSONResponse(await self._inspector.facts(view, admission))
+        return JSONResponse(await self._inspector.facts(await self._view(request, caller)))
 
     async def post_inspection(self, request: Request, caller: Caller) -> Response:
         """Rank the tools for the page."""
         asked = await read_body(request, InspectRequest)
-        view, admission = await self._seen(request, caller)
-        with admission:
-            return JSONResponse(await self._inspector.answer(asked, view, admission))
+        return JSONResponse(await self._inspector.answer(asked, await self._view(request, caller)))
 
     async def get_metrics(self, _: Request, __: Caller) -> Response:
         """Show the figures of the searches."""
@@ -275,27 +249,13 @@ class RestEndpoints:
         """Answer that the server is up, and whether everything is embedded."""
         return JSONResponse({"status": "ok", "version": __version__, "ready": self.search.is_ready})
 
-    async def _seen(self, request: Request, caller: Caller) -> tuple[CatalogView, Admission]:
-        context = context_of(request, caller)
-        admission = Admission(
-            self._options.filter, context=context, timeout_seconds=self._options.filter_timeout_seconds
-        )
-        return await self.search.catalog.view(context), admission
+    async def _view(self, request: Request, caller: Caller) -> RestView:
+        return await self.search.view(context_of(request, caller))
 
 
-def wanted_of(
-    view: CatalogView,
-    *,
-    limit: int,
-    tags: Iterable[str] | None = None,
-    tool_types: Sequence[str] | None = None,
-) -> Wanted:
-    """Return the limits of a search; an empty list of tags or types sets none."""
-    return Wanted(
-        limit=limit, tags=frozenset(tags or ()), without=of_other_types(view, frozenset(tool_types or ()))
-    )
-
-
-def _json(adapter: TypeAdapter[Any], value: object) -> Response:
+def _json(
+    adapter: TypeAdapter[Any], value: object, *, headers: Mapping[str, str] = MappingProxyType({})
+) -> Response:
     # Unset fields are those that this server does not show, or the tool does not have.
-    return Response(adapter.dump_json(value, exclude_unset=True), media_type="application/json")
+    body = adapter.dump_json(value, exclude_unset=True)
+    return Response(body, headers=headers, media_type="application/json")

@@ -10,6 +10,9 @@ from tool_search_processor._version import __version__
 from tool_search_processor.server.rest.letta import SearchRequest, SearchResult, ToolOut
 from tool_search_processor.server.rest.tool_pages import ListRequest
 
+MESSAGE_HEADER = "Tool-Search-Message"
+"""The header of a sentence on an answer, whose body has no room for any in Letta's shape."""
+
 _REFERENCE = "#/components/schemas/{model}"
 _PROBLEM = {
     "type": "object",
@@ -49,6 +52,10 @@ _HEALTH = {
         },
     },
 }
+_MESSAGE = {
+    "description": "Where nothing was found: a sentence, if some tools can't be reached now.",
+    "schema": {"type": "string"},
+}
 _SAID = {
     400: "No index for this search mode.",
     401: "No valid token.",
@@ -70,11 +77,13 @@ def openapi_document() -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of the endpoints."""
     models = [(SearchRequest, "validation"), (SearchResult, "serialization"), (ToolOut, "serialization")]
     _, schemas = models_json_schema(models, ref_template=_REFERENCE)  # type: ignore[arg-type]  # a list of pairs
+    found = _responses(_many("SearchResult"), 400, 401, 408, 413, 422)
+    found["200"]["headers"] = {MESSAGE_HEADER: _MESSAGE}
     search = {
         "operationId": "search_tools",
         "summary": "Search the tools",
         "requestBody": {"required": True, "content": _json(_reference("SearchRequest"))},
-        "responses": _responses(_many("SearchResult"), 400, 401, 408, 413, 422),
+        "responses": found,
     }
     one = {"name": "tool_id", "in": "path", "required": True, "schema": {"type": "string"}}
     return {

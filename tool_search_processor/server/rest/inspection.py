@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StrictInt
 from starlette.exceptions import HTTPException
 
-from tool_search_processor.catalog import CatalogView
-from tool_search_processor.catalog.finding import Wanted
-from tool_search_processor.policy.admission import Admission
-from tool_search_processor.server.rest.search_modes import Found, ModeSearch, RankBy
+from tool_search_processor.server.rest.search_modes import Found, RankBy, RestView
 from tool_search_processor.tokens.counting import DefinitionCounter
 from tool_search_processor.wire.plain import sendable
 
@@ -32,41 +30,41 @@ class InspectRequest(BaseModel):
 class Inspector:
     """Answers the searches of the page for people."""
 
-    def __init__(self, search: ModeSearch) -> None:
-        """Set the search that ranks the tools."""
-        self._search = search
+    def __init__(self) -> None:
+        """Begin without counts of tokens, which are kept."""
         self._counter = DefinitionCounter()
 
-    async def facts(self, view: CatalogView, admission: Admission) -> dict[str, Any]:
+    async def facts(self, view: RestView) -> dict[str, Any]:
         """Return what can be searched and how, counting only tools that may be found."""
-        tools = await admission.admit(view, "search")
+        with view.admission() as admission:
+            tools = await view.list_findable(admission)
         return {
             "tools": len(tools),
             "tokens": self._counter.count(tools),
-            "rankings": self._search.rankings,
+            "rankings": view.search_in.rankings,
             "namespaces": Counter(tool.namespace for tool in tools if tool.namespace),
             "tags": Counter(tag for tool in tools for tag in sorted(tool.tags)),
-            "ready": self._search.is_ready,
+            "ready": view.search_in.is_ready,
         }
 
-    async def answer(self, asked: InspectRequest, view: CatalogView, admission: Admission) -> dict[str, Any]:
+    async def answer(self, asked: InspectRequest, view: RestView) -> dict[str, Any]:
         """Rank the tools, and explain each place.
 
         Raises:
             HTTPException: The index can't rank this way.
         """
-        if asked.ranking not in self._search.rankings:
+        if asked.ranking not in view.search_in.rankings:
             raise HTTPException(400, f"this server can't rank by {asked.ranking!r}")
         spaces = frozenset(asked.namespaces)
-        others = (tool.name for tool in view if tool.namespace not in spaces) if spaces else ()
-        wanted = Wanted(limit=asked.limit, tags=frozenset(asked.tags), without=frozenset(others))
+        others = (tool.name for tool in view.catalog if tool.namespace not in spaces) if spaces else ()
+        view = replace(view, unsearched=frozenset(others))
+        wanted = view.wanted(limit=asked.limit, tags=frozenset(asked.tags))
         started = time.perf_counter()
-        if asked.query.strip():
-            found = await self._search.judge(
-                view, asked.query, ranking=asked.ranking, wanted=wanted, admission=admission
-            )
-        else:
-            found = await self._search.listed(view, wanted=wanted, admission=admission)
+        with view.admission() as admission:
+            if asked.query.strip():
+                found = await view.judge(asked.query, admission, ranking=asked.ranking, wanted=wanted)
+            else:
+                found = await view.listed(admission, wanted=wanted)
         milliseconds = (time.perf_counter() - started) * 1000
         return {"milliseconds": round(milliseconds, 1), "results": [self._shown(one) for one in found]}
 

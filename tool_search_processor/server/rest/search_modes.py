@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tool_search_processor import telemetry
-from tool_search_processor.catalog import Catalog, CatalogView
-from tool_search_processor.catalog.finding import Ranked, Wanted, list_findable
+from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.finding import Ranked, Wanted
 from tool_search_processor.catalog.indexes import IndexPool
-from tool_search_processor.catalog.queries import rank_query
+from tool_search_processor.catalog.policy_view import PolicyView
 from tool_search_processor.policy.admission import Admission
+from tool_search_processor.policy.filters import Filter, require_filter
+from tool_search_processor.providers.provider import Context
 from tool_search_processor.search.index import ListName, SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.tools import Tool
@@ -38,7 +40,7 @@ class Found:
 
     tool: Tool
     score: float = 0.0
-    """See `fuse`; in answers of `ModeSearch.judge`, how well the tool fits."""
+    """See `fuse`; in answers of `RestView.judge`, how well the tool fits."""
     fts_rank: int | None = None
     """1-based place in the list by words, among what the caller may find."""
     vector_rank: int | None = None
@@ -49,22 +51,32 @@ class Found:
 
 
 class ModeSearch:
-    """Searches a catalog in the modes that its index has lists for.
+    """Searches a catalog in the modes that its index has lists for, under one filter.
 
     An index of two lists (`"hybrid"`) has all three modes, `"vector"` only that one, any other only `"fts"`.
     """
 
-    def __init__(self, catalog: Catalog, search: Strategy) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        search: Strategy,
+        *,
+        filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
+        filter_timeout_seconds: float | None = None,
+    ) -> None:
         """Search with the catalog's own index if it has this strategy, otherwise with another one.
 
         Raises:
-            ConfigurationError: If the strategy is unknown.
+            ConfigurationError: If the strategy is unknown, or the filter can't work.
             ImportError: If the strategy needs an extra that is not installed.
         """
+        require_filter(filter, timeout_seconds=filter_timeout_seconds)
         self.catalog = catalog
+        self.filter = filter
+        self.filter_timeout_seconds = filter_timeout_seconds
         own = catalog.indexes
-        self._whole = own if own.strategy is search or own.strategy == search else IndexPool(search)
-        self.modes = self._whole.modes
+        self.indexes = own if own.strategy is search or own.strategy == search else IndexPool(search)
+        self.modes = self.indexes.modes
         self.default_mode: SearchMode = self.modes[-1]
         self.rankings: tuple[RankBy, ...] = (
             ("score", *self.modes[::-1]) if len(self.modes) > 1 else ("score",)
@@ -73,84 +85,88 @@ class ModeSearch:
     @property
     def is_ready(self) -> bool:
         """Whether everything that is built in the background is ready."""
-        return self._whole.shared_index.ready
+        return self.indexes.shared_index.ready
 
     @property
     def has_vectors(self) -> bool:
         """Whether tools are embedded."""
-        return "vector" in self._whole.lists
+        return "vector" in self.modes
 
     async def prepare(self) -> None:
         """Bring the index up to date, so that the first search doesn't have to."""
         view = await self.catalog.view()
-        await self._whole.prepare(view.shared)
+        await self.indexes.prepare(view.shared)
+
+    async def view(self, context: Context) -> RestView:
+        """Return what a request can find."""
+        seen = await self.catalog.view(context)
+        return RestView(catalog=seen.searched_by(self.indexes), search_in=self, context=context)
+
+
+@dataclass(frozen=True)
+class RestView(PolicyView):
+    """What one request finds."""
+
+    search_in: ModeSearch
+    context: Context
+    unsearched: frozenset[str] = frozenset()
+    """Names that the request leaves out."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this request may know about every tool."""
+        return self.search_in.filter is None
+
+    def admission(self) -> Admission:
+        """Return a new request to the filter."""
+        return Admission(
+            self.search_in.filter,
+            context=self.context,
+            timeout_seconds=self.search_in.filter_timeout_seconds,
+        )
 
     async def find(
-        self, view: CatalogView, query: str, *, mode: SearchMode, wanted: Wanted, admission: Admission
+        self, query: str, admission: Admission, *, mode: SearchMode, wanted: Wanted
     ) -> list[Found]:
-        """Return the best tools that may be found, best first.
+        """Return the best tools for a query, best first.
 
         Each list is fetched deeper than the limit: a tool further down in both would be missed otherwise.
         """
         asked = {telemetry.QUERIES: 1, telemetry.QUERY_LENGTH: len(query), "tool_search.mode": mode}
         with telemetry.span("tool_search.search", asked) as span:
-            lists = await self._rankings(view, query, _LISTS[mode], wanted=wanted, admission=admission)
+            lists = await self._lists(query, admission, _LISTS[mode], wanted=wanted)
             found = fuse(lists, limit=wanted.limit)
             best = found[0].fit if found else 0.0
             span.set({telemetry.HITS: len(found), telemetry.TOP_SCORE: best})
         return found
 
     async def judge(
-        self, view: CatalogView, query: str, *, ranking: RankBy, wanted: Wanted, admission: Admission
+        self, query: str, admission: Admission, *, ranking: RankBy, wanted: Wanted
     ) -> list[Found]:
         """Return the best tools with the scores they are ranked by, 0 to 1, and their places in all lists.
 
         `"score"` ranks as a `ToolSearchProcessor` with this index does.
         """
         if ranking == "hybrid":
-            return await self.find(view, query, mode="hybrid", wanted=wanted, admission=admission)
-        lists = await self._rankings(
-            view, query, tuple(self._whole.lists), wanted=wanted, admission=admission
-        )
+            return await self.find(query, admission, mode="hybrid", wanted=wanted)
+        lists = await self._lists(query, admission, _LISTS[self.search_in.default_mode], wanted=wanted)
         known = {found.tool.name: found for found in fuse(lists)}
         if ranking == "score":
-            ranked = await _best(view, self._whole, query, wanted=wanted, admission=admission)
+            ranked = await self.rank(query, admission, wanted=wanted)
         else:
             ranked = lists[ranking][: wanted.limit]
         return [replace(known.get(tool.name, Found(tool=tool)), score=hit.score) for hit, tool in ranked]
 
-    async def listed(self, view: CatalogView, *, wanted: Wanted, admission: Admission) -> list[Found]:
+    async def listed(self, admission: Admission, *, wanted: Wanted) -> list[Found]:
         """Return the first tools in the catalog's order, as the answer to an empty query."""
-        tools = await list_findable(
-            view, tags=wanted.tags, without=wanted.without, admission=admission, limit=wanted.limit
-        )
+        tools = await self.list_findable(admission, tags=wanted.tags, limit=wanted.limit)
         return [Found(tool=tool) for tool in tools]
 
-    async def _rankings(
-        self,
-        view: CatalogView,
-        query: str,
-        names: Sequence[ListName],
-        *,
-        wanted: Wanted,
-        admission: Admission,
-    ) -> dict[ListName, list[Ranked]]:
-        # The whole index is filled first, in a thread if it embeds: a list would do it on the event loop.
-        await self._whole.prepare(view.shared)
+    async def _lists(
+        self, query: str, admission: Admission, names: Sequence[ListName], *, wanted: Wanted
+    ) -> dict[ListName, Sequence[Ranked]]:
         deeper = wanted if len(names) == 1 else replace(wanted, limit=_DEPTH)
-        return {
-            name: await _best(view, self._whole.lists[name], query, wanted=deeper, admission=admission)
-            for name in names
-        }
-
-
-async def _best(
-    view: CatalogView, indexes: IndexPool, query: str, *, wanted: Wanted, admission: Admission
-) -> list[Ranked]:
-    ranking = await rank_query(view.searched_by(indexes), query, wanted=wanted, admission=admission)
-    if ranking.problem is not None:
-        raise ranking.problem
-    return list(ranking.ranked)
+        return {name: await self.rank(query, admission, wanted=deeper, mode=name) for name in names}
 
 
 def fuse(lists: Mapping[ListName, Sequence[Ranked]], *, limit: int | None = None) -> list[Found]:

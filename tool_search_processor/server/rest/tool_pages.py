@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from tool_search_processor.catalog import CatalogView
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.server.rest.letta import tool_id
+from tool_search_processor.server.rest.search_modes import RestView
 from tool_search_processor.tools import Tool
 
 
@@ -32,34 +32,34 @@ class ListRequest(BaseModel):
     )
 
 
-async def list_page(view: CatalogView, asked: ListRequest, *, admission: Admission) -> list[Tool]:
+async def list_page(view: RestView, asked: ListRequest) -> list[Tool]:
     """Return a page of the tools that may be found.
 
     Raises:
         HTTPException: When a cursor is the id of no such tool.
     """
-    tools = [*filter(_wanted(asked), view)]
+    tools = [*filter(_wanted(asked), view.catalog)]
     if asked.order == "desc":
         tools.reverse()
     backwards = asked.before is not None and asked.after is None
-    if asked.after is not None:
-        tools = tools[await _place(tools, asked.after, admission) + 1 :]
-    if asked.before is not None:
-        tools = tools[: await _place(tools, asked.before, admission)]
-    page = await admission.admit(_ordered(tools, backwards=backwards), "search", limit=asked.limit)
+    with view.admission() as admission:
+        if asked.after is not None:
+            tools = tools[await _place(tools, asked.after, admission) + 1 :]
+        if asked.before is not None:
+            tools = tools[: await _place(tools, asked.before, admission)]
+        page = await admission.admit(_ordered(tools, backwards=backwards), "search", limit=asked.limit)
     return list(_ordered(page, backwards=backwards))
 
 
-async def find_by_id(view: CatalogView, wanted: str, *, admission: Admission) -> Tool:
+async def find_by_id(view: RestView, wanted: str) -> Tool:
     """Return the tool of an id, if it may be found.
 
     Raises:
         HTTPException: When it may not, or is not there, which look the same.
     """
-    tool = next((tool for tool in view if tool_id(tool.name) == wanted), None)
-    if tool is None or not await admission.admits(tool, "search"):
-        raise _no_tool(wanted)
-    return tool
+    tools = [tool for tool in view.catalog if tool_id(tool.name) == wanted]
+    with view.admission() as admission:
+        return tools[await _place(tools, wanted, admission)]
 
 
 async def _place(tools: Sequence[Tool], wanted: str, admission: Admission) -> int:
