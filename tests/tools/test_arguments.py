@@ -1,14 +1,17 @@
 """Reading what models write, and the sentences about what is wrong with it."""
 
 import functools
+import json
 import time
 from types import MappingProxyType
 
+import jsonschema
 import pytest
 
 from tool_search_processor import Tool
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.tools.arguments import checked_arguments, parse_arguments, schema_check
+from tool_search_processor.tools.schemas import wire_schema
 from tool_search_processor.tools.wording import choices_text, expected_text, found_text, near_name, path_text
 
 
@@ -299,6 +302,66 @@ def test_what_is_broken_takes_no_other_check_with_it():
     assert refusal(schema, {"a": 1, "b": "x", "c": 1, "d": 1}) == (
         '`b` must be an integer, found the string "x".'
     )
+
+
+OTHER = {"$ref": "https://example.com/other.json"}
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ({"not": OTHER}, 1),
+        ({"not": {"allOf": [OTHER]}}, 1),
+        ({"not": {"properties": {"b": OTHER}}}, {"b": 1}),
+        ({"not": {"$ref": "#/$defs/Behind"}}, 1),
+        ({"oneOf": [OTHER, {"type": "string"}]}, "x"),
+        ({"if": OTHER, "then": {"type": "string"}, "else": {"type": "integer"}}, 1),
+        ({"contains": OTHER, "maxContains": 1}, [1, 2]),
+        ({**OTHER, "unevaluatedProperties": False}, {"b": 1}),
+        ({"allOf": [OTHER], "unevaluatedProperties": False}, {"b": 1}),
+        ({"not": {"$ref": "#/$defs/Gone"}}, 1),
+        ({"not": {"type": "widget"}}, 1),
+        ({"not": {"type": ["widget", "gadget"]}}, 1),
+        ({"not": {"minimum": "low"}}, 1),
+        ({"not": {"enum": "red"}}, 1),
+        ({"not": {"required": ["b", 5]}}, {"b": 1}),
+        ({"not": {"required": [5]}}, {"b": 1}),
+        ({"not": {"properties": {"b": "string"}}}, {"b": 1}),
+        ({"oneOf": [{"pattern": 5}, {"type": "string"}]}, "x"),
+        ({"properties": ["b"], "additionalProperties": False}, {"b": 1}),
+        ({"patternProperties": ["b"], "unevaluatedProperties": False}, {"b": 1}),
+        ({"prefixItems": {"type": "integer"}, "items": False}, [1]),
+        ({"allOf": OTHER, "unevaluatedProperties": False}, {"b": 1}),
+    ],
+)
+def test_what_is_left_out_of_a_schema_refuses_nothing(part, value):
+    given = {**fields(a=part), "$defs": {"Behind": {"anyOf": [OTHER]}}}
+    assert check(given, {"a": value}) == {"a": value}
+    sent = json.loads(json.dumps(wire_schema(given).schema, default=dict))
+    jsonschema.validate({"a": value}, sent, jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ({"not": {"type": "any"}}, 1),
+        ({"not": {"type": "int"}}, 1),
+        ({"not": {"type": ["int", None]}}, 1),
+        ({"not": {"type": "integer", "description": 5, "format": 7, "default": {}}}, 1),
+        ({"not": {"minimum": 1, "exclusiveMinimum": True}}, 2),
+        ({"not": {"items": [{"type": "integer"}]}}, [1]),
+        ({"not": {"required": ["b", "b"]}}, {"b": 1}),
+        ({"not": {"type": "integer", "required": True}}, 1),
+        ({"properties": [], "additionalProperties": False}, {"b": 1}),
+    ],
+)
+def test_what_is_only_rewritten_goes_on_refusing(part, value):
+    refusal(fields(a=part), {"a": value})
+
+
+def test_closed_objects_whose_patterns_cost_too_much_are_left_out_of_not():
+    closed = {"patternProperties": {"^x": {}}, "unevaluatedProperties": False}
+    assert check(fields(a={"not": closed}), {"a": {"b": 1}}) == {"a": {"b": 1}}
 
 
 def test_an_unknown_dialect_is_none():

@@ -39,3 +39,18 @@ def test_a_property_called_like_the_reference_keyword_is_described_by_a_pattern(
     for instance in ({"$ref": "x"}, {"$ref": 1}, {"a": 1}, {"b": 1}):
         valid = [jsonschema.Draft202012Validator(schema).is_valid(instance) for schema in (given, sent)]
         assert valid[0] == valid[1], instance
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ({"not": {"const": {"$ref": 5}}}, 1),
+        ({"not": {"enum": [{"$defs": [1]}]}}, 1),
+        ({"oneOf": [{"const": {"$ref": 5}}, {"type": "integer"}]}, 1),
+        ({"if": {"enum": [{"$ref": 5}]}, "then": {"type": "string"}}, 1),
+        ({"not": {"dependentRequired": {"$ref": ["b"]}}}, {"$ref": 1}),
+    ],
+)
+def test_what_is_left_out_refuses_nothing(part, value):
+    sent = without_misread({"properties": {"a": part}})
+    assert jsonschema.Draft202012Validator(sent).is_valid({"a": value})

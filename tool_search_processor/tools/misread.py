@@ -9,23 +9,34 @@ import re
 from typing import Any
 
 from tool_search_processor.tools.frozen import parts_of
+from tool_search_processor.tools.loosening import leave_out
 from tool_search_processor.tools.schema_walk import (
     DEFINITION_KEYWORDS,
     INNER_KEYWORDS,
     MAP_KEYWORDS,
     Schema,
+    schemas_in,
 )
 
 _NAMED = MAP_KEYWORDS | {"dependentRequired"}
 _SCHEMA_KEYWORDS = _NAMED | INNER_KEYWORDS
+_CHECKING = frozenset({"const", "enum", "dependencies", "dependentRequired", "dependentSchemas"})
+"""Keywords that check something and may be left out, as a whole or in part."""
 
 
-def without_misread(part: Schema) -> Schema:
-    """Return a schema in which `$ref` is only ever the keyword.
+def without_misread(schema: Schema) -> Schema:
+    """Return the schema with `$ref` only ever as the keyword, in it and in every schema in it.
 
     A property of that name is described by a pattern, which means the same. Data (`default`, `enum` …) is
-    left out where such a key, or one of definitions, holds something else.
+    left out where such a key, or one of definitions, holds something else. All that the schema accepts is
+    accepted.
     """
+    misread = [part for part in schemas_in(schema) if _well_read(part) is not part]
+    losing = (part for part in misread if not _CHECKING.isdisjoint(part))
+    return leave_out(schema, _well_read, losing=losing) if misread else schema
+
+
+def _well_read(part: Schema) -> Schema:
     changes: dict[str, Any] = {}
     for key, value in part.items():
         if key in _NAMED and "$ref" in value:

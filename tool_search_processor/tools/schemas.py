@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tool_search_processor.tools.dialects import (
+    ANNOTATIONS,
     NOTHING_FITS,
     OTHER_FORMS,
     WELL_FORMED,
@@ -17,8 +18,10 @@ from tool_search_processor.tools.dialects import (
     without_booleans,
 )
 from tool_search_processor.tools.frozen import FrozenDict, freeze
+from tool_search_processor.tools.loosening import leave_out
 from tool_search_processor.tools.misread import without_misread
 from tool_search_processor.tools.schema_walk import (
+    BRANCH_KEYWORDS,
     INNER_KEYWORDS,
     Edit,
     References,
@@ -37,6 +40,7 @@ from tool_search_processor.tools.unsent import (
     without_unreadable,
     without_unused_definitions,
 )
+from tool_search_processor.wire.plain import items_of
 
 Path = tuple[str | int, ...]
 
@@ -150,8 +154,7 @@ def wire_schema(parameters: Schema) -> WireSchema:
     is left out: patterns that linear-time engines can't read, names in `required` that no property has,
     definitions that nothing refers to, and what `misread` describes. The rest is as `mend_schema` returns it.
     """
-    mended = _mender(parameters)
-    schema = edit_schemas(parameters, lambda part: _sendable(mended(part)))
+    schema = _mended(parameters, _sendable)
     inlined = _inline_root(schema)
     if not _is_object_root(inlined):
         name = _wrapper_name(schema)
@@ -164,10 +167,8 @@ def wire_schema(parameters: Schema) -> WireSchema:
 
 
 def _trimmed(schema: Schema) -> FrozenDict:
+    schema = without_misread(schema)
     parts = list(schemas_in(schema))
-    if any(without_misread(part) is not part for part in parts):
-        schema = edit_schemas(schema, without_misread)
-        parts = list(schemas_in(schema))
     if any(map(has_unreadable, parts)):
         schema = without_unreadable(schema)
         parts = list(schemas_in(schema))
@@ -190,27 +191,84 @@ def mend_schema(schema: Any) -> Any:
     """Return the schema as one of the draft 2020-12, without what no provider and no validator can read.
 
     Types are mapped, older spellings rewritten (`modern`, `exclusiveMinimum: true`, `nullable`), and keywords
-    dropped whose value has no form that they may have, or that refer to other documents or to nothing. Where
-    nothing changes the same object is returned.
+    dropped whose value has no form that they may have, or that refer to other documents or to nothing. All
+    that the schema accepts is accepted. Where nothing changes the same object is returned.
     """
-    return edit_schemas(schema, _mender(schema))
+    return _mended(schema, lambda part: part)
 
 
-def _mender(root: Schema) -> Edit:
-    """Return what mends one schema that stands in the root."""
-    references = References(root)
+def _mended(schema: Any, then: Edit) -> Any:
+    """Return the schema with each schema in it mended and then edited."""
+    mender = _Mender(schema)
 
-    def mended(part: Schema) -> Schema:
-        part = modern(with_json_types(part))
-        wrong = [key for key, value in part.items() if (fits := _FORMS.get(key)) and not fits(value)]
-        if "$ref" in part and not isinstance(references.target(part["$ref"]), dict | bool):
-            wrong.append("$ref")
+    def edit(part: Schema) -> Schema:
+        return then(mender.mend(part))
+
+    edited = edit_schemas(schema, edit)
+    losing = [part for part in schemas_in(schema) if mender.loses(part)] if mender.has_changed else ()
+    return leave_out(schema, edit, losing=losing) if losing else edited
+
+
+class _Mender:
+    """Mends the schemas that stand in one root."""
+
+    def __init__(self, root: Any) -> None:
+        self._references = References(root)
+        self.has_changed = False
+
+    def mend(self, part: Schema) -> Schema:
+        """Return a schema without what is wrong in it itself."""
+        given, part = part, modern(with_json_types(part))
+        wrong = self._wrong(part)
         if wrong:
-            part = with_exclusive_limits(part, {k: v for k, v in part.items() if k not in wrong})
+            gone = {*wrong, *(key for one in wrong if part[one] for key in _NEED.get(one, ()))}
+            part = with_exclusive_limits(part, {k: v for k, v in part.items() if k not in gone})
+        self.has_changed = self.has_changed or part is not given
         return nullable(dict(part)) if part.get("nullable") is True and "type" in part else part
 
-    return mended
+    def loses(self, part: Schema) -> bool:
+        """Return True if a schema, as it was given, accepts more once it is mended."""
+        return loses_check(part, self._wrong(part))
 
+    def _wrong(self, part: Schema) -> list[str]:
+        """Return the keywords whose value has no form that they may have, or that refer to nothing."""
+        wrong = [key for key, value in part.items() if (fits := _FORMS.get(key)) and not fits(value)]
+        if "$ref" in part and not isinstance(self._references.target(part["$ref"]), dict | bool):
+            wrong.append("$ref")
+        return wrong
+
+
+def loses_check(part: Schema, wrong: Iterable[str]) -> bool:
+    """Return True if a schema accepts more without these keywords and any unknown words in its `type`.
+
+    Older drafts' forms of a keyword, and empty values, check nothing that gets lost.
+    """
+    if "type" in part and "type" not in with_json_types(part) and not _is_any_type(part["type"]):
+        return True
+    checks = (key for key in wrong if key not in _CHECKING_NOTHING)
+    return any(part[key] and not _is_rewritten(key, part[key]) for key in checks)
+
+
+def _is_any_type(given: object) -> bool:
+    return any(
+        isinstance(word, str) and _base_word(word) in _ANY_WORDS for word in items_of(given) or (given,)
+    )
+
+
+def _is_rewritten(key: str, value: object) -> bool:
+    """Return True if a value in a wrong form gets another form, or if older drafts check nothing by it."""
+    if isinstance(value, bool) or (key == "items" and isinstance(value, list)):
+        return True
+    return key == "required" and isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+_CHECKING_NOTHING = frozenset({*ANNOTATIONS, "type", "format", "contentEncoding", "contentMediaType"})
+_NEED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("properties", "patternProperties"), ("additionalProperties", "unevaluatedProperties")),
+    "prefixItems": ("items", "unevaluatedItems"),
+    **dict.fromkeys(BRANCH_KEYWORDS, _UNEVALUATED),
+}
+"""By keyword, those that would refuse what it was about once it is left out."""
 
 _FORMS = {**WELL_FORMED, **OTHER_FORMS}
 

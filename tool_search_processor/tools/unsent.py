@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from tool_search_processor.tools.loosening import REFERENCES, ids_around, leave_out, loosened
 from tool_search_processor.tools.patterns import is_readable
 from tool_search_processor.tools.schema_walk import (
     DEFINITION_KEYWORDS,
@@ -23,9 +24,6 @@ from tool_search_processor.tools.schema_walk import (
 from tool_search_processor.wire.plain import mapping_of
 
 _BY_NAME = frozenset({"required", "dependentRequired", "dependencies"})
-_CONDITION = frozenset({"if", "then", "else"})
-_UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
-_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _Names = list[frozenset[str]]
 _Known = dict[int, _Names]
 _MAX_VISITS = 50_000
@@ -48,14 +46,10 @@ def has_unreadable(part: Schema) -> bool:
 def without_unreadable(schema: Schema) -> Schema:
     """Return the schema without the regular expressions that some providers refuse, such as look-arounds.
 
-    Where leaving one out would accept less, the keyword around it is loosened, as in `without_ghosts`.
+    Where leaving one out would accept less, the keyword around it is loosened, as `leave_out` says.
     """
     losing = [part for part in schemas_in(schema) if has_unreadable(part)]
-    if not losing:
-        return schema
-    around = _ids_around(losing, schema, References(schema))
-    edited: Schema = edit_schemas(schema, _same, first=lambda part: _with_readable(_loosened(part, around)))
-    return edited
+    return leave_out(schema, _with_readable, losing=losing) if losing else schema
 
 
 def _with_readable(part: Schema) -> Schema:
@@ -128,11 +122,11 @@ def without_ghosts(schema: Schema) -> Schema:
     ghosts = [part for part in schemas_in(schema) if known and not _all_known(part, known)]
     if not ghosts:
         return schema
-    haunted = _ids_around(ghosts, schema, references)
+    haunted = ids_around(ghosts, schema, references)
 
     def cleared(part: Schema) -> Schema:
-        loosened = _loosened(part, haunted)
-        return loosened if _all_known(part, known) else _with_known(loosened, known.get(id(part), []))
+        rest = loosened(part, haunted)
+        return rest if _all_known(part, known) else _with_known(rest, known.get(id(part), []))
 
     # again: a `not` that was removed may have taken the only declaration of a property with it
     return without_ghosts(edit_schemas(schema, _same, first=cleared))
@@ -164,24 +158,6 @@ def _known_names(root: Schema, references: References) -> _Known:
     return known
 
 
-def _ids_around(parts: Iterable[Schema], root: Schema, references: References) -> set[int]:
-    """Return the ids of these schemas, and of all schemas that contain or refer to one of them."""
-    outer: dict[int, list[int]] = {}
-    for part in schemas_in(root):
-        targets = [references.target(part[keyword]) for keyword in _REFERENCES & part.keys()]
-        inner = [inner for key, inner in subschemas(part) if key not in DEFINITION_KEYWORDS]
-        for one in (*inner, *targets):
-            outer.setdefault(id(one), []).append(id(part))
-    found: set[int] = set()
-    waiting = [id(part) for part in parts]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(outer.get(one, ()))
-    return found
-
-
 def _reachable(
     start: Schema, *, by: frozenset[str], led_to: Callable[[object], Iterable[Any]]
 ) -> Iterator[Schema]:
@@ -196,8 +172,8 @@ def _reachable(
         yield part
         if not by.isdisjoint(part):
             waiting.extend(inner for key, inner in subschemas(part) if key in by)
-        if not _REFERENCES.isdisjoint(part):
-            for keyword in _REFERENCES & part.keys():
+        if not REFERENCES.isdisjoint(part):
+            for keyword in REFERENCES & part.keys():
                 waiting.extend(led_to(part[keyword]))
 
 
@@ -236,36 +212,3 @@ def _dependencies(given: Mapping[str, Any], known: _Names) -> Iterator[tuple[str
             yield name, needed
         elif _is_known(name, known) and (kept := [one for one in needed if _is_known(one, known)]):
             yield name, kept
-
-
-def _loosened(part: Schema, haunted: set[int]) -> Schema:
-    """Return a schema without keywords that would accept less once the schemas in them accept more.
-
-    `oneOf` becomes `anyOf`.
-    """
-    gone: set[str] = set()
-    if id(part.get("not")) in haunted:
-        gone.add("not")
-    if id(part.get("if")) in haunted:
-        gone |= _CONDITION
-    if any(id(branch) in haunted for branch in part.get("oneOf", ())):
-        gone.add("oneOf")
-    if id(part.get("contains")) in haunted:
-        gone |= {"maxContains"} & part.keys()
-    if id(part) in haunted and _applies(part, haunted):
-        gone |= _UNEVALUATED & part.keys()
-    if not gone:
-        return part
-    rest = {key: value for key, value in part.items() if key not in gone}
-    if "oneOf" not in gone:
-        return rest
-    if "anyOf" not in rest:
-        return {**rest, "anyOf": part["oneOf"]}
-    return {**rest, "allOf": [*rest.get("allOf", ()), {"anyOf": part["oneOf"]}]}
-
-
-def _applies(part: Schema, haunted: set[int]) -> bool:
-    """Return True if a schema applies one of these to its own value, which may then evaluate less of it."""
-    if not _REFERENCES.isdisjoint(part):
-        return True
-    return any(id(inner) in haunted for key, inner in subschemas(part) if key in SAME_VALUE_KEYWORDS)

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from tool_search_processor.tools.loosening import UNEVALUATED, leave_out
 from tool_search_processor.tools.patterns import matches
-from tool_search_processor.tools.schema_walk import Schema, edit_schemas, schemas_in
+from tool_search_processor.tools.schema_walk import Schema, schemas_in
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -80,18 +81,16 @@ def unknown_fields(instance: Mapping[str, Any], schema: Mapping[str, Any]) -> li
 def _without_uncounted(schema: Schema) -> Schema:
     """Drop `unevaluated…` where jsonschema would run patterns, or follow references, that nobody counts."""
     parts = tuple(schemas_in(schema))
-    if all(_UNEVALUATED.isdisjoint(part) for part in parts):
+    if all(UNEVALUATED.isdisjoint(part) for part in parts):
         return schema
     references = sum(not {"$ref", "$dynamicRef"}.isdisjoint(part) for part in parts)
     if references <= _MAX_FOLLOWED_UNCOUNTED and not any("patternProperties" in part for part in parts):
         return schema
-    dropped: Schema = edit_schemas(
-        schema, lambda part: {key: value for key, value in part.items() if key not in _UNEVALUATED}
+    return leave_out(
+        schema,
+        lambda part: {key: value for key, value in part.items() if key not in UNEVALUATED},
+        losing=[part for part in parts if not UNEVALUATED.isdisjoint(part)],
     )
-    return dropped
-
-
-_UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 
 
 @functools.cache

@@ -90,6 +90,21 @@ def test_what_is_malformed_is_left_out(given):
     Draft202012Validator.check_schema(tool.parameters)
 
 
+@pytest.mark.parametrize("lost", [{"$ref": "#/components/schemas/Gone"}, {"type": "widget"}, {"enum": "red"}])
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda lost: {"not": lost},
+        lambda lost: {"not": {"properties": {"b": {"allOf": [lost]}}}},
+        lambda lost: {"if": lost, "then": {"type": "string"}},
+    ],
+)
+def test_what_is_left_out_refuses_nothing(around, lost):
+    assert converted({**around(lost), "title": "T"}).parameters["properties"]["a"] == {"title": "T"}
+    kept = {"not": {"required": ["b"]}}
+    assert converted(kept).parameters["properties"]["a"] == kept
+
+
 def test_names_are_required_once_and_a_property_without_schema_takes_anything():
     tool = converted({"properties": {"b": None}, "required": ["b", "b", 3]})
     assert tool.parameters["properties"]["a"] == {"properties": {"b": {}}, "required": ["b"]}

@@ -35,12 +35,14 @@ from tool_search_processor.tools.dialects import (
     with_exclusive_limits,
 )
 from tool_search_processor.tools.frozen import FrozenDict, freeze
+from tool_search_processor.tools.loosening import leave_out
 from tool_search_processor.tools.schema_walk import Schema, edit_schemas, schemas_in
-from tool_search_processor.tools.schemas import with_json_types
+from tool_search_processor.tools.schemas import loses_check, with_json_types
 from tool_search_processor.wire.plain import mapping_of
 
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _DEFINITIONS = "#/$defs/"
+_CONDITIONS = frozenset({"not", "if", "contains"})
 _MAX_WITH_KINDS = 20_000
 """Characters of a schema's definitions; if there are more, the kinds of its objects are left out."""
 
@@ -99,15 +101,18 @@ class SchemaReader:
         """
         if not isinstance(schema, dict):
             return {"not": {}} if schema is False else {}
-        has_one_way = False
+        has_one_way = has_conditions = False
 
         def convert(part: Schema) -> Schema:
-            nonlocal has_one_way
+            nonlocal has_one_way, has_conditions
+            has_conditions = has_conditions or not _CONDITIONS.isdisjoint(part)
             converted = self._converted(modern(with_json_types(part)), base, direction)
             has_one_way = has_one_way or self._one_way[direction].concerns(converted)
             return converted
 
-        edited: Converted = edit_schemas(schema, convert)
+        edited: Any = edit_schemas(schema, convert)
+        if has_conditions and (losing := [part for part in schemas_in(schema) if self._loses(part, base)]):
+            edited = leave_out(schema, convert, losing=losing)
         return self._one_way[direction].removed(edited) if has_one_way else edited
 
     def target(self, schema: Schema, *, direction: Direction = "request") -> Schema:
@@ -264,6 +269,12 @@ class SchemaReader:
         # Swagger 2.0 has no keyword for it; its tools write `x-nullable`.
         is_nullable = part.get("nullable") is True or part.get("x-nullable") is True
         return nullable(kept) if is_nullable else kept
+
+    def _loses(self, part: Schema, base: str) -> bool:
+        """Return True if a schema of the document accepts more once it is converted."""
+        wrong = [key for key, fits in WELL_FORMED.items() if key in part and not fits(part[key])]
+        is_lost = "$ref" in part and not isinstance(self._followed(part, base)[0], dict)
+        return loses_check(part, [*wrong, "$ref"] if is_lost else wrong)
 
     def _with_reference(self, reference: object, kept: Converted, base: str) -> Converted:
         if self._document.ignores_beside_references:
