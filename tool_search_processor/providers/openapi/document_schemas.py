@@ -110,9 +110,9 @@ class SchemaReader:
             has_one_way = has_one_way or self._one_way[direction].concerns(converted)
             return converted
 
-        edited: Any = edit_schemas(schema, convert)
+        edited: Converted = edit_schemas(schema, convert)
         if has_conditions and (losing := [part for part in schemas_in(schema) if self._loses(part, base)]):
-            edited = leave_out(schema, convert, losing=losing)
+            edited = {**leave_out(schema, convert, losing=losing)}
         return self._one_way[direction].removed(edited) if has_one_way else edited
 
     def target(self, schema: Schema, *, direction: Direction = "request") -> Schema:
