@@ -35,6 +35,7 @@ Where things stand; a module imports only from rows above its own, or from folde
     catalog                                     many providers, one set of tools, and finding in it
     session, testing                            the calls of one step; a scripted model
     processor, agent, server, evaluation        beside each other: the searcher, the loop, MCP and REST, proof
+    adapters                                    the searcher inside other frameworks
     cli                                         `tool-search`
 
 Texts and names that a model sees stand in `meta_tools`. Most of what is public is imported from here; a part

@@ -39,6 +39,25 @@ def run_blocking(start: Callable[[], Coroutine[Any, Any, _T]], *, door: str, ins
     raise RunningLoopError(f"{door} was called inside a running event loop: use {instead}")
 
 
+def run_in_sync_hook(start: Callable[[], Coroutine[Any, Any, _T]], *, door: str, instead: str) -> _T:
+    """Run a coroutine on the private loop and wait for it, also where the calling thread runs a loop.
+
+    For the sync hooks of another framework: whoever calls them inside a loop blocks it by that call alone.
+
+    Args:
+        start: As of `run_blocking`.
+        door: As of `run_blocking`.
+        instead: As of `run_blocking`.
+
+    Raises:
+        RunningLoopError: The calling thread runs the private loop itself, which would wait for itself.
+    """
+    loop = _private.get()
+    if asyncio._get_running_loop() is loop:  # noqa: SLF001 - documented, and None where no loop runs
+        raise RunningLoopError(f"{door} was called inside this package's own event loop: use {instead}")
+    return _run(start, loop)
+
+
 def _run(start: Callable[[], Coroutine[Any, Any, _T]], loop: asyncio.AbstractEventLoop) -> _T:
     context = contextvars.copy_context()
     future: Future[_T] = Future()

@@ -20,10 +20,9 @@ from tool_search_processor.meta_tools import (
 )
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.processor.load_answers import LoadAnswers
-from tool_search_processor.processor.loading import LoadedTools, LoadOutcome, thread_step
-from tool_search_processor.processor.meta_tool_set import MetaToolSet
+from tool_search_processor.processor.loading import thread_step
+from tool_search_processor.processor.pipeline import SearchPipeline
 from tool_search_processor.processor.processor_options import (
-    NAME,
     PROCESSOR_ID,
     SEARCH_TOOL_NAME,
     TTL_SECONDS,
@@ -35,21 +34,18 @@ from tool_search_processor.processor.processor_options import (
 )
 from tool_search_processor.processor.step_calls import StepCalls
 from tool_search_processor.processor.step_listing import StepListing, warn_of_unknown
-from tool_search_processor.processor.step_tools import listed_tools, withheld_tools
-from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.protocol import LoadedToolStore
-from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter
-from tool_search_processor.tools import Tool
+from tool_search_processor.tokens.counting import TextCounter
 from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import as_names
 
 
-class ToolSearchProcessor:
+class ToolSearchProcessor(SearchPipeline):
     """Gives a model meta-tools to find and load tools, instead of every definition.
 
     ```python
@@ -146,7 +142,7 @@ class ToolSearchProcessor:
             unload=unload_tool_name,
             allow_unload=allow_unload,
         )
-        self._options = Options(
+        options = Options(
             names=names,
             top_k=top_k,
             min_score=min_score,
@@ -163,98 +159,19 @@ class ToolSearchProcessor:
             else result_detail,
             passthrough_tokens=passthrough_tokens,
         )
-        self.id = processor_id(id, search_tool_name=search_tool_name)
-        self.name = NAME
-        self.reserved_names = frozenset(names.present)
         # A given catalog keeps its options and its providers' state, and status() reports them.
         cataloged = tools.adapted if isinstance(tools, Catalog) else partial(Catalog, tools)
-        self.catalog = cataloged(transforms=transforms, search=search, reserved_names=names.options)
+        super().__init__(
+            cataloged(transforms=transforms, search=search, reserved_names=names.options),
+            checked_store(store, ttl_seconds=ttl_seconds, clock=clock),
+            store_was_given=store is not None,
+            options=options,
+            counter=checked_counter(counter),
+            id=processor_id(id, search_tool_name=search_tool_name),
+        )
         if not include_step_tools:
-            unknown = (name for name in self._options.pinned if name not in self.catalog.known_aliases)
+            unknown = (name for name in options.pinned if name not in self.catalog.known_aliases)
             warn_of_unknown(unknown, self.catalog.known_names)
-        self._store = checked_store(store, ttl_seconds=ttl_seconds, clock=clock)
-        self._loads = LoadedTools(processor_id=self.id, store=self._store, names=names, max_loaded=max_loaded)
-        self._meta_tools = MetaToolSet()
-        self._counter = checked_counter(counter)
-        self._definitions = DefinitionCounter(self._counter)
-        # The shared tools' generation and cost, in one value: threads must not see one without the other.
-        self._cost = (0, 0)
-
-    # -- the pipeline
-
-    async def process_input_step(self, step: InputStep) -> InputStep:
-        """Return the step with the meta-tools, its own tools, the pinned and the loaded ones.
-
-        Raises:
-            ReservedToolNameError: If one of the step's own tools has a meta-tool's name.
-        """
-        self._loads.run(step).withheld = withheld_tools(step, self._options)
-        own = listed_tools(step, self._options, processor_id=self.id)
-        view = await self._view(step, own=own)
-        calls = StepCalls(view)
-        with view.admission() as admission:
-            listing = StepListing(calls, admission)
-            if self._options.passthrough_tokens:
-                everything = await listing.everything(definitions=self._definitions)
-                self._loads.run(step).passed_through = everything is not None
-                if everything is not None:
-                    await self._loads.renew(step)
-                    return step.replace(tools=(*own, *everything))
-            await listing.replay()
-            chosen = await listing.load_chosen()
-            await listing.preload()
-            pinned = await listing.list_pinned()
-            loaded = await listing.loaded(chosen=chosen)
-            texts = await listing.instructions(counter=self._counter)
-        tools = (*self._meta_tools.answered_by(calls), *own, *pinned, *loaded)
-        return step.replace(tools=tools, instructions=(*step.instructions, *texts))
-
-    async def resolve_call(self, step: InputStep, name: str) -> Tool | None:
-        """Return a catalog tool that the step does not list, if phases `load` and `active` admit it."""
-        if name in self.reserved_names:
-            return None
-        return await StepCalls(await self._view(step)).unlisted(name)
-
-    async def missing_tool_text(self, step: InputStep, name: str) -> str:
-        """Return the sentence for a call of a tool that is unknown or denied, the same for both."""
-        view = await self._view(step)
-        with view.admission() as admission:
-            return f"Error: {await view.unknown_text(name, admission)}"
-
-    def policy_problem(self, step: InputStep, name: str) -> str | None:
-        """Return why the filter gave no verdict on the last `resolve_call` of this name, or None."""
-        return self._loads.run(step).unsettled.get(name)
-
-    def call_receipt(self, step: InputStep, name: str) -> Mapping[str, Any] | None:
-        """Return the receipt for a tool that a call has loaded; None if it isn't, or the store needs none."""
-        return self._loads.receipt(step, LoadOutcome(already_loaded=(name,)), (name,), evicted=())
-
-    async def definition_tokens(self, step: InputStep) -> int:
-        """Return what sending every definition of the catalog at this step would cost, in tokens."""
-        view = await self.catalog.view(step.context)
-        generation, cost = self._cost
-        if generation != view.shared.generation:
-            cost = self._definitions.count(view.shared)
-            self._cost = (view.shared.generation, cost)
-        return cost + self._definitions.count(view.own)
-
-    async def end_run(self, step: InputStep) -> None:
-        """Drop what is kept for this run alone."""
-        await self._loads.end_run(step)
-
-    async def claim_call(self, step: InputStep, call_id: str) -> bool:
-        """Return True if this process is the first to run an approved call, or if the store can't tell.
-
-        Raises:
-            StoreError: If the store can't be reached: the call must not run then.
-        """
-        return await self._loads.claim(step, call_id)
-
-    async def release_call(self, step: InputStep, call_id: str) -> None:
-        """Release the claim of a call that was not run after all."""
-        await self._loads.release(step, call_id)
-
-    # -- for programs
 
     async def search(
         self,
@@ -373,18 +290,3 @@ class ToolSearchProcessor:
         """Close the connections of the store and the providers."""
         await self._store.aclose()
         await self.catalog.aclose()
-
-    async def _view(self, step: InputStep, *, own: Sequence[Tool] = ()) -> StepView:
-        """Return what a step can see; `own` are its own tools that it lists."""
-        shared = await self.catalog.view(step.context)
-        run = self._loads.run(step)
-        catalog = run.view = shared.with_own(run.withheld)
-        return StepView(
-            catalog=catalog,
-            step=step,
-            shared=shared,
-            own=own,
-            pinned=catalog.pinned(self._options.pinned),
-            options=self._options,
-            loads=self._loads,
-        )

@@ -1,0 +1,189 @@
+"""What every adapter stands on, with a framework of three lines."""
+
+import asyncio
+import contextvars
+from dataclasses import dataclass
+
+import pytest
+from pydantic import BaseModel
+
+from tool_search_processor import ConfigurationError, InvalidToolError, MemoryStore, Tool, ToolSearchProcessor
+from tool_search_processor.adapters.framework_tools import MAX_KEPT, FrameworkTools
+from tool_search_processor.adapters.runs import SearchRun, instructions_of, read_context, warn_of_proxy
+from tool_search_processor.concurrency.blocking import run_blocking, run_in_sync_hook
+from tool_search_processor.errors import RunningLoopError
+from tool_search_processor.session.foreign_tools import ForeignTool
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+
+
+class TheirTool:
+    def __init__(self, name):
+        self.name = name
+
+
+def converted(original):
+    return ForeignTool(original.name, f"Does {original.name}.", SCHEMA, original=original)
+
+
+def weather():
+    return Tool("weather_forecast", "Tells the weather of a city.", SCHEMA, lambda city: f"sunny in {city}")
+
+
+def searcher(**options):
+    return ToolSearchProcessor([weather()], **options)
+
+
+def called(call_id, name, answer):
+    call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": "{}"}}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": call_id, "content": answer},
+    ]
+
+
+def names(model_call):
+    return [tool.name for tool in model_call.tools]
+
+
+class TestFrameworkTools:
+    def test_makes_one_tool_for_each_object(self):
+        made = []
+        own = FrameworkTools(lambda original: made.append(original) or converted(original))
+        objects = [TheirTool("a"), TheirTool("b")]
+
+        first, second = own.of(objects), own.of(reversed(objects))
+
+        assert [tool.name for tool in first] == ["a", "b"]
+        assert second == first[::-1]
+        assert all(a is b for a, b in zip(first, reversed(second), strict=True))
+        assert made == objects
+
+    def test_another_object_of_the_same_name_is_another_tool(self):
+        own = FrameworkTools(converted)
+        (first,), (second,) = own.of([TheirTool("a")]), own.of([TheirTool("a")])
+        assert first is not second
+
+    def test_an_object_that_cant_be_a_tool_is_left_out_and_said_once(self, caplog):
+        def make(original):
+            raise InvalidToolError("no schema")
+
+        own, objects = FrameworkTools(make), [TheirTool("a")]
+        assert own.of(objects) == own.of(objects) == []
+        assert [record.message.count("no schema") for record in caplog.records] == [1]
+
+    def test_keeps_a_bounded_number(self):
+        own = FrameworkTools(converted)
+        for _ in range(3):
+            last = [TheirTool("a") for _ in range(MAX_KEPT // 2)]
+            own.of(last)
+        assert len(own._kept) <= MAX_KEPT
+
+
+class TestSearchRun:
+    async def test_loads_are_read_from_the_frameworks_messages(self):
+        search = searcher().for_framework()
+        run = SearchRun(search, context={})
+        await run.begin([{"role": "user", "content": "hi"}])
+        load = await run.model_call.resolve("load_tool", {"tool_names": ["weather_forecast"]}, call_id="c")
+        answer = (await run.model_call.run(load)).text
+        await run.end()
+
+        later = SearchRun(searcher().for_framework(), context={})
+        model_call = await later.begin([{"role": "user", "content": "hi"}, *called("c", "load_tool", answer)])
+
+        assert names(model_call) == ["search_tools", "load_tool", "weather_forecast"]
+
+    async def test_a_given_store_is_kept(self):
+        search = searcher(store=MemoryStore())
+        await search.load("weather_forecast", thread_id="t")
+        model_call = await SearchRun(search.for_framework(), context={}, thread_id="t").begin([])
+        assert "weather_forecast" in names(model_call)
+
+    async def test_runs_share_nothing(self):
+        search = searcher().for_framework()
+        one, other = SearchRun(search, context={}), SearchRun(search, context={})
+        await one.begin([])
+        call = await one.model_call.resolve("weather_forecast", {"city": "Rome"}, call_id="c")
+        assert (await one.model_call.run(call)).text == "sunny in Rome"
+        assert "weather_forecast" in names(await one.begin([]))
+        assert "weather_forecast" not in names(await other.begin([]))
+
+    async def test_own_tools_can_be_withheld(self):
+        own = FrameworkTools(converted)
+        objects = [TheirTool("whoami")]
+        search = searcher().for_framework(include_step_tools=True)
+        run = SearchRun(search, context={})
+        assert names(await run.begin([], own.of(objects))) == ["search_tools", "load_tool"]
+        call = await run.model_call.resolve("whoami", {"city": "Rome"}, call_id="c")
+        assert call.is_foreign
+        assert call.tool.original is objects[0]
+
+    async def test_a_call_before_any_step_is_looked_up_under_policy(self):
+        run = SearchRun(searcher(filter=lambda request: False).for_framework(), context={})
+        call = await run.model_call.resolve("weather_forecast", {"city": "Rome"}, call_id="c")
+        assert call.tool is None
+
+    async def test_instructions_are_one_string(self):
+        model_call = await SearchRun(searcher().for_framework(), context={}).begin([])
+        assert "search_tools" in instructions_of(model_call)
+
+
+@dataclass
+class Who:
+    user: str = "ada"
+
+
+class Model(BaseModel):
+    user: str = "ada"
+
+
+class Plain:
+    def __init__(self):
+        self.user = "ada"
+        self._secret = 1
+
+
+@pytest.mark.parametrize("value", [{"user": "ada"}, Who(), Model(), Plain()])
+def test_a_context_is_read_by_name(value):
+    assert dict(read_context(value)) == {"user": "ada"}
+
+
+def test_no_context_is_empty():
+    assert read_context(None) == {}
+
+
+@pytest.mark.parametrize("value", ["ada", 3, ("a",), Who])
+def test_a_context_without_names_is_refused(value):
+    with pytest.raises(ConfigurationError, match="context="):
+        read_context(value)
+
+
+def test_a_gate_by_names_is_warned_of_in_mode_call_alone(caplog):
+    warn_of_proxy(searcher(), gate="Gate")
+    assert caplog.records == []
+    warn_of_proxy(searcher(mode="call"), gate="Gate")
+    assert "Gate goes by the names" in caplog.text
+
+
+VARIABLE = contextvars.ContextVar("variable")
+
+
+class TestSyncHooks:
+    async def test_waits_inside_a_running_loop_with_the_callers_context_variables(self):
+        VARIABLE.set("seen")
+
+        async def read():
+            await asyncio.sleep(0)
+            return VARIABLE.get()
+
+        assert run_in_sync_hook(read, door="hook", instead="ainvoke") == "seen"
+
+    def test_refuses_to_wait_for_its_own_loop(self):
+        async def nested():
+            async def read(): ...
+
+            run_in_sync_hook(read, door="hook", instead="ainvoke")
+
+        with pytest.raises(RunningLoopError, match="ainvoke"):
+            run_blocking(nested, door="outer", instead="x")

@@ -1,0 +1,120 @@
+"""One run of a framework's agent: what all its model calls share, and the call that is under way."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.processor.pipeline import SearchPipeline
+from tool_search_processor.session.model_call import CallOptions, ModelCall
+from tool_search_processor.steps import InputStep
+from tool_search_processor.tools import Tool
+
+logger = logging.getLogger(__name__)
+
+
+class SearchRun:
+    """One run of a framework's agent over a searcher.
+
+    ```python
+    run = SearchRun(search, context=read_context(their_context), thread_id=their_thread)
+    model_call = await run.begin(messages, own_tools)  # before each model call
+    offered = model_call.tools
+    call = await run.model_call.resolve(name, arguments, call_id=call_id)  # for each call of the answer
+    await run.end()
+    ```
+
+    Calls of one answer may run at the same time; model calls of one run follow each other.
+    """
+
+    def __init__(
+        self,
+        search: SearchPipeline,
+        *,
+        context: Mapping[str, Any],
+        thread_id: str | None = None,
+        run_id: str | None = None,
+        options: CallOptions | None = None,
+    ) -> None:
+        """Open a run.
+
+        Args:
+            search: The searcher, as `ToolSearchProcessor.for_framework` returns it.
+            context: The request's own data, for filters and tools.
+            thread_id: The conversation; None where the framework doesn't know it.
+            run_id: The framework's own id of this run, which no other run has; one is made if None.
+            options: How tools of ours are run; the defaults if None.
+        """
+        self._processors = (search,)
+        self._options = options
+        step = InputStep(messages=(), context=context, thread_id=thread_id)
+        self._base = step if run_id is None else step.replace(run_id=run_id)
+        self._number = 0
+        self.model_call = ModelCall(self._processors, self._base, options=options)
+        """The model call that began last; before the first one, nothing is listed."""
+
+    async def begin(self, messages: Sequence[Mapping[str, Any]], tools: Iterable[Tool] = ()) -> ModelCall:
+        """Begin a model call, and return it.
+
+        Args:
+            messages: The conversation so far, in OpenAI chat shape.
+            tools: The framework's own tools.
+
+        Raises:
+            ReservedToolNameError: One of them has a meta-tool's name.
+        """
+        step = self._base.replace(messages=messages, tools=tuple(tools), step_number=self._number)
+        self._number += 1
+        self.model_call = await ModelCall.begin(self._processors, step, options=self._options)
+        return self.model_call
+
+    async def end(self) -> None:
+        """Drop what is kept for this run alone; a second call does nothing."""
+        await self.model_call.end_run()
+
+
+def instructions_of(model_call: ModelCall) -> str:
+    """Return what belongs into the system prompt of a model call, as one string; it may be empty."""
+    return "\n\n".join(model_call.step.instructions)
+
+
+def read_context(value: object) -> Mapping[str, Any]:
+    """Return a framework's context as a mapping, for filters and tools.
+
+    Args:
+        value: A mapping, a dataclass, a pydantic model, any object with attributes of its own, or None for no
+            context. Attributes are read shallowly, private ones are left out.
+
+    Raises:
+        ConfigurationError: It has no names for its values, such as a string.
+    """
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, type) or (not hasattr(value, "__dict__") and not dataclasses.is_dataclass(value)):
+        raise ConfigurationError(
+            f"filters read the context by name, found {value!r:.80}: pass context=, a function that makes a "
+            "mapping of it"
+        )
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return {name: attribute for name, attribute in vars(value).items() if not name.startswith("_")}
+
+
+def warn_of_proxy(search: SearchPipeline, *, gate: str) -> None:
+    """Log a warning if calls go through the proxy, where a gate by tool names sees the proxy's name alone.
+
+    Args:
+        search: The searcher.
+        gate: The framework's gate, such as "HumanInTheLoopMiddleware".
+    """
+    if search.mode == "call":
+        logger.warning(
+            "%s goes by the names of tools, and in mode 'call' it sees only the name of the proxy: it guards "
+            "no tool of the catalog. Use mode='load', or tools with requires_approval=True",
+            gate,
+        )

@@ -1,0 +1,180 @@
+"""The step of a searcher: what a model call lists, and the calls that it makes of what is not listed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tool_search_processor.catalog import Catalog
+from tool_search_processor.meta_tools import Mode
+from tool_search_processor.processor.loading import LoadedTools, LoadOutcome
+from tool_search_processor.processor.meta_tool_set import MetaToolSet
+from tool_search_processor.processor.processor_options import NAME, Options
+from tool_search_processor.processor.step_calls import StepCalls
+from tool_search_processor.processor.step_listing import StepListing
+from tool_search_processor.processor.step_tools import listed_tools, withheld_tools
+from tool_search_processor.processor.step_view import StepView
+from tool_search_processor.steps import InputStep
+from tool_search_processor.stores.history import HistoryStore
+from tool_search_processor.stores.store import Store
+from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter
+from tool_search_processor.tools import Tool
+
+
+class SearchPipeline:
+    """An `InputProcessor` and `ToolResolver` over a catalog and a store; see `ToolSearchProcessor`."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        store: Store,
+        *,
+        options: Options,
+        counter: TextCounter,
+        store_was_given: bool,
+        id: str,  # noqa: A002 - the name that the protocol fixes
+    ) -> None:
+        """Search `catalog`, and keep what is loaded in `store`.
+
+        Args:
+            catalog: The tools.
+            store: Keeps the loaded names.
+            options: What was chosen, checked.
+            counter: Counts the tokens of a string.
+            store_was_given: Whether the store was chosen; it is the default one otherwise.
+            id: Names this processor in `step.state`, in stores and in errors.
+        """
+        self.id = id
+        self.name = NAME
+        self.catalog = catalog
+        self.reserved_names = frozenset(options.names.present)
+        self._options = options
+        self._counter = counter
+        self._store_was_given = store_was_given
+        self._definitions = DefinitionCounter(counter)
+        # The shared tools' generation and cost, in one value: threads must not see one without the other.
+        self._cost = (0, 0)
+        self._store = store
+        self._loads = LoadedTools(
+            processor_id=id, store=store, names=options.names, max_loaded=options.max_loaded
+        )
+        self._meta_tools = MetaToolSet()
+
+    async def process_input_step(self, step: InputStep) -> InputStep:
+        """Return the step with the meta-tools, its own tools, the pinned and the loaded ones.
+
+        Raises:
+            ReservedToolNameError: If one of the step's own tools has a meta-tool's name.
+        """
+        self._loads.run(step).withheld = withheld_tools(step, self._options)
+        own = listed_tools(step, self._options, processor_id=self.id)
+        view = await self._view(step, own=own)
+        calls = StepCalls(view)
+        with view.admission() as admission:
+            listing = StepListing(calls, admission)
+            if self._options.passthrough_tokens:
+                everything = await listing.everything(definitions=self._definitions)
+                self._loads.run(step).passed_through = everything is not None
+                if everything is not None:
+                    await self._loads.renew(step)
+                    return step.replace(tools=(*own, *everything))
+            await listing.replay()
+            chosen = await listing.load_chosen()
+            await listing.preload()
+            pinned = await listing.list_pinned()
+            loaded = await listing.loaded(chosen=chosen)
+            texts = await listing.instructions(counter=self._counter)
+        tools = (*self._meta_tools.answered_by(calls), *own, *pinned, *loaded)
+        return step.replace(tools=tools, instructions=(*step.instructions, *texts))
+
+    async def resolve_call(self, step: InputStep, name: str) -> Tool | None:
+        """Return a catalog tool that the step does not list, if phases `load` and `active` admit it."""
+        if name in self.reserved_names:
+            return None
+        return await StepCalls(await self._view(step)).unlisted(name)
+
+    async def missing_tool_text(self, step: InputStep, name: str) -> str:
+        """Return the sentence for a call of a tool that is unknown or denied, the same for both."""
+        view = await self._view(step)
+        with view.admission() as admission:
+            return f"Error: {await view.unknown_text(name, admission)}"
+
+    def policy_problem(self, step: InputStep, name: str) -> str | None:
+        """Return why the filter gave no verdict on the last `resolve_call` of this name, or None."""
+        return self._loads.run(step).unsettled.get(name)
+
+    def call_receipt(self, step: InputStep, name: str) -> Mapping[str, Any] | None:
+        """Return the receipt for a tool that a call has loaded; None if it isn't, or the store needs none."""
+        return self._loads.receipt(step, LoadOutcome(already_loaded=(name,)), (name,), evicted=())
+
+    async def definition_tokens(self, step: InputStep) -> int:
+        """Return what sending every definition of the catalog at this step would cost, in tokens."""
+        view = await self.catalog.view(step.context)
+        generation, cost = self._cost
+        if generation != view.shared.generation:
+            cost = self._definitions.count(view.shared)
+            self._cost = (view.shared.generation, cost)
+        return cost + self._definitions.count(view.own)
+
+    async def end_run(self, step: InputStep) -> None:
+        """Drop what is kept for this run alone."""
+        await self._loads.end_run(step)
+
+    async def claim_call(self, step: InputStep, call_id: str) -> bool:
+        """Return True if this process is the first to run an approved call, or if the store can't tell.
+
+        Raises:
+            StoreError: If the store can't be reached: the call must not run then.
+        """
+        return await self._loads.claim(step, call_id)
+
+    async def release_call(self, step: InputStep, call_id: str) -> None:
+        """Release the claim of a call that was not run after all."""
+        await self._loads.release(step, call_id)
+
+    @property
+    def mode(self) -> Mode:
+        """The mode, as it was chosen."""
+        return self._options.names.mode
+
+    @property
+    def include_step_tools(self) -> bool:
+        """Whether the tools that a step brings are withheld until they are loaded."""
+        return self._options.include_step_tools
+
+    def for_framework(self, *, include_step_tools: bool = False) -> SearchPipeline:
+        """Return a processor over the same catalog for the agents of another framework.
+
+        What is loaded is read from the framework's own messages (`HistoryStore`), unless this processor was
+        given a store. Catalog, index, filter and all other options are shared.
+
+        Args:
+            include_step_tools: Make the framework's own tools searchable, and withhold them until they are
+                loaded, as the option of the same name does.
+        """
+        return SearchPipeline(
+            self.catalog,
+            self._store if self._store_was_given else HistoryStore(),
+            store_was_given=self._store_was_given,
+            options=replace(
+                self._options, include_step_tools=include_step_tools or self._options.include_step_tools
+            ),
+            counter=self._counter,
+            id=self.id,
+        )
+
+    async def _view(self, step: InputStep, *, own: Sequence[Tool] = ()) -> StepView:
+        """Return what a step can see; `own` are its own tools that it lists."""
+        shared = await self.catalog.view(step.context)
+        run = self._loads.run(step)
+        catalog = run.view = shared.with_own(run.withheld)
+        return StepView(
+            catalog=catalog,
+            step=step,
+            shared=shared,
+            own=own,
+            pinned=catalog.pinned(self._options.pinned),
+            options=self._options,
+            loads=self._loads,
+        )
