@@ -104,6 +104,68 @@ def serving(answers, **options):
     return MCPProvider.stdio(sys.executable, [SCRIPTED, json.dumps(answers)], name="s", **options)
 
 
+def text(words):
+    return {"type": "text", "text": words}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("given", "content"),
+    [
+        ({"content": "done"}, [text("done")]),
+        ({"content": ["one", text("two")]}, [text("one"), text("two")]),
+        ({"content": text("done")}, [text("done")]),
+        ({"content": ""}, []),
+        ({"content": {}}, []),
+        ({"content": None}, []),
+        ({}, []),
+        ({"toolResult": "done"}, [text("done")]),
+        ({"toolResult": {"n": 1}}, [text('{"n": 1}')]),
+        ({"toolResult": [1, "\u00e9"]}, [text('[1, "\u00e9"]')]),
+        ({"toolResult": 0}, [text("0")]),
+        ({"toolResult": None}, []),
+        ({"toolResult": "old", "content": [text("new")]}, [text("new")]),
+    ],
+)
+def test_results_of_careless_and_of_old_servers_are_read(given, content, version):
+    answer = {**AS_RESULTS, **given}
+    found = Screen("s", LeftOut("s")).screened("tools/call", answer, version=lambda: version)
+    assert found["content"] == content
+
+
+@pytest.mark.parametrize(
+    ("method", "key", "given", "expected"),
+    [
+        ("resources/read", "contents", "words", [{"uri": "", "text": "words"}]),
+        ("resources/read", "contents", {"uri": "a://b", "text": "x"}, [{"uri": "a://b", "text": "x"}]),
+        ("prompts/get", "messages", "hi", [{"role": "user", "content": text("hi")}]),
+        ("prompts/get", "messages", [{"role": "assistant", "content": "hi"}],
+         [{"role": "assistant", "content": text("hi")}]),
+        ("prompts/get", "messages", {"role": "user", "content": [text("a"), "b"]},
+         [{"role": "user", "content": text("a")}, {"role": "user", "content": text("b")}]),
+    ],
+)  # fmt: skip
+def test_strings_in_the_place_of_contents_and_messages_are_read(method, key, given, expected):
+    answer = {**AS_RESULTS, key: given}
+    found = Screen("s", LeftOut("s")).screened(method, answer, version=lambda: "2025-11-25")
+    assert found[key] == expected
+
+
+async def test_a_tool_whose_result_is_a_string_answers_with_it():
+    tools = [{"name": "old", "inputSchema": {"type": "object"}}]
+    for result in ({"content": "42 rows"}, {"toolResult": "42 rows"}):
+        async with serving({"tools/list": {"tools": tools}, "tools/call": result}) as provider:
+            (tool,) = await provider.list_tools({})
+            assert await tool.call({}) == "42 rows"
+
+
+def test_each_entry_without_a_name_is_a_row_of_its_own():
+    schema = {"inputSchema": {"type": "object"}}
+    kept, left_out = screened("tools/list", "tools", *[schema] * 5, {"name": "a", **schema}, "no tool")
+    assert [entry["name"] for entry in kept] == ["a"]
+    assert [tool.name for tool in left_out] == [""] * 6
+
+
 async def test_what_a_server_lists_in_vain_stands_in_the_status_of_the_catalog(caplog):
     schema = {"type": "object"}
     tools = [

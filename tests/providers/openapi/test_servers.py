@@ -62,6 +62,46 @@ def test_the_server(where, expected):
     assert server(**where) == expected
 
 
+@pytest.mark.parametrize(
+    ("url", "filled"),
+    [
+        ("https://{x}.example.com/v1", None),
+        ("https://{x}/v1", None),
+        ("https://{x}", None),
+        ("https://api-{x}.example.com", None),
+        ("https://{x}-api.example.com", None),
+        ("https://example.{x}", None),
+        ("https://example.com:{x}/v1", None),
+        ("https://user@{x}/v1", None),
+        ("https://example.com/{x}/v1", None),
+        ("{x}://example.com", None),
+        ("{x}", None),
+        ("/{x}/v1", None),
+        ("https://{x}example.com", "https://example.com"),
+        ("https://example.com/{x}", "https://example.com/"),
+        ("https://example.com{x}/v1", "https://example.com/v1"),
+        ("https://example.com/v1?key={x}", "https://example.com/v1?key="),
+        ("{x}/v1", "https://h/v1"),
+    ],
+)
+@pytest.mark.parametrize("where", ["default", "enum", "given"])
+def test_an_empty_variable_is_a_value_only_where_the_url_lacks_nothing(where, url, filled):
+    declared = {"default": {"default": ""}, "enum": {"enum": [""]}, "given": {"default": "a"}}[where]
+    document, node = read(servers=[{"url": url, "variables": {"x": declared}}], url="https://h/api.json")
+    found = read_server(document, node, variables={"x": ""} if where == "given" else {})
+    assert found.url == filled
+    if filled is None:
+        assert found.fault == f"has the server {url!r} without a value of its variable 'x'"
+        assert "server_variables={'x': '…'}" in found.remedy
+
+
+@pytest.mark.parametrize("default", ["", None])
+def test_a_variable_without_a_default_needs_a_value(default):
+    servers = [{"url": "https://{x}.example.com", "variables": {"x": {"default": default}}}]
+    assert server(servers=servers) is None
+    assert server({"x": "eu"}, servers=servers) == "https://eu.example.com"
+
+
 def test_a_variable_has_one_of_its_values():
     with pytest.raises(
         ConfigurationError, match=r"server_variables: 'region' is one of \['eu', 'us'\]; .* not one of them$"

@@ -29,7 +29,7 @@ class LeftOut:
         self.tools: Sequence[RefusedTool] = ()
         """The tools left out of the list that was read last."""
         self.server = server
-        self._noted: dict[str, RefusedTool] = {}
+        self._noted: dict[tuple[str, str], RefusedTool] = {}
         self._told = Once()
 
     def begin(self) -> None:
@@ -40,7 +40,8 @@ class LeftOut:
         """Note an entry that is left out of the list that answers `method`."""
         name = _shortened(name)
         if method == "tools/list":
-            self._noted[name] = RefusedTool(name=name, provider=self.server, reason=reason)
+            key = (name, reason if name else f"nameless {len(self._noted)}")
+            self._noted[key] = RefusedTool(name=name, provider=self.server, reason=reason)
         if self._told.is_new((method, name, reason)):
             logger.warning(
                 "%s of the MCP server %r is left out: %r: %s", KINDS[method], self.server, name, reason

@@ -6,6 +6,7 @@ one block of a new kind a whole result.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -67,7 +68,9 @@ class Screen:
             return result
         agreed = version()
         if method == "tools/call":
-            result = _with_content(result, takes_any=_is_modern(agreed))
+            result = _with_result(result, takes_any=_is_modern(agreed))
+        if method in _CONTENTS and key in result:
+            result = {**result, key: _blocks(method, result[key])}
         entries = result.get(key)
         if not isinstance(entries, list):
             return result
@@ -143,8 +146,8 @@ class Screen:
         return MOST_LIST_PARTS if method in _LISTS else MOST_PARTS
 
 
-def _with_content(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
-    """Return a tool's result with a list of blocks, even if it has a single block or nothing there.
+def _with_result(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
+    """Return a tool's result that has `content`; the first protocol had `toolResult`, which may be anything.
 
     Data that isn't an object is put into one, unless the protocol takes any.
     """
@@ -154,9 +157,28 @@ def _with_content(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
     if data is not None and not isinstance(data, Mapping) and not takes_any:
         result = {**result, "structuredContent": {"result": data}}
     content = result.get("content")
-    if content is None or isinstance(content, Mapping):
-        result = {**result, "content": [content] if content else []}
-    return result
+    if content is None and result.get("toolResult") is not None:
+        given = result["toolResult"]
+        content = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return {**result, "content": content or []}
+
+
+def _blocks(method: str, content: Any) -> Any:
+    """Return content as a list of blocks, even if it is a single block, or strings stand for blocks."""
+    if isinstance(content, str | Mapping):
+        content = [content]
+    if not isinstance(content, list):
+        return content
+    blocks = [_OF_TEXT[method](each) if isinstance(each, str) else each for each in content]
+    return [inner for block in blocks for inner in _messages(block)] if method == "prompts/get" else blocks
+
+
+def _messages(message: Any) -> list[Any]:
+    """Return a prompt's message, whose content is one block, or a message for each block that it has."""
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if not isinstance(content, str | list):
+        return [message]
+    return [{**message, "content": block} for block in _blocks("tools/call", content)]
 
 
 def _key_of(method: str) -> str:
@@ -201,7 +223,7 @@ def _text_of(entry: Any, key: str) -> str:
 
 def _block(entry: Any) -> dict[str, Any]:
     kind = _text_of(entry, "type") or "unknown kind"
-    return {"type": "text", "text": f"[{kind}: content that can't be read, not shown]"}
+    return _text_block(f"[{kind}: content that can't be read, not shown]")
 
 
 def _resource(entry: Any) -> dict[str, Any]:
@@ -215,6 +237,17 @@ def _message(entry: Any) -> dict[str, Any]:
         "content": _block(content),
     }
 
+
+def _text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+_OF_TEXT: dict[str, Callable[[str], dict[str, Any]]] = {
+    "tools/call": _text_block,
+    "resources/read": lambda text: {"uri": "", "text": text},
+    "prompts/get": lambda text: {"role": "user", "content": _text_block(text)},
+}
+"""What a string means that stands in the place of a block."""
 
 _NOTES: dict[str, Callable[[Any], dict[str, Any]]] = {
     "tools/call": _block,

@@ -107,18 +107,49 @@ def _servers(document: OpenAPIDocument, node: OperationNode) -> Sequence[Any]:
 
 
 def _filled(server: Mapping[str, Any], variables: Mapping[str, str]) -> str:
+    """Return a server's URL with the values of its variables; a variable without a value stays as it is."""
+    url = str(server.get("url", "/"))
     declared = mapping_of(server.get("variables"))
+    values = {name: _value(name, mapping_of(declared.get(name)), variables) for name in VARIABLE.findall(url)}
+    filled = _with_values(url, values)
+    if "" not in values.values() or _is_whole(filled):
+        return filled
+    return _with_values(url, {name: value or None for name, value in values.items()})
 
+
+def _with_values(url: str, values: Mapping[str, str | None]) -> str:
     def value(found: re.Match[str]) -> str:
-        name = found[1]
-        variable = mapping_of(declared.get(name))
-        choices = items_of(variable.get("enum"))
-        if name not in variables:
-            return str(variable.get("default", choices[0] if choices else found[0]))
-        if choices and str(variables[name]) not in map(str, choices):
+        known = values[found[1]]
+        return found[0] if known is None else known
+
+    return VARIABLE.sub(value, url)
+
+
+def _value(name: str, variable: Mapping[str, Any], given: Mapping[str, str]) -> str | None:
+    """Return the value of a variable, or None if it has no value."""
+    choices = items_of(variable.get("enum"))
+    if name in given:
+        if choices and str(given[name]) not in map(str, choices):
             raise ConfigurationError(
                 f"server_variables: {name!r} is one of {list(choices)!r}; what was given is not one of them"
             )
-        return str(variables[name])
+        return str(given[name])
+    default = variable.get("default")
+    value = choices[0] if default is None and choices else default
+    return None if value is None else str(value)
 
-    return VARIABLE.sub(value, str(server.get("url", "/")))
+
+def _is_whole(url: str) -> bool:
+    """Return True if a URL lacks nothing although one of its variables is empty.
+
+    The end of a path may be empty. A part of the host's name, a port, and what stands between two slashes
+    may not.
+    """
+    scheme, separator, rest = url.partition("?")[0].rpartition("://")
+    if not rest or "//" in rest:
+        return False
+    name, colon, port = rest.partition("/")[0].rpartition("@")[2].partition(":")
+    is_host = bool(scheme and (port or not colon)) and all(
+        label and label == label.strip("-") for label in name.split(".")
+    )
+    return is_host or not separator
