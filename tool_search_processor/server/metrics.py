@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from starlette.responses import Response
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -57,6 +58,7 @@ class ServerMetrics:
         """Count a call of a tool that was answered."""
         self._calls.labels("failed" if failed else "ok").inc()
 
-    def text(self) -> bytes:
+    # Why not prometheus_client's ASGI app: it is no endpoint that a route can put behind its token.
+    def response(self) -> Response:
         """Return the figures."""
-        return generate_latest(self._registry)
+        return Response(generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE})

@@ -9,8 +9,7 @@ except ImportError as exc:
 
 from tool_search_processor.server.mcp.call_results import TARGET_META
 from tool_search_processor.server.mcp.middleware import ToolCall
-from tool_search_processor.server.mcp.progress import forward_progress
-from tool_search_processor.server.mcp.questions import forward_elicitation, forward_sampling
+from tool_search_processor.server.mcp.questions import forward_elicitation, forward_progress, forward_sampling
 from tool_search_processor.server.mcp.rules import SessionRules
 from tool_search_processor.server.mcp.server import ToolServer
 from tool_search_processor.server.mcp.tool_modes import Mode, on_demand

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import mcp_types as types
+from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
-from tool_search_processor.errors import ToolCallError
+from tool_search_processor.errors import ToolArgumentsError, ToolCallError, ToolSearchError
 from tool_search_processor.providers.mcp.rendering import MCPResult, MCPToolError
 from tool_search_processor.server.mcp.links import linked_blocks
-from tool_search_processor.session.tool_results import encode_result, innermost
+from tool_search_processor.session.tool_results import encode_result, error_text, innermost, told_text
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.outputs import RESULT, is_object_schema, served_output_schema
 from tool_search_processor.tools.tool_names import title_of
 from tool_search_processor.wire.plain import clean_text, sendable
+
+logger = logging.getLogger(__name__)
 
 TARGET_META = "tool-search-processor/target"
 """The `_meta` key that tells, in the result of a call through the proxy, which tool ran."""
@@ -55,6 +59,24 @@ def error_result(tool: Tool, error: BaseException, told: str) -> types.CallToolR
         text = text_result(told, is_error=True, structured=result.structured_content)
         return text.model_copy(update={"meta": result.meta})
     return text_result(told, is_error=True)
+
+
+def failure_text(error: BaseException, *, what: str, is_masked: bool) -> str:
+    """Log what foreign code raised, and return what its client reads.
+
+    Args:
+        error: What was raised.
+        what: What failed.
+        is_masked: Whether the client reads no more than that; errors that are meant for it, those of this
+            package and `MCPError`, are shown in any case, unless they are about other arguments
+            than its own.
+    """
+    level = logging.DEBUG if isinstance(error, ToolSearchError) else logging.WARNING
+    logger.log(level, "%s failed: %s", what, error_text(error).removeprefix("Error: "), exc_info=error)
+    masked = f"Error: {what} failed; the server's log says why."
+    if is_masked and isinstance(innermost(error), ToolArgumentsError):
+        return masked  # problems of the client's own arguments don't come here
+    return told_text(error, masked=masked if is_masked and not isinstance(error, MCPError) else None)
 
 
 def _result(tool: Tool, value: Any) -> types.CallToolResult:

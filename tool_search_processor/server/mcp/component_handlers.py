@@ -1,10 +1,11 @@
-"""Resources and prompts of the catalog, as MCP lists, reads and fills them."""
+"""Resources and prompts of the catalog, as MCP lists, reads, fills and completes them."""
 
 from __future__ import annotations
 
 import base64
 import inspect
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 import mcp_types as types
@@ -13,23 +14,18 @@ from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ToolNotCallableError
 from tool_search_processor.server.mcp.call_results import fit
 from tool_search_processor.server.mcp.links import linked_contents, linked_messages
-from tool_search_processor.server.mcp.rules import SessionRules
 from tool_search_processor.session.tool_results import encode_result
-from tool_search_processor.transforms.transform import Kind
-from tool_search_processor.wire.plain import sendable
+from tool_search_processor.wire.plain import clean_text, sendable
 
 _CONTENTS = (types.TextResourceContents, types.BlobResourceContents)
+MOST_VALUES = 100
+"""The most values of a completion, as the protocol has it."""
+_MOST_COUNTED = 10_000
 _LISTED = (
     *("uri", "uri_template", "name", "title", "description", "mime_type"),
     *("arguments", "annotations", "metadata"),
 )
 _WireT = TypeVar("_WireT", types.Resource, types.ResourceTemplate, types.Prompt)
-_ComponentT = TypeVar("_ComponentT", Resource, ResourceTemplate, Prompt)
-
-
-def shown(components: Sequence[_ComponentT], rules: SessionRules, *, kind: Kind) -> list[_ComponentT]:
-    """Return what a session's rules leave on."""
-    return [component for component in components if rules.admits(component, kind=kind)]
 
 
 def listed_text(component: Resource | ResourceTemplate | Prompt) -> str:
@@ -105,6 +101,19 @@ async def render(prompt: Prompt, arguments: Mapping[str, str]) -> types.GetPromp
     return fit(types.GetPromptResult(description=prompt.description or None, messages=messages, _meta=meta))
 
 
+async def complete(
+    component: Prompt | ResourceTemplate, params: types.CompleteRequestParams
+) -> types.CompleteResult:
+    """Return the values that a component offers; empty if it does not help."""
+    if component.complete is None:
+        return types.CompleteResult(completion=types.Completion(values=[]))
+    known = (params.context.arguments if params.context else None) or {}
+    offered: Any = component.complete(params.argument.name, params.argument.value, known)
+    if inspect.isawaitable(offered):
+        offered = await offered
+    return types.CompleteResult(completion=_completion(offered))
+
+
 def _wire(kind: type[_WireT], component: Resource | ResourceTemplate | Prompt, own: dict[str, Any]) -> _WireT:
     """Return an entry of a list, without annotations that no client could read."""
     entry = {
@@ -152,3 +161,17 @@ def _message(part: Any) -> types.PromptMessage:
             content = {"type": "text", "text": content}
         return types.PromptMessage.model_validate({"role": part["role"], "content": content})
     return types.PromptMessage(role="user", content=types.TextContent(text=encode_result(part)))
+
+
+def _completion(offered: Any) -> types.Completion:
+    """Return what was offered as the protocol has it, and no more values than it allows."""
+    if isinstance(offered, types.Completion | Mapping):
+        given = types.Completion.model_validate(offered)
+    else:
+        listed = [offered] if isinstance(offered, str) else () if offered is None else offered
+        values = [str(value) for value in islice(listed, _MOST_COUNTED + 1)]
+        total = len(values) if len(values) <= _MOST_COUNTED else None
+        given = types.Completion(values=values, total=total)
+    values = [clean_text(value) for value in given.values[:MOST_VALUES]]
+    has_more = given.has_more or len(given.values) > MOST_VALUES
+    return given.model_copy(update={"values": values, "has_more": has_more})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -19,9 +19,9 @@ from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.components.spellings import spellings_of
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
 from tool_search_processor.errors import ToolCallError
-from tool_search_processor.server.mcp import completing, component_handlers
-from tool_search_processor.server.mcp.call_failures import failure_text
-from tool_search_processor.server.mcp.call_results import text_result, wire_tool
+from tool_search_processor.providers.provider import components_of
+from tool_search_processor.server.mcp import component_handlers
+from tool_search_processor.server.mcp.call_results import failure_text, text_result, wire_tool
 from tool_search_processor.server.mcp.client_requests import REQUEST_KEY, FrontRequest
 from tool_search_processor.server.mcp.hub import Hub, Tell, mark_of
 from tool_search_processor.server.mcp.paging import page_of
@@ -42,7 +42,6 @@ _NOT_FOUND_UPSTREAM = (_RESOURCE_NOT_FOUND, types.INVALID_PARAMS)
 """What servers answer for a resource that isn't there: those with a handshake, and those without."""
 
 _ResultT = TypeVar("_ResultT")
-_ComponentT = TypeVar("_ComponentT", Resource, ResourceTemplate, Prompt)
 
 Ctx = Any
 """The SDK's `ServerRequestContext`, which is generic in what no handler here needs."""
@@ -67,15 +66,8 @@ class FrontHandlers:
     async def mark(self, request: FrontRequest, kind: Kind) -> str:
         """Return a mark of what a request is listed now."""
         if kind == "tool":
-            tools = await FrontCalls(await self._view(request)).list_tools()
-            return mark_of(tool.fingerprint for tool in tools)
-        listings: Mapping[Kind, Callable[[Mapping[str, Any]], Awaitable[Sequence[Any]]]] = {
-            "resource": self._catalog.list_resources,
-            "resource_template": self._catalog.list_resource_templates,
-            "prompt": self._catalog.list_prompts,
-        }
-        shown = await _shown(request, listings[kind], kind=kind)
-        return mark_of(map(component_handlers.listed_text, shown))
+            return mark_of(tool.fingerprint for tool in await (await self._view(request)).list_tools())
+        return mark_of(map(component_handlers.listed_text, await self._shown(request, kind)))
 
     async def initialized(self, ctx: Ctx, _: types.NotificationParams | None) -> None:
         """Watch a session's lists from now on."""
@@ -100,7 +92,7 @@ class FrontHandlers:
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         """List the tools of a request."""
-        tools = await FrontCalls(await self._view(request_of(ctx))).list_tools()
+        tools = await (await self._view(request_of(ctx))).list_tools()
         _note_listed(ctx, (tool.fingerprint for tool in tools), kind="tool")
         page, cursor = page_of(tools, params)
         return types.ListToolsResult(tools=[*map(wire_tool, page)], next_cursor=cursor)
@@ -151,7 +143,7 @@ class FrontHandlers:
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the resources that a session's rules leave on."""
-        page, cursor = await _page(ctx, params, self._catalog.list_resources, kind="resource")
+        page, cursor = await self._page(ctx, params, "resource")
         found = [*map(component_handlers.wire_resource, page)]
         return types.ListResourcesResult(resources=found, next_cursor=cursor)
 
@@ -159,9 +151,7 @@ class FrontHandlers:
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the resource templates that a session's rules leave on."""
-        page, cursor = await _page(
-            ctx, params, self._catalog.list_resource_templates, kind="resource_template"
-        )
+        page, cursor = await self._page(ctx, params, "resource_template")
         templates = [*map(component_handlers.wire_template, page)]
         return types.ListResourceTemplatesResult(resource_templates=templates, next_cursor=cursor)
 
@@ -177,7 +167,7 @@ class FrontHandlers:
         self, ctx: Ctx, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         """List the prompts that a session's rules leave on."""
-        page, cursor = await _page(ctx, params, self._catalog.list_prompts, kind="prompt")
+        page, cursor = await self._page(ctx, params, "prompt")
         found = [*map(component_handlers.wire_prompt, page)]
         return types.ListPromptsResult(prompts=found, next_cursor=cursor)
 
@@ -196,8 +186,20 @@ class FrontHandlers:
             found = await self._prompt(request, params.ref.name)
         else:
             found = await self._template(request, params.ref.uri)
-        answer = completing.complete(found, params)
+        answer = component_handlers.complete(found, params)
         return await _while_awaited(request, self._or_error(answer, f"the completion for {found.name!r}"))
+
+    async def _page(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None, kind: Kind
+    ) -> tuple[Sequence[Any], str | None]:
+        """Return a page of what a session's rules leave on, and the next one's cursor."""
+        shown = await self._shown(request_of(ctx), kind)
+        _note_listed(ctx, map(component_handlers.listed_text, shown), kind=kind)
+        return page_of(shown, params)
+
+    async def _shown(self, request: FrontRequest, kind: Kind) -> Sequence[Any]:
+        listed = await components_of(self._catalog, request.context, kind=kind)
+        return [component for component in listed if request.session.rules.admits(component, kind=kind)]
 
     async def _prompt(self, request: FrontRequest, name: str) -> Prompt:
         prompt: Prompt | None = await self._catalog.get_prompt(name, request.context)
@@ -329,28 +331,6 @@ def request_of(ctx: Ctx) -> FrontRequest:
         return FrontRequest(session=hub.session)
     found: FrontRequest = ctx.request.scope[REQUEST_KEY]
     return found
-
-
-async def _page(
-    ctx: Ctx,
-    params: types.PaginatedRequestParams | None,
-    listing: Callable[[Mapping[str, Any]], Awaitable[Sequence[_ComponentT]]],
-    *,
-    kind: Kind,
-) -> tuple[Sequence[_ComponentT], str | None]:
-    """Return a page of what a session's rules leave on, and the next one's cursor."""
-    shown = await _shown(request_of(ctx), listing, kind=kind)
-    _note_listed(ctx, map(component_handlers.listed_text, shown), kind=kind)
-    return page_of(shown, params)
-
-
-async def _shown(
-    request: FrontRequest,
-    listing: Callable[[Mapping[str, Any]], Awaitable[Sequence[_ComponentT]]],
-    *,
-    kind: Kind,
-) -> Sequence[_ComponentT]:
-    return component_handlers.shown(await listing(request.context), request.session.rules, kind=kind)
 
 
 async def _or_not_found(answer: Awaitable[_ResultT], uri: str) -> _ResultT:

@@ -17,17 +17,16 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from tool_search_processor.concurrency.once import Once
 from tool_search_processor.server.access import Caller, TokenCheck
 from tool_search_processor.server.mcp.client_requests import REQUEST_KEY, of_http
-from tool_search_processor.server.mcp.greeting import greeting
 from tool_search_processor.server.mcp.rules import SessionRules, UserRules
 from tool_search_processor.server.mcp.sessions import Exchange, Session, SessionTable, SignedIds, Stream
 from tool_search_processor.server.mcp.tool_modes import Mode, mode_of
-from tool_search_processor.server.metrics import CONTENT_TYPE, ServerMetrics
+from tool_search_processor.server.metrics import ServerMetrics
 from tool_search_processor.server.protection import (
     CALLER_KEY,
     MAX_BODY_BYTES,
@@ -49,6 +48,12 @@ _SESSION_HEADER = "mcp-session-id"
 _VERSION_HEADER = "mcp-protocol-version"
 _RESUMED_HEADER = b"last-event-id"
 _ERROR = 400
+_GREETING = """\
+{name} is a server of the Model Context Protocol: programs talk to it, and there is no page.
+
+Give an MCP client this address:
+    {url}
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,7 +307,11 @@ def http_app(
             yield
 
     async def show_metrics(_: Request) -> Response:
-        return Response(metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+        return metrics.response()
+
+    async def greet(request: Request) -> Response:
+        url = request.url.replace(path=f"{request.scope.get('root_path', '')}{path}", query="")
+        return PlainTextResponse(_GREETING.format(name=server.name, url=url))
 
     app = Starlette(
         routes=[
@@ -312,7 +321,7 @@ def http_app(
                 for each in dict.fromkeys((path, f"{path.rstrip('/')}/"))
             ),
             Route("/metrics", show_metrics, methods=["GET"]),
-            Route("/", greeting(server.name, path=path), methods=["GET"]),
+            Route("/", greet, methods=["GET"]),
         ],
         middleware=[Middleware(Protection, token=token, **limits)],
         lifespan=lifespan,

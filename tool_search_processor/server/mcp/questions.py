@@ -1,4 +1,4 @@
-"""What an upstream server asks during a call, passed on to the client that made the call.
+"""What an upstream server asks and reports during a call, passed on to the client that made the call.
 
 With a handshake a server may ask its client while a call is under way. Without one (protocol 2026-07-28) a
 call is answered by what it needs to know, goes on in the background, and is asked for again with the answers.
@@ -20,6 +20,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 if TYPE_CHECKING:
     from mcp_types import ErrorData
+
+    from tool_search_processor.providers.mcp.settings import MCPProgress
 
 ASK = "ask_client"
 """The key of `Questions.ask` in a call's context."""
@@ -60,6 +62,19 @@ async def forward_sampling(_: Any, params: types.CreateMessageRequestParams) -> 
     Refused as by `forward_elicitation`.
     """
     return await _forward(types.CreateMessageRequest(params=params))
+
+
+def forward_progress(progress: MCPProgress) -> None:
+    """Pass an upstream server's progress on to this server's client: `MCPProvider(on_progress=...)`.
+
+    ```python
+    git = MCPProvider.stdio("uvx", ["mcp-server-git"], on_progress=forward_progress)
+    server = ToolServer([git])
+    ```
+    """
+    report = progress.context.context.get("report_progress")
+    if report is not None:
+        report(progress.progress, progress.total, progress.message)
 
 
 async def _forward(question: Question) -> Answer | ErrorData:

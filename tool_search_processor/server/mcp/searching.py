@@ -76,7 +76,7 @@ class FrontSearch:
     async def _message(self, found: Findings, admission: Admission, *, shown: int) -> str:
         if found.ranked:
             return found_text(self.view.names, found=shown, newly_loaded=(), loaded=0)
-        listed = {tool.name: tool for tool in await self.view.list_tools(admission)}
+        listed = {tool.name: tool for tool in await self.view.listed(admission)}
         return await self.view.nothing_found_text(found.call, admission, listed=listed)
 
     async def _listing(self, call: SearchCall, admission: Admission, *, start: int) -> SearchAnswer:

@@ -18,10 +18,14 @@ from tool_search_processor.concurrency.foreign_calls import is_cancelled, is_no_
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.server.mcp import meta_tool_definitions
-from tool_search_processor.server.mcp.call_failures import failure_text
-from tool_search_processor.server.mcp.call_results import error_result, of_target, text_result, tool_result
+from tool_search_processor.server.mcp.call_results import (
+    error_result,
+    failure_text,
+    of_target,
+    text_result,
+    tool_result,
+)
 from tool_search_processor.server.mcp.middleware import ToolCall, wrapped
-from tool_search_processor.server.mcp.paging import PAGE_SIZE
 from tool_search_processor.server.mcp.searching import FrontSearch
 from tool_search_processor.server.mcp.tool_view import ToolView
 from tool_search_processor.session.tool_results import encode_result, error_text, read_result
@@ -39,32 +43,6 @@ class FrontCalls:
     """Answers the calls of one request."""
 
     view: ToolView
-
-    def meta_tools(self) -> list[Tool]:
-        """Return the two meta-tools, as they are listed for this request."""
-        options = self.view.options
-        inventory, tags = self.view.inventory()
-        return [
-            meta_tool_definitions.search_tool(
-                options.names,
-                inventory=inventory,
-                takes_pattern=self.view.catalog.takes_pattern,
-                default_limit=options.top_k,
-                tags=tags,
-                result_format=options.result_format,
-            ),
-            meta_tool_definitions.call_tool(options.names),
-        ]
-
-    async def list_tools(self) -> list[Tool]:
-        """Return the tools to list; the meta-tools only if there is something to find."""
-        with self.view.admission() as admission:
-            tools = await self.view.list_tools(admission)
-            is_searched = self.view.is_always_searched or await self.view.list_findable(admission, limit=1)
-        if not is_searched:
-            return tools
-        # On the first page, since some clients ask for no other.
-        return [*tools, *self.meta_tools()] if len(tools) < PAGE_SIZE - 1 else [*self.meta_tools(), *tools]
 
     async def answer(
         self, name: str, arguments: Mapping[str, Any] | None, context: ToolContext

@@ -12,8 +12,10 @@ from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.meta_tools import MetaToolNames
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.policy.filters import Filter, FilterRequest
+from tool_search_processor.server.mcp import meta_tool_definitions
 from tool_search_processor.server.mcp.client_requests import FrontRequest
 from tool_search_processor.server.mcp.middleware import Middleware
+from tool_search_processor.server.mcp.paging import PAGE_SIZE
 from tool_search_processor.server.mcp.rules import SessionRules
 from tool_search_processor.server.mcp.server_options import FrontOptions
 from tool_search_processor.server.mcp.tool_modes import Mode, is_on_demand
@@ -100,7 +102,29 @@ class ToolView(PolicyView):
             timeout_seconds=self.options.filter_timeout_seconds,
         )
 
-    async def list_tools(self, admission: Admission) -> list[Tool]:
+    async def list_tools(self) -> list[Tool]:
+        """Return the tools to list; the meta-tools only if there is something to find."""
+        with self.admission() as admission:
+            tools = await self.listed(admission)
+            is_searched = self.is_always_searched or await self.list_findable(admission, limit=1)
+        if not is_searched:
+            return tools
+        # On the first page, since some clients ask for no other.
+        return [*tools, *self._meta_tools()] if len(tools) < PAGE_SIZE - 1 else [*self._meta_tools(), *tools]
+
+    def _meta_tools(self) -> list[Tool]:
+        inventory, tags = self.inventory()
+        search = meta_tool_definitions.search_tool(
+            self.names,
+            inventory=inventory,
+            takes_pattern=self.catalog.takes_pattern,
+            default_limit=self.options.top_k,
+            tags=tags,
+            result_format=self.options.result_format,
+        )
+        return [search, meta_tool_definitions.call_tool(self.names)]
+
+    async def listed(self, admission: Admission) -> list[Tool]:
         """Return the catalog's tools that this mode lists and phase `active` admits."""
         listed = self.unsearched
         if not listed:

@@ -29,7 +29,7 @@ from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import LOOPBACK
-from tool_search_processor.server.metrics import CONTENT_TYPE, ServerMetrics
+from tool_search_processor.server.metrics import ServerMetrics
 from tool_search_processor.server.protection import Limits, Protection
 from tool_search_processor.server.rest.document import MESSAGE_HEADER, openapi_document
 from tool_search_processor.server.rest.inspection import Inspector, InspectRequest
@@ -239,7 +239,7 @@ class RestEndpoints:
 
     async def get_metrics(self, _: Request, __: Caller) -> Response:
         """Show the figures of the searches."""
-        return Response(self._metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+        return self._metrics.response()
 
     async def get_document(self, _: Request, __: Caller) -> Response:
         """Show the OpenAPI document."""
