@@ -117,7 +117,7 @@ def call(request, params):
         "environment": lambda: text(json.dumps(dict(os.environ))),
         "cancelled": lambda: text(json.dumps(gone)),
         "fail": lambda: text(arguments["text"], isError=True),
-        "garble": lambda: {"content": "?"},
+        "garble": lambda: {"content": 5},
         "show": lambda: {"content": BLOCKS},
         "count": lambda: text("5 letters", structuredContent={"letters": len(arguments["text"])}),
     }
