@@ -626,13 +626,15 @@ async def test_cancelling_the_request_cancels_every_pending_hook():
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_hooks_that_had_not_begun_when_the_request_was_cancelled_never_begin():
+@pytest.mark.parametrize("cached", [False, True], ids=["plain", "cached"])
+async def test_hooks_that_had_not_begun_when_the_request_was_cancelled_never_begin(cached):
     began = []
 
     async def hook(request):
         began.append(request.tool_name)
 
-    task = asyncio.create_task(admitted(hook, TOOLS[:3]))
+    policy = cached_filter(hook, key=lambda request: "") if cached else hook
+    task = asyncio.create_task(admitted(policy, TOOLS[:3]))
     await asyncio.sleep(0)  # their tasks are made, and none has run
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

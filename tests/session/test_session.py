@@ -338,6 +338,7 @@ class Claiming(Unlocking):
 
 
 ASKED = [openai_call("erase", {"path": "a"}, "c1"), openai_call("erase", {"path": "b"}, "c2")]
+PATH = {"type": "object", "properties": {"path": {"type": "string"}}}
 SAID = {"role": "assistant", "content": None, "tool_calls": ASKED}
 
 
@@ -350,11 +351,64 @@ async def test_an_approved_call_runs_once_over_all_processes(listed):
     assert [call_id for *_, call_id in claims] == ["c1"], "what is refused is not claimed"
     async with ToolSession(Claiming(claims), thread_id="t") as session:
         await session.tools(listed)
-        with pytest.raises(ResumeError, match="'c1' was decided before, in another process"):
+        with pytest.raises(ResumeError, match="'c1' was decided before"):
             await session.execute(ASKED, approvals={"c2": True, "c1": True})
         assert len(claims) == 1, "all or none"
         refused, done = await session.execute(ASKED, approvals={"c2": True})
         assert ("was not given" in refused["content"], done["content"]) == (True, "erased b")
+
+
+@pytest.mark.parametrize("thread_id", [None, "t"])
+async def test_an_approved_call_runs_once_in_a_session(thread_id):
+    ran = []
+    erase = Tool("erase", parameters=PATH, execute=ran.append, requires_approval=True)
+    async with ToolSession(tools=[erase], thread_id=thread_id) as session:
+        await session.tools([USER])
+        await session.execute(ASKED[:1], approvals={"c1": True})
+        with pytest.raises(ResumeError, match="'c1' was decided before: it does not run again"):
+            await session.execute(ASKED[:1], approvals={"c1": True})
+    assert ran == [{"path": "a"}]
+
+
+async def test_an_approved_call_that_was_not_run_can_be_approved_again():
+    asked = []
+
+    def only_the_second_time(request):
+        return request.phase != "active" or asked.append(request) or len(asked) > 1
+
+    erase = Tool("erase", parameters=PATH, execute=lambda path: f"erased {path}", requires_approval=True)
+    search = ToolSearchProcessor([erase], filter=only_the_second_time)
+    async with search.session(thread_id="t") as session:
+        await session.tools([USER])
+        (denied,) = await session.execute(ASKED[:1], approvals={"c1": True})
+        assert denied["content"].startswith("Error:")
+        (done,) = await session.execute(ASKED[:1], approvals={"c1": True})
+        assert done["content"] == "erased a"
+
+
+async def test_an_approved_call_runs_once_over_the_sessions_of_a_processor():
+    erase = Tool("erase", parameters=PATH, execute=lambda path: f"erased {path}", requires_approval=True)
+    search = ToolSearchProcessor([erase])
+    for is_first in (True, False):
+        async with search.session(thread_id="t") as session:
+            await session.tools([USER])
+            if is_first:
+                assert (await session.execute(ASKED[:1], approvals={"c1": True}))[0]["content"] == "erased a"
+            else:
+                with pytest.raises(ResumeError):
+                    await session.execute(ASKED[:1], approvals={"c1": True})
+
+
+@pytest.mark.parametrize("target", ["no_such_tool", "denied", "failing", "search_tools"])
+async def test_a_call_that_the_proxy_refuses_is_an_error_whatever_the_reason(target):
+    def policy(request):
+        return 1 / 0 if request.tool_name == "failing" else request.tool_name != "denied"
+
+    search = ToolSearchProcessor([Tool("denied"), Tool("failing")], mode="call", filter=policy)
+    async with search.session() as session:
+        await session.tools([USER])
+        (block,) = await session.execute([tool_use("call_tool", {"name": target}, "c1")])
+    assert block["is_error"] is True
 
 
 async def test_processes_that_know_the_calls_alone_agree_too():

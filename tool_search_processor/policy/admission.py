@@ -198,9 +198,8 @@ class Admission:
                 if not task.cancelling():
                     task.cancel()
             await asyncio.wait(tasks.values())
-            for verdict in verdicts:  # a task cancelled before it began never awaited its coroutine
-                if inspect.iscoroutine(verdict):
-                    verdict.close()
+            for verdict in verdicts:  # a task cancelled before it began never awaited its verdict
+                let_go(verdict)
             raise
         return [tasks[i].result() if i in tasks else verdict is True for i, verdict in enumerate(verdicts)]
 

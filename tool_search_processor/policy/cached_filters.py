@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 import threading
 import time
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Generator, Hashable
+from functools import partial
+from typing import Any
 
 from cachetools import TTLCache
 
 from tool_search_processor.concurrency.foreign_calls import takes_one
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.policy.filters import Filter, FilterRequest, as_verdict
+from tool_search_processor.policy.filters import Filter, FilterRequest, as_verdict, let_go
 from tool_search_processor.wire.checks import check_count, check_positive
 
 
@@ -60,9 +62,6 @@ def cached_filter(
             cache[cache_key] = verdict
         return verdict
 
-    async def keep_later(cache_key: Hashable, answer: Awaitable[bool]) -> bool:
-        return keep(cache_key, as_verdict(await answer))
-
     def ask(request: FilterRequest) -> bool | Awaitable[bool]:
         cache_key = (request.tool_name, request.tool.fingerprint, request.phase, key(request))
         with lock:
@@ -71,7 +70,26 @@ def cached_filter(
             return known
         answer = filter(request)
         if inspect.isawaitable(answer):
-            return keep_later(cache_key, answer)
+            return _Later(answer, partial(keep, cache_key))
         return keep(cache_key, as_verdict(answer))
 
     return ask
+
+
+class _Later:
+    """An async policy's answer that is kept once it is there; nothing runs before it is awaited."""
+
+    def __init__(self, answer: Awaitable[bool], keep: Callable[[bool], bool]) -> None:
+        self._answer = answer
+        self._keep = keep
+
+    def __await__(self) -> Generator[Any, None, bool]:
+        return self._keep(as_verdict((yield from _awaited(self._answer).__await__())))
+
+    def close(self) -> None:
+        """Let go of an answer that nobody will await."""
+        let_go(self._answer)
+
+
+async def _awaited(answer: Awaitable[bool]) -> bool:
+    return await answer

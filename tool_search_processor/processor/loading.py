@@ -12,6 +12,7 @@ from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.meta_tools import MetaToolNames, as_object, read_names, receipt
 from tool_search_processor.processor.entries import entry_of, mark_in, name_of, names_of
 from tool_search_processor.processor.run_memory import Forgotten, RunMemory
+from tool_search_processor.session.claims import LocalClaims
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.stores.protocol import AddResult, LoadScope, Replay
@@ -59,6 +60,7 @@ class LoadedTools:
         self._names = names
         self._max_loaded = max_loaded
         self._runs = MemoryStore(None, max_threads=_MAX_RUNS)
+        self._claims = LocalClaims()
         self._forgotten: WeakValueDictionary[str | None, Forgotten] = WeakValueDictionary()
 
     def run(self, step: InputStep) -> RunMemory:
@@ -259,11 +261,24 @@ class LoadedTools:
         await self._store.clear(self.scope(thread_id))
 
     async def claim(self, step: InputStep, call_id: str) -> bool:
-        """Return True if this process is the first to claim a call, or if the store can't claim."""
-        return await self._store.claim(self._scope(step, step.thread_id), call_id)
+        """Return True if a call was not claimed before: in this process, or in any that shares the store.
+
+        Raises:
+            StoreError: If the store can't be reached: the call must not run then.
+        """
+        if not await self._claims.claim_call(step, call_id):
+            return False
+        is_first = False
+        try:
+            is_first = await self._store.claim(self._scope(step, step.thread_id), call_id)
+        finally:
+            if not is_first:
+                await self._claims.release_call(step, call_id)
+        return is_first
 
     async def release(self, step: InputStep, call_id: str) -> None:
         """Release the claim of a call that was not run."""
+        await self._claims.release_call(step, call_id)
         await self._store.release(self._scope(step, step.thread_id), call_id)
 
     def scope(self, thread_id: str | None) -> LoadScope:

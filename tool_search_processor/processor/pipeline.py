@@ -122,7 +122,7 @@ class SearchPipeline:
         await self._loads.end_run(step)
 
     async def claim_call(self, step: InputStep, call_id: str) -> bool:
-        """Return True if this process is the first to run an approved call, or if the store can't tell.
+        """Return True if an approved call was not claimed before, in this process or by way of the store.
 
         Raises:
             StoreError: If the store can't be reached: the call must not run then.

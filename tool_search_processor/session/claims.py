@@ -1,4 +1,4 @@
-"""Claims: an approved call runs once, across all processes."""
+"""Claims: an approved call runs once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.errors import ResumeError
@@ -16,6 +17,7 @@ from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.wire.messages import call_ids
 
 logger = logging.getLogger(__name__)
+_MOST_CLAIMS = 10_000
 
 
 @runtime_checkable
@@ -32,6 +34,31 @@ class CallClaimer(Protocol):
         A run whose id other processes don't know is named after its content.
         """
         ...
+
+
+class LocalClaims:
+    """The newest ten thousand approved calls that were claimed in this process; safe to use from threads."""
+
+    def __init__(self) -> None:
+        """Begin without claims."""
+        self._lock = Lock()
+        self._held: dict[tuple[str | None, str, str], None] = {}
+
+    async def claim_call(self, step: InputStep, call_id: str) -> bool:
+        """Return True to the first caller that asks for this call of `step`'s run, False to all others."""
+        key = step.thread_id, step.run_id, call_id
+        with self._lock:
+            if key in self._held:
+                return False
+            self._held[key] = None
+            if len(self._held) > _MOST_CLAIMS:
+                del self._held[next(iter(self._held))]
+        return True
+
+    async def release_call(self, step: InputStep, call_id: str) -> None:
+        """Release the claim of a call that did not run."""
+        with self._lock:
+            self._held.pop((step.thread_id, step.run_id, call_id), None)
 
 
 def claimers(processors: Iterable[InputProcessor]) -> list[CallClaimer]:
@@ -68,7 +95,7 @@ async def claim_calls(
         for (call_id, run_id), claimer in itertools.product(wanted, claimers):
             named = step.replace(run_id=run_id)
             if not await claimer.claim_call(named, call_id):
-                raise ResumeError(f"the call {call_id!r} was decided before, in another process")
+                raise ResumeError(f"the call {call_id!r} was decided before: it does not run again")
             held.append(Claim(claimer=claimer, step=named, call_id=call_id))
     except BaseException:
         await release_claims(held)

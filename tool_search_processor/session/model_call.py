@@ -168,7 +168,8 @@ class ModelCall:
             # Writing it down runs foreign code too: its `__repr__`.
             text = self._cut(call.tool, encode_result(value))
             # A meta-tool that answers itself has run nothing that a person could have approved.
-            return call.answer(text, is_error=False, ran=not isinstance(call.tool, MetaTool))
+            is_meta = isinstance(call.tool, MetaTool)
+            return call.answer(text, is_error=is_meta and text.startswith("Error: "), ran=not is_meta)
         except asyncio.CancelledError:
             if is_cancelled():
                 raise

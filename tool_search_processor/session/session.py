@@ -8,7 +8,13 @@ from typing import Any, Self
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.session.checks import check_approvals, checked_processors, checked_tools
-from tool_search_processor.session.claims import claim_calls, claimers, content_name, release_claims
+from tool_search_processor.session.claims import (
+    LocalClaims,
+    claim_calls,
+    claimers,
+    content_name,
+    release_claims,
+)
 from tool_search_processor.session.histories import repaired_history
 from tool_search_processor.session.model_call import CallOptions, ModelCall
 from tool_search_processor.session.prepared_calls import (
@@ -79,7 +85,7 @@ class ToolSession:
             max_result_characters=max_result_characters,
             mask_error_details=mask_error_details,
         )
-        self._claimers = claimers(self._processors)
+        self._claimers = [LocalClaims(), *claimers(self._processors)]
         self._base = InputStep(messages=(), tools=self._tools, context=context, thread_id=thread_id)
         self._call: ModelCall | None = None
         self._messages: list[dict[str, Any]] = []
@@ -170,8 +176,9 @@ class ToolSession:
                 whole reply of a client or a call in another form.
             CancelledError: Its `run_results` are what `execute` would have returned: the results of calls
                 that had run, and a sentence for each of the others.
-            ResumeError: An approved call has run before, in any process that shares a processor's store;
-                nothing was run. A call is known by its conversation, as it was listed last.
+            ResumeError: An approved call has run before, in this session, with one of its processors in this
+                process, or in any process that shares a processor's store; nothing was run. A call is known
+                by its conversation, as it was listed last.
         """
         check_approvals(approvals)
         prepared = await self._prepare(tool_calls)
