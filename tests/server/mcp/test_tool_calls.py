@@ -254,6 +254,43 @@ async def test_what_a_tool_says_it_returns_is_data_that_fits_its_output_schema(
     assert is_wrapped == (listed.output_schema or {}).get("x-fastmcp-wrap-result", False)
 
 
+@pytest.mark.parametrize("way", ["memory", "http"])
+@pytest.mark.parametrize(
+    ("annotation", "value", "told"),
+    [
+        (int, "many", '`result` must be an integer, found the string "many"'),
+        (list[int], [1, "b"], "`result[1]` must be an integer"),
+        (list[int], None, "`result` must be an array"),
+        (Point, {"x": "one"}, "`x` must be an integer"),
+        (Point, "a point", "There is no data"),
+        (Point, [Point(x=1)], "There is no data"),
+        (Pair, {"left": 1}, "`right` is required but missing"),
+        (dict[str, int], {"a": "b"}, "`a` must be an integer"),
+        (int, types.CallToolResult(content=[], structured_content={"result": "x"}), "must be an integer"),
+    ],
+)
+async def test_a_result_that_breaks_the_listed_schema_is_an_error_that_holds_it(way, annotation, value, told):
+    async with connected(ToolServer([returning(annotation, value)]), way) as client:
+        await client.list_tools()
+        result = await client.call_tool("give", {})
+    assert result.is_error
+    assert result.structured_content is None
+    assert result.content[0].text.startswith(
+        "Error: give was run, but what it returned does not fit its output schema: "
+    )
+    assert told in result.content[0].text
+    if value == "many":
+        assert result.content[1].text == "many"
+
+
+async def test_through_the_proxy_a_result_need_not_fit():
+    server = ToolServer()
+    server.register_on_demand_tool(returning(int, "many"))
+    async with connected(server) as client:
+        result = await proxied(client, "give")
+    assert (result.is_error, text(result)) == (False, "many")
+
+
 async def test_data_inside_an_object_is_told_through_the_proxy_too():
     server = ToolServer()
     server.register_on_demand_tool(returning(list[int], [1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import logging
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from tool_search_processor.providers.mcp.rendering import MCPResult, MCPToolErro
 from tool_search_processor.server.mcp.links import linked_blocks
 from tool_search_processor.session.tool_results import encode_result, error_text, innermost, told_text
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.arguments import ArgumentsCheck, problems_text, schema_check
 from tool_search_processor.tools.outputs import RESULT, is_object_schema, served_output_schema
 from tool_search_processor.tools.tool_names import title_of
 from tool_search_processor.wire.plain import clean_text, sendable
@@ -59,6 +61,31 @@ def error_result(tool: Tool, error: BaseException, told: str) -> types.CallToolR
         text = text_result(told, is_error=True, structured=result.structured_content)
         return text.model_copy(update={"meta": result.meta})
     return text_result(told, is_error=True)
+
+
+def fitting(tool: Tool, result: types.CallToolResult) -> types.CallToolResult:
+    """Return a result that fits the output schema of its tool's entry, or an error that holds it.
+
+    A strict client refuses any other result, and then its model reads nothing.
+    """
+    if not tool.output_schema or result.is_error:
+        return result
+    if result.structured_content is None:
+        problem = "There is no data."
+    else:
+        listed = json.dumps(served_output_schema(tool.output_schema))
+        problem = problems_text(_output_check(listed)(result.structured_content).problems)
+    if not problem:
+        return result
+    told = f"{tool.name} was run, but what it returned does not fit its output schema: {problem}"
+    logger.warning("%s", told)
+    content = [types.TextContent(text=clean_text(f"Error: {told}")), *result.content]
+    return result.model_copy(update={"content": content, "structured_content": None, "is_error": True})
+
+
+@functools.lru_cache(1_000)
+def _output_check(schema: str) -> ArgumentsCheck:
+    return schema_check(json.loads(schema))
 
 
 def failure_text(error: BaseException, *, what: str, is_masked: bool) -> str:

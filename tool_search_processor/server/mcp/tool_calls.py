@@ -21,6 +21,7 @@ from tool_search_processor.server.mcp import meta_tool_definitions
 from tool_search_processor.server.mcp.call_results import (
     error_result,
     failure_text,
+    fitting,
     of_target,
     text_result,
     tool_result,
@@ -119,7 +120,9 @@ class FrontCalls:
 
         async def work() -> types.CallToolResult:
             with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
-                return tool_result(tool, await read_result(await tool.call(call.arguments, context)))
+                result = tool_result(tool, await read_result(await tool.call(call.arguments, context)))
+            # a client checks what it calls itself, by the schema in its list
+            return result if call.through_proxy else fitting(tool, result)
 
         return await self._answered(work(), tool, what=f"the tool {tool.name!r}")
 
