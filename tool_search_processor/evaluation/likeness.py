@@ -126,12 +126,8 @@ def _vectors(tools: Sequence[Tool]) -> list[Mapping[str, float]]:
 def _counts(tool: Tool) -> Counter[str]:
     name = words(tool.original_name)
     said = [word for word in words(tool.description) if not is_stop_word(word)]
-    return Counter(_meaning(term) for word in (*name, *name, *said) for term in terms_of(word))
-
-
-def _meaning(term: str) -> str:
-    """Return the action that a word stands for, or the word: "get" and "fetch" count as one."""
-    return _ACTION_OF.get(term, term)
+    # Of "get" and "fetch", which count as one, the action that they stand for.
+    return Counter(_ACTION_OF.get(term, term) for word in (*name, *name, *said) for term in terms_of(word))
 
 
 def _cosine(some: Mapping[str, float], others: Mapping[str, float]) -> float:

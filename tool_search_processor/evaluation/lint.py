@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
 
 from tool_search_processor.evaluation.likeness import SIMILARITY, confusable
 from tool_search_processor.search.text import is_stop_word, terms, words
@@ -34,16 +34,7 @@ Kind = Literal[
 ]
 Severity = Literal["error", "warning"]
 
-_SEVERITIES: Mapping[Kind, Severity] = {
-    "duplicate-name": "error",
-    "missing-description": "error",
-    "empty-description": "warning",
-    "invalid-name": "warning",
-    "hidden-characters": "warning",
-    "confusable": "warning",
-    "undescribed-parameters": "warning",
-    "expensive": "warning",
-}
+_ERRORS: frozenset[Kind] = frozenset(("duplicate-name", "missing-description"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +58,7 @@ class Finding:
     @property
     def severity(self) -> Severity:
         """An error keeps a tool from being served or found; a warning makes it worse."""
-        return _SEVERITIES[self.kind]
+        return "error" if self.kind in _ERRORS else "warning"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,16 +93,7 @@ class LintReport:
             "total_tokens": self.total_tokens,
             "errors": self.errors,
             "warnings": len(self.findings) - self.errors,
-            "findings": [
-                {
-                    "kind": f.kind,
-                    "severity": f.severity,
-                    "tool": f.tool,
-                    "text": f.text,
-                    "others": list(f.others),
-                }
-                for f in self.findings
-            ],
+            "findings": [{"severity": found.severity, **asdict(found)} for found in self.findings],
             "tokens": [{"tool": name, "tokens": count} for name, count in self.tokens],
         }
 
@@ -148,7 +130,7 @@ def lint(
         *_confusable(tools, similarity, progress),
         *(_expensive(name, count, max_tokens) for name, count in costs if count > max_tokens),
     ]
-    order = list(_SEVERITIES)
+    order = get_args(Kind)
     findings.sort(key=lambda finding: order.index(finding.kind))
     return LintReport(findings=tuple(findings), tokens=tuple(costs))
 
@@ -187,11 +169,9 @@ def _of_one(tool: Tool) -> Iterator[Finding]:
             text=f"has {hidden:,} characters that people don't see but a model reads: open it in an "
             "editor that shows them, and remove them.",
         )
-    missing = undescribed_parameters(tool.parameters)
-    if missing:
-        shown = ", ".join(missing[:_SHOWN]) + (
-            f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-        )
+    if missing := undescribed_parameters(tool.parameters):
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        shown = f"{', '.join(missing[:_SHOWN])}{more}"
         yield Finding(
             kind="undescribed-parameters",
             tool=name,

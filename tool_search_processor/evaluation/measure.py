@@ -67,9 +67,18 @@ class MeasuredIndex:
         return Outcome(
             query=query,
             ranked=tuple(hit.name for hit in hits),
-            best_score=_best(hits),
+            best_score=hits[0].score if hits else 0.0,
             milliseconds=spent / 1e6,
         )
+
+    def outcomes(self, queries: Iterable[Query], progress: Progress | None = None) -> list[Outcome]:
+        """Answer queries one by one, and report each."""
+        outcomes = []
+        for query in queries:
+            outcomes.append(self.outcome(query))
+            if progress is not None:
+                progress(1)
+        return outcomes
 
     def _answer(self, given: Any) -> Any:
         return self._runner.run(_awaited(given)) if inspect.isawaitable(given) else given
@@ -115,20 +124,17 @@ def evaluate(
     dataset = as_dataset(tools, queries, name=name)
     served = [query for query in dataset.queries if query.relevant]
     unserved = [query for query in dataset.queries if not query.relevant]
-    report_progress = progress or _no_progress
     with MeasuredIndex(index_factory()) as engine:
         engine.fill(dataset.tools)
         engine.outcome(served[0])  # imports, tables and caches are not part of the cost of a query
-        outcomes = [_reported(engine.outcome(query), report_progress) for query in served]
-        unserved_scores = [_reported(engine.outcome(query), report_progress).best_score for query in unserved]
+        outcomes = engine.outcomes(served, progress)
+        not_served = engine.outcomes(unserved, progress)
         build_seconds = engine.build_seconds
     foreign = foreign_tools(dataset.tools, abstain_tools)
     if foreign:
         with MeasuredIndex(index_factory()) as engine:
             engine.fill(foreign)
-            unserved_scores += [
-                _reported(engine.outcome(query), report_progress).best_score for query in served
-            ]
+            not_served += engine.outcomes(served, progress)
     counts = DefinitionCounter(counter)
     return make_report(
         search=search,
@@ -136,7 +142,7 @@ def evaluate(
         outcomes=outcomes,
         token_counts={tool.name: counts.count([tool]) for tool in dataset.tools},
         build_seconds=build_seconds,
-        unserved_scores=unserved_scores,
+        unserved_scores=[outcome.best_score for outcome in not_served],
         seed=seed,
     )
 
@@ -155,16 +161,3 @@ def foreign_tools(tools: Iterable[Tool], others: Sequence[Tool]) -> list[Tool]:
 
 async def _awaited(given: Any) -> Any:
     return await given
-
-
-def _best(hits: Sequence[Hit]) -> float:
-    return hits[0].score if hits else 0.0
-
-
-def _reported(outcome: Outcome, progress: Progress) -> Outcome:
-    progress(1)
-    return outcome
-
-
-def _no_progress(_count: int) -> None:
-    """Do nothing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -129,9 +129,7 @@ class Report:
             "set": self.set_name,
             "tools": self.tools,
             "queries": self.queries,
-            "metrics": {
-                name: {"value": e.value, "low": e.low, "high": e.high} for name, e in self.metrics.items()
-            },
+            "metrics": {name: asdict(estimate) for name, estimate in self.metrics.items()},
             "abstention_auc": self.abstention_auc,
             "milliseconds": self.milliseconds,
             "build_seconds": self.build_seconds,
