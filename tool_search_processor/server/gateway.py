@@ -34,7 +34,7 @@ from tool_search_processor.server.rest.app import RestEndpoints
 from tool_search_processor.server.rest.letta import checked_fields
 from tool_search_processor.server.rest.search_modes import ModeSearch
 from tool_search_processor.server.rest.search_requests import refused
-from tool_search_processor.server.serving import MAX_CONNECTIONS, serve, tell_url
+from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
 
 logger = logging.getLogger(__name__)
 
@@ -158,12 +158,12 @@ class Gateway:
             ConfigurationError: When other machines could reach it without a token, or a limit can't work.
         """
         limits.setdefault("allowed_hosts", names_for(host, self._token, how="Gateway(token=...)"))
-        tell = ready or tell_url
         await serve(
             self.http_app(started=started, **limits),
             host=host,
             port=port,
-            ready=lambda url: tell(f"{url}{PATH}"),
+            path=PATH,
+            ready=ready,
             stopping=self.server.end_streams,
             grace_seconds=grace_seconds,
             max_connections=max_connections,

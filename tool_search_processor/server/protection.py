@@ -23,6 +23,8 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 MAX_BODY_BYTES = 4 * 1024 * 1024
 CALLER_KEY = "tool_search_processor.caller"
 """Where a request's scope holds its `Caller`, once it was let in."""
+BODY_KEY = "tool_search_processor.body"
+"""Where a request's scope holds its whole body, for what looks at it before the app that is asked."""
 
 _MAX_CLIENTS = 10_000
 
@@ -152,6 +154,7 @@ class Protection:
             await refuse(send, 413, f"a body holds at most {self._max_body_bytes:,} bytes")
         else:
             if body is not None:  # otherwise the client has left
+                scope[BODY_KEY] = body
                 await self._app(scope, replay(body, receive), send)
 
 

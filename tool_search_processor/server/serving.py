@@ -32,6 +32,7 @@ async def serve(
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
+    path: str = "",
     ready: Callable[[str], object] | None = None,
     stopping: Callable[[], object] | None = None,
     grace_seconds: int = 10,
@@ -46,7 +47,8 @@ async def serve(
         app: What answers.
         host: The address to bind to.
         port: 0 takes a free one.
-        ready: Called with the server's URL once it can be reached.
+        path: What of it clients need, to be told with its URL.
+        ready: Called with that URL once it can be reached; None prints it.
         stopping: Called when the server is about to stop: the place to end streams that have no end.
         grace_seconds: How long requests that are under way may go on then.
         idle_seconds: How long a client may take to send the head of a request, and how long it may read
@@ -73,7 +75,8 @@ async def serve(
         http=limited_connection(idle_seconds=idle_seconds, max_connections=max_connections),
         timeout_graceful_shutdown=grace_seconds,
     )
-    server = _server(config, ready=ready, stopping=stopping)
+    tell = ready or _print_url
+    server = _server(config, ready=lambda url: tell(f"{url}{path}"), stopping=stopping)
     # Bound here: uvicorn would end the process if the address is in use.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=config.backlog)
@@ -96,8 +99,7 @@ def reachable_name(host: str) -> str:
     return f"[{name}]" if ":" in name else name
 
 
-def tell_url(url: str) -> None:
-    """Print where a server can be reached."""
+def _print_url(url: str) -> None:
     sys.stdout.write(f"Serving at {url} (Ctrl+C ends)\n")
     sys.stdout.flush()
 
@@ -134,7 +136,7 @@ def drop_the_vanished(listener: socket.socket, *, seconds: float) -> None:
 def _server(
     config: uvicorn.Config,
     *,
-    ready: Callable[[str], object] | None,
+    ready: Callable[[str], object],
     stopping: Callable[[], object] | None,
 ) -> uvicorn.Server:
     import uvicorn
@@ -163,9 +165,8 @@ def _server(
                 await super().startup(sockets)
             if not self.started:
                 raise ToolSearchError("the app could not start: the log says why")
-            if ready is not None:
-                port = self.servers[0].sockets[0].getsockname()[1]
-                ready(f"http://{reachable_name(config.host)}:{port}")
+            port = self.servers[0].sockets[0].getsockname()[1]
+            ready(f"http://{reachable_name(config.host)}:{port}")
 
         async def shutdown(self, sockets: Any = None) -> None:
             if stopping is not None:

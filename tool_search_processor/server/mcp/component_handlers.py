@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -46,16 +47,7 @@ def wire_template(template: ResourceTemplate) -> types.ResourceTemplate:
 
 def wire_prompt(prompt: Prompt) -> types.Prompt:
     """Return a prompt as an entry of a list."""
-    arguments = [
-        {
-            "name": argument.name,
-            "title": argument.title,
-            "description": argument.description,
-            "required": argument.required,
-        }
-        for argument in prompt.arguments
-    ]
-    return _wire(types.Prompt, prompt, {"arguments": arguments})
+    return _wire(types.Prompt, prompt, {"arguments": [*map(asdict, prompt.arguments)]})
 
 
 async def read(component: Resource | ResourceTemplate, uri: str) -> types.ReadResourceResult:

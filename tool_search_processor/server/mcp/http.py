@@ -24,10 +24,12 @@ from tool_search_processor.concurrency.once import Once
 from tool_search_processor.server.access import Caller, TokenCheck
 from tool_search_processor.server.mcp.client_requests import REQUEST_KEY, of_http
 from tool_search_processor.server.mcp.rules import SessionRules, UserRules
-from tool_search_processor.server.mcp.sessions import Exchange, Session, SessionTable, SignedIds, Stream
-from tool_search_processor.server.mcp.tool_modes import Mode, mode_of
+from tool_search_processor.server.mcp.server_options import FrontOptions
+from tool_search_processor.server.mcp.sessions import Exchange, Session, SessionTable, Stream
+from tool_search_processor.server.mcp.tool_modes import mode_of
 from tool_search_processor.server.metrics import ServerMetrics
 from tool_search_processor.server.protection import (
+    BODY_KEY,
     CALLER_KEY,
     MAX_BODY_BYTES,
     ASGIApp,
@@ -37,8 +39,6 @@ from tool_search_processor.server.protection import (
     Receive,
     Scope,
     Send,
-    read_body,
-    replay,
 )
 
 if TYPE_CHECKING:
@@ -60,9 +60,8 @@ Give an MCP client this address:
 class Sessions:
     """How sessions are kept: in a table of this process, in signed ids, or not at all."""
 
-    default_mode: Mode
+    options: FrontOptions
     table: SessionTable | None
-    signed: SignedIds | None
     changed: Callable[[], object]
     """Called when a session's rules have changed."""
     users: UserRules | None
@@ -71,7 +70,7 @@ class Sessions:
 
     def begin(self, request: Request) -> Session:
         """Return what a request without a session has, which becomes one if it is kept."""
-        mode = mode_of(request.headers, request.query_params, default=self.default_mode, warned=self._warned)
+        mode = mode_of(request.headers, request.query_params, default=self.options.mode, warned=self._warned)
         user = _user_of(request)
         return Session(mode=mode, rules=self._rules(user), user=user)
 
@@ -80,7 +79,8 @@ class Sessions:
         user = _user_of(request)
         if self.table is not None:
             return self.table.get(session_id, user=user)
-        mode = self.signed.read(session_id, user=user) if self.signed is not None else None
+        signed = self.options.signed_ids
+        mode = signed.read(session_id, user=user) if signed is not None else None
         return Session(mode=mode, rules=self._rules(user), id=session_id, user=user) if mode else None
 
     def keep(self, session: Session, session_id: str) -> None:
@@ -133,18 +133,15 @@ class SessionEndpoint:
     async def _begin(self, request: Request, receive: Receive, send: Send) -> None:
         session = self._sessions.begin(request)
         given: str | None = None
-        body = await read_body(receive, limit=self._manager.max_request_body_size)
-        if body is None:
-            return
-        message = _decoded(body)
+        message = _message(request)
         if message.get("method") == "initialize":
             if not _is_handshake(message):  # the SDK would refuse it, and keep a session all the same
                 problem = "Invalid request parameters"
                 refusal = _refusal(400, problem, code=INVALID_PARAMS, request_id=message.get("id"))
                 await refusal(request.scope, receive, send)
                 return
-            if self._sessions.signed is not None:
-                given = session.id = self._sessions.signed.issue(session.mode, user=session.user)
+            if (signed := self._sessions.options.signed_ids) is not None:
+                given = session.id = signed.issue(session.mode, user=session.user)
 
         async def send_and_keep(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < _ERROR:
@@ -155,7 +152,7 @@ class SessionEndpoint:
                     self._keep(session, message)
             await send(message)
 
-        await self._serve(session, request, replay(body, receive), send_and_keep)
+        await self._serve(session, request, receive, send_and_keep)
 
     def _keep(self, session: Session, message: Message) -> None:
         for name, value in message.get("headers", ()):
@@ -182,13 +179,10 @@ class SessionEndpoint:
 
     async def _post(self, session: Session, request: Request, receive: Receive, send: Send) -> None:
         """Pass a message on, unless a request with its id is under way: one of them would get no answer."""
-        body = await read_body(receive, limit=self._manager.max_request_body_size)
-        if body is None:
-            return
-        message = _decoded(body)
+        message = _message(request)
         request_id = message.get("id") if "method" in message else None
         if request_id is None:
-            await self._serve(session, request, replay(body, receive), send)
+            await self._serve(session, request, receive, send)
             return
         key = str(request_id)
         while (earlier := session.exchanges.get(key)) is not None:
@@ -205,7 +199,7 @@ class SessionEndpoint:
             await send(message)
 
         try:
-            await self._serve(session, request, replay(body, receive), send_and_note)
+            await self._serve(session, request, receive, send_and_note)
         finally:
             del session.exchanges[key]
             exchange.over.set()
@@ -268,8 +262,6 @@ def http_app(
     path: str,
     closing: asyncio.Event,
     metrics: ServerMetrics,
-    session_ttl_seconds: float,
-    max_sessions: int,
     token: TokenCheck | None,
     limits: Limits,
 ) -> Starlette:
@@ -281,8 +273,6 @@ def http_app(
         path: Where the endpoint is.
         closing: Once it is set, streams that have no end are ended.
         metrics: What `/metrics` shows.
-        session_ttl_seconds: How long a session may be idle.
-        max_sessions: The most that are kept at one time.
         token: What clients need; see `Protection`.
         limits: What else `Protection` takes.
 
@@ -292,8 +282,8 @@ def http_app(
     manager = StreamableHTTPSessionManager(
         server,
         stateless=sessions.table is None,
-        session_idle_timeout=None if sessions.table is None else session_ttl_seconds,
-        max_sessions=max_sessions,
+        session_idle_timeout=None if sessions.table is None else sessions.options.session_ttl_seconds,
+        max_sessions=sessions.options.max_sessions,
         max_request_body_size=limits.get("max_body_bytes", MAX_BODY_BYTES),
     )
     endpoint: ASGIApp = SessionEndpoint(manager, sessions, closing=closing)
@@ -335,10 +325,10 @@ def _user_of(request: Request) -> object:
     return caller.user if caller else None
 
 
-def _decoded(body: bytes) -> Mapping[str, Any]:
+def _message(request: Request) -> Mapping[str, Any]:
     """Return the message in a body; an empty one if the body is not a message, which the SDK refuses."""
     try:
-        message = json.loads(body)
+        message = json.loads(request.scope[BODY_KEY])
     except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}

@@ -158,8 +158,13 @@ def search_answer(
     results: Sequence[Mapping[str, Any]], *, total: int | None, next_cursor: str | None, message: str
 ) -> dict[str, Any]:
     """Return the answer of a search; always this shape."""
-    answer = meta_tools.search_answer(results, total=total, message=message)
-    return {"results": answer["results"], "total": total, "next_cursor": next_cursor, "message": message}
+    more = " There are more: pass next_cursor as cursor." if next_cursor else ""
+    return {
+        "results": list(results),
+        "total": total,
+        "next_cursor": next_cursor,
+        "message": f"{message}{more}",
+    }
 
 
 def listed_text(names: MetaToolNames, *, found: int) -> str:
@@ -168,11 +173,6 @@ def listed_text(names: MetaToolNames, *, found: int) -> str:
         return "There are no more tools."
     tools = "1 tool" if found == 1 else f"{found} tools"
     return f"Listed {tools}, unranked: add a query to rank them. Run one with {names.call}."
-
-
-def more_text(message: str, *, next_cursor: str | None) -> str:
-    """Return a message that also says if there are more results."""
-    return f"{message} There are more: pass next_cursor as cursor." if next_cursor else message
 
 
 def markdown(answer: Mapping[str, Any], tools: Sequence[Tool]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Hashable
 from functools import partial
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from cachetools import TTLCache
 
@@ -23,7 +23,18 @@ _NOBODYS = (
 )
 _MOST_USERS = 10_000
 
-_KINDS: tuple[Kind, ...] = ("tool", "resource", "resource_template", "prompt")
+
+class Criteria(TypedDict, total=False):
+    """What a session rule is about: what meets every criterion that is given; see `Visibility`."""
+
+    names: Collection[str] | None
+    """Names that match, with wildcards."""
+    tags: Collection[str] | None
+    """Matches what has any of these."""
+    namespaces: Collection[str] | None
+    """Matches what is in any of these."""
+    components: Collection[Kind]
+    """The kinds that the rule applies to; all of them by default."""
 
 
 class SessionRules:
@@ -63,47 +74,27 @@ class SessionRules:
     def __len__(self) -> int:
         return len(self._rules)
 
-    def disable(
-        self,
-        *,
-        names: Collection[str] | None = None,
-        tags: Collection[str] | None = None,
-        namespaces: Collection[str] | None = None,
-        components: Collection[Kind] = _KINDS,
-    ) -> HoldsFor:
-        """Switch off what matches, and return what the rule holds for; see `Visibility` for the criteria.
+    def disable(self, **about: Unpack[Criteria]) -> HoldsFor:
+        """Switch off what matches, and return what the rule holds for; see `Criteria`.
 
         Raises:
             ConfigurationError: Without a criterion, or for a single string in place of a collection.
             ToolCallError: There is neither a session nor a user that it could hold for.
         """
-        return self._add(enabled=False, names=names, tags=tags, namespaces=namespaces, components=components)
+        return self._add(Visibility(False, **about))  # noqa: FBT003 - as `Visibility` has it
 
-    def enable(
-        self,
-        *,
-        names: Collection[str] | None = None,
-        tags: Collection[str] | None = None,
-        namespaces: Collection[str] | None = None,
-        components: Collection[Kind] = _KINDS,
-        only: bool = False,
-    ) -> HoldsFor:
-        """Switch on what matches, and return what the rule holds for; see `Visibility` for the criteria.
+    def enable(self, *, only: bool = False, **about: Unpack[Criteria]) -> HoldsFor:
+        """Switch on what matches, and return what the rule holds for; see `Criteria`.
 
         Args:
-            names: Names that match, with wildcards.
-            tags: Matches what has any of these.
-            namespaces: Matches what is in any of these.
-            components: The kinds that the rule applies to.
             only: Whether to switch everything else off.
+            about: What matches.
 
         Raises:
             ConfigurationError: Without a criterion, or for a single string in place of a collection.
             ToolCallError: There is neither a session nor a user that it could hold for.
         """
-        return self._add(
-            enabled=True, names=names, tags=tags, namespaces=namespaces, components=components, only=only
-        )
+        return self._add(Visibility(True, only=only, **about))  # noqa: FBT003 - as `Visibility` has it
 
     def reset(self) -> HoldsFor:
         """Forget every rule, and return what that holds for.
@@ -123,21 +114,9 @@ class SessionRules:
             visible = rule.decide(component, kind=kind, visible=visible)
         return visible
 
-    def _add(
-        self,
-        *,
-        enabled: bool,
-        names: Collection[str] | None,
-        tags: Collection[str] | None,
-        namespaces: Collection[str] | None,
-        components: Collection[Kind],
-        only: bool = False,
-    ) -> HoldsFor:
-        if names is None and tags is None and namespaces is None:
+    def _add(self, made: Visibility) -> HoldsFor:
+        if any((rule.names, rule.tags, rule.namespaces) == (None, None, None) for rule in made.rules):
             raise ConfigurationError("a session rule needs names, tags or namespaces: say what it is about")
-        made = Visibility(
-            enabled, names=names, tags=tags, namespaces=namespaces, only=only, components=components
-        )
         holds_for = self._held()
         with self._lock:
             # A rule that is given again moves to the end, so that the list doesn't grow when a tool sets

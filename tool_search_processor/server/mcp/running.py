@@ -11,7 +11,7 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp.handlers import ALL_CHANGES, ProtocolServer
 from tool_search_processor.server.protection import Limits
-from tool_search_processor.server.serving import MAX_CONNECTIONS, run_blocking, serve, tell_url
+from tool_search_processor.server.serving import MAX_CONNECTIONS, run_blocking, serve
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -127,13 +127,13 @@ class Runner(ABC):
             ConfigurationError: When other machines could reach it without a token, or a limit can't work.
         """
         limits.setdefault("allowed_hosts", names_for(host, self._token, how="ToolServer(authenticate=...)"))
-        tell = ready or tell_url
         async with self:
             await serve(
                 self.http_app(path=path, **limits),
                 host=host,
                 port=port,
-                ready=lambda url: tell(f"{url}{path}"),
+                path=path,
+                ready=ready,
                 stopping=self.end_streams,
                 grace_seconds=grace_seconds,
                 max_connections=max_connections,

@@ -17,7 +17,6 @@ from tool_search_processor.search.protocol import Hit
 from tool_search_processor.server.mcp.meta_tool_definitions import (
     BAD_CURSOR,
     listed_text,
-    more_text,
     search_answer,
     search_result,
 )
@@ -107,7 +106,7 @@ class FrontSearch:
             [search_result(tool, hit, result_format=result_format) for hit, tool in page],
             total=total,
             next_cursor=next_cursor,
-            message=more_text(message, next_cursor=next_cursor),
+            message=message,
         )
         return SearchAnswer(content=content, tools=[tool for _, tool in page], top_score=top_score)
 

@@ -34,8 +34,7 @@ from tool_search_processor.server.mcp.sessions import (
     SESSION_TTL_SECONDS,
     Session,
     SessionTable,
-    check_limits,
-    signed_ids,
+    SignedIds,
 )
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, is_on_demand, mode_by_code
 from tool_search_processor.server.mcp.tool_view import ListedNames, ToolView
@@ -174,15 +173,14 @@ class ToolServer(Registry, Runner):
             search_when_empty=search_when_empty,
             always_visible=as_names(always_visible, what="always_visible"),
             mask_error_details=mask_error_details,
+            keep_sessions=keep_sessions,
+            session_ttl_seconds=session_ttl_seconds,
+            max_sessions=max_sessions,
+            signed_ids=None
+            if session_secret is None
+            else SignedIds(session_secret, ttl_seconds=session_ttl_seconds, clock=clock),
         )
         self._clock = clock
-        self._session_ttl_seconds = session_ttl_seconds
-        self._max_sessions = max_sessions
-        self._keeps_sessions = keep_sessions
-        check_limits(ttl_seconds=session_ttl_seconds, most=max_sessions)
-        self._signed_ids = signed_ids(
-            session_secret, ttl_seconds=session_ttl_seconds, keep_sessions=keep_sessions, clock=clock
-        )
         Access(authenticate, option="authenticate")  # raises for what can't check a token
         self._token = authenticate
         super().__init__(middleware)
@@ -219,7 +217,7 @@ class ToolServer(Registry, Runner):
             handlers=self._handlers,
             lifespan=self._lifespan,
             instructions=instructions,
-            tells_changes=self._has_table,
+            tells_changes=self.options.has_table,
         )
         """The SDK's server: what `mcp.Client(server.lowlevel)` connects to in memory."""
 
@@ -279,8 +277,6 @@ class ToolServer(Registry, Runner):
             path=path,
             closing=self._closing,
             metrics=self.metrics,
-            session_ttl_seconds=self._session_ttl_seconds,
-            max_sessions=self._max_sessions,
             token=self._token,
             limits=limits,
         )
@@ -302,22 +298,15 @@ class ToolServer(Registry, Runner):
     def _sessions(self) -> Sessions:
         from tool_search_processor.server.mcp.http import Sessions
 
+        options, clock, changed = self.options, self._clock, self.notify_changed
+        ttl_seconds = options.session_ttl_seconds
+        has_users = self._token is not None
         return Sessions(
-            default_mode=self.options.mode,
-            table=SessionTable(self._session_ttl_seconds, ended=self._forget, clock=self._clock)
-            if self._has_table
-            else None,
-            signed=self._signed_ids,
-            changed=self.notify_changed,
-            users=None
-            if self._token is None
-            else UserRules(self._session_ttl_seconds, changed=self.notify_changed, clock=self._clock),
+            options=options,
+            table=SessionTable(ttl_seconds, ended=self._forget, clock=clock) if options.has_table else None,
+            changed=changed,
+            users=UserRules(ttl_seconds, changed=changed, clock=clock) if has_users else None,
         )
-
-    @property
-    def _has_table(self) -> bool:
-        """Whether HTTP clients get sessions that this process keeps."""
-        return self._keeps_sessions and self._signed_ids is None
 
     def _forget(self, session: Session) -> None:
         for hub in tuple(self._hubs):

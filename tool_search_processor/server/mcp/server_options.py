@@ -11,11 +11,12 @@ from tool_search_processor.meta_tools import MetaToolNames
 from tool_search_processor.policy.filters import Filter, require_filter
 from tool_search_processor.server.mcp.middleware import Middleware
 from tool_search_processor.server.mcp.request_providers import ProvidersFor
+from tool_search_processor.server.mcp.sessions import SignedIds
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, check_mode
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.transforms.transform import Transform
-from tool_search_processor.wire.checks import check_callable, check_choice, check_count
+from tool_search_processor.wire.checks import check_callable, check_choice, check_count, check_positive
 
 ResultFormat = Literal["json", "markdown", "mcp"]
 """How a search's answer reads; see `ToolServer`."""
@@ -61,6 +62,15 @@ class FrontOptions:
     search_when_empty: bool
     always_visible: tuple[str, ...]
     mask_error_details: bool
+    keep_sessions: bool
+    session_ttl_seconds: float
+    max_sessions: int
+    signed_ids: SignedIds | None
+
+    @property
+    def has_table(self) -> bool:
+        """Whether HTTP clients get sessions that this process keeps."""
+        return self.keep_sessions and self.signed_ids is None
 
     def __post_init__(self) -> None:
         """Refuse what can't work.
@@ -72,6 +82,10 @@ class FrontOptions:
         check_callable("mode_for", self.mode_for, "(context) -> mode", optional=True)
         check_choice("result_format", self.result_format, get_args(ResultFormat))
         check_count("top_k", self.top_k, most=MAX_LIMIT)
+        check_positive("session_ttl_seconds", self.session_ttl_seconds, finite=True)
+        check_count("max_sessions", self.max_sessions)
+        if self.signed_ids is not None and not self.keep_sessions:
+            raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
         require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
         for name in self.names.present:
             if not isinstance(name, str) or not is_tool_name(name):

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.mcp.rules import SessionRules
 from tool_search_processor.server.mcp.tool_modes import MODES, Mode
-from tool_search_processor.wire.checks import check_count, check_positive
 
 SESSION_TTL_SECONDS = 1800.0
 MAX_SESSIONS = 2_000
@@ -183,31 +182,6 @@ class SignedIds:
 
     def _signature(self, body: str, user: object) -> str:
         return _encoded(hmac.digest(self._secret, f"{body}.{user!r}".encode("utf-8", "replace"), "sha256"))
-
-
-def check_limits(*, ttl_seconds: float, most: int) -> None:
-    """Refuse session limits that can't work.
-
-    Raises:
-        ConfigurationError: Names the option of `ToolServer`.
-    """
-    check_positive("session_ttl_seconds", ttl_seconds, finite=True)
-    check_count("max_sessions", most)
-
-
-def signed_ids(
-    secret: str | bytes | None, *, ttl_seconds: float, keep_sessions: bool, clock: Callable[[], float]
-) -> SignedIds | None:
-    """Return what signs the ids of sessions, None without a secret.
-
-    Raises:
-        ConfigurationError: There is a secret, and no session to be kept.
-    """
-    if secret is None:
-        return None
-    if not keep_sessions:
-        raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
-    return SignedIds(secret, ttl_seconds=ttl_seconds, clock=clock)
 
 
 def _encoded(data: bytes) -> str:
