@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.wire.plain import clean_text, visible_text
@@ -23,66 +23,73 @@ _SPANNING = frozenset("+#/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
-    """Text or binary content that a server offers under one URI."""
+class _Component:
+    """What all of them have; each class names the field that identifies it."""
 
-    uri: str
     name: str = ""
-    """For programs and people; the URI where nothing is given."""
+    """For programs and people; what identifies it where nothing is given."""
     title: str | None = None
     description: str = ""
-    mime_type: str | None = None
     namespace: str | None = None
     """A label for the server it comes from."""
     tags: frozenset[str] = frozenset()
     annotations: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    read: Callable[[], Any | Awaitable[Any]] | None = field(default=None, compare=False)
-    """Returns the content, at once or awaited; None where this is a definition only."""
+
+    _key: ClassVar[str] = "name"
 
     def __post_init__(self) -> None:
-        """Freeze the collections, and name the resource by its URI where it has no name."""
-        _require_text(self, "uri")
-        _show(self, "uri", "name", "title", "description")
-        _default_name(self, self.uri)
-        _freeze(self)
+        """Freeze the collections, and name it by what identifies it where it has no name."""
+        key = getattr(self, self._key)
+        if not isinstance(key, str) or not key:
+            raise ConfigurationError(
+                f"{type(self).__name__}.{self._key} is a string of at least one character, found {key!r}"
+            )
+        _show(self, self._key, "name", "title", "description")
+        tags: object = self.tags
+        if isinstance(tags, str):
+            raise ConfigurationError(
+                f"tags are a set of strings, found the single string {tags!r}: write {{{tags!r}}}"
+            )
+        frozen = {
+            "name": self.name or getattr(self, self._key),
+            "tags": frozenset(self.tags),
+            "annotations": MappingProxyType(dict(self.annotations)),
+            "metadata": MappingProxyType(dict(self.metadata)),
+        }
+        for attribute, value in frozen.items():
+            object.__setattr__(self, attribute, value)
 
-    def replace(self, **changes: Any) -> Resource:
+    def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed."""
         return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceTemplate:
+class Resource(_Component):
+    """Text or binary content that a server offers under one URI."""
+
+    uri: str
+    mime_type: str | None = None
+    read: Callable[[], Any | Awaitable[Any]] | None = field(default=None, compare=False)
+    """Returns the content, at once or awaited; None where this is a definition only."""
+
+    _key: ClassVar[str] = "uri"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceTemplate(_Component):
     """A family of resources, one for each URI that a template matches."""
 
     uri_template: str
     """A URI template of RFC 6570, such as `repo://{owner}/{name}`."""
-    name: str = ""
-    """For programs and people; the template where nothing is given."""
-    title: str | None = None
-    description: str = ""
     mime_type: str | None = None
-    namespace: str | None = None
-    """A label for the server it comes from."""
-    tags: frozenset[str] = frozenset()
-    annotations: Mapping[str, Any] = field(default_factory=dict)
-    metadata: Mapping[str, Any] = field(default_factory=dict)
     read: Callable[[str], Any | Awaitable[Any]] | None = field(default=None, compare=False)
     """Takes the whole URI asked for and returns its content, at once or awaited."""
     complete: Complete | None = field(default=None, compare=False)
     """Helps people to fill in the template's variables."""
 
-    def __post_init__(self) -> None:
-        """Freeze the collections, and name the template by its text where it has no name."""
-        _require_text(self, "uri_template")
-        _show(self, "uri_template", "name", "title", "description")
-        _default_name(self, self.uri_template)
-        _freeze(self)
-
-    def replace(self, **changes: Any) -> ResourceTemplate:
-        """Return a copy with some fields changed."""
-        return replace(self, **changes)
+    _key: ClassVar[str] = "uri_template"
 
     def matches(self, uri: str) -> bool:
         """Return whether the template can make this URI.
@@ -116,18 +123,11 @@ class PromptArgument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(_Component):
     """A template that a server offers to people, who fill in its arguments."""
 
     name: str
-    title: str | None = None
-    description: str = ""
     arguments: tuple[PromptArgument, ...] = ()
-    namespace: str | None = None
-    """A label for the server it comes from."""
-    tags: frozenset[str] = frozenset()
-    annotations: Mapping[str, Any] = field(default_factory=dict)
-    metadata: Mapping[str, Any] = field(default_factory=dict)
     render: Callable[[Mapping[str, str]], Any | Awaitable[Any]] | None = field(default=None, compare=False)
     """Takes the arguments and returns the prompt's messages, at once or awaited."""
     complete: Complete | None = field(default=None, compare=False)
@@ -135,22 +135,8 @@ class Prompt:
 
     def __post_init__(self) -> None:
         """Freeze the collections."""
-        _require_text(self, "name")
-        _show(self, "name", "title", "description")
+        _Component.__post_init__(self)
         object.__setattr__(self, "arguments", tuple(self.arguments))
-        _freeze(self)
-
-    def replace(self, **changes: Any) -> Prompt:
-        """Return a copy with some fields changed."""
-        return replace(self, **changes)
-
-
-def _require_text(component: object, attribute: str) -> None:
-    value = getattr(component, attribute)
-    if not isinstance(value, str) or not value:
-        raise ConfigurationError(
-            f"{type(component).__name__}.{attribute} is a string of at least one character, found {value!r}"
-        )
 
 
 def _show(component: object, *attributes: str) -> None:
@@ -159,23 +145,6 @@ def _show(component: object, *attributes: str) -> None:
         text = getattr(component, attribute)
         if isinstance(text, str) and not (text.isascii() and text.isprintable()):
             object.__setattr__(component, attribute, visible_text(clean_text(text)))
-
-
-def _default_name(component: Resource | ResourceTemplate, name: str) -> None:
-    if not component.name:
-        object.__setattr__(component, "name", name)
-
-
-def _freeze(component: Resource | ResourceTemplate | Prompt) -> None:
-    """Copy what the caller could still change."""
-    tags: object = component.tags
-    if isinstance(tags, str):
-        raise ConfigurationError(
-            f"tags are a set of strings, found the single string {tags!r}: write {{{tags!r}}}"
-        )
-    object.__setattr__(component, "tags", frozenset(component.tags))
-    for attribute in ("annotations", "metadata"):
-        object.__setattr__(component, attribute, MappingProxyType(dict(getattr(component, attribute))))
 
 
 def _template_tokens(template: str) -> Iterator[tuple[str, str]]:
