@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -18,13 +18,7 @@ from tool_search_processor.providers.mcp.offer_tools import OfferTools
 from tool_search_processor.providers.mcp.offers import Offers
 from tool_search_processor.providers.mcp.screening import Screen
 from tool_search_processor.providers.mcp.sdk import check_installed
-from tool_search_processor.providers.mcp.settings import (
-    CALL_TIMEOUT_SECONDS,
-    Approval,
-    MCPOptions,
-    MCPProgress,
-    Settings,
-)
+from tool_search_processor.providers.mcp.settings import CALL_TIMEOUT_SECONDS, MCPOptions, Settings
 from tool_search_processor.providers.mcp.tool_call import RemoteTool, RequestSender
 from tool_search_processor.providers.mcp.tool_listing import TOOLS, Marks, ToolImporter, read_pages
 from tool_search_processor.providers.mcp.transports import (
@@ -77,19 +71,7 @@ class MCPProvider(Provider):
         *,
         name: str,
         namespace: str | None = None,
-        connect_timeout_seconds: float = 60.0,
-        list_timeout_seconds: float = 30.0,
-        call_timeout_seconds: float | None = CALL_TIMEOUT_SECONDS,
-        progress_extends_timeout: bool = False,
-        on_progress: Callable[[MCPProgress], object] | None = None,
-        max_tools: int = 10_000,
-        max_result_characters: int | None = 100_000,
-        requires_approval: Approval = False,
-        resources_as_tools: bool = False,
-        prompts_as_tools: bool = False,
-        sampling: Callable[..., Any] | None = None,
-        elicitation: Callable[..., Any] | None = None,
-        list_roots: Callable[..., Any] | None = None,
+        **options: Unpack[MCPOptions],
     ) -> None:
         """Take the transport to the server; nothing is started yet.
 
@@ -97,49 +79,37 @@ class MCPProvider(Provider):
             transport: How the server is reached; `stdio`, `http` and `in_memory` make it.
             name: What status reports, errors and the log call the server.
             namespace: The label of its tools; None leaves it to a `Namespace` transform.
-            connect_timeout_seconds: The longest time until the server has started and answered.
-            list_timeout_seconds: The longest time for a whole list, all pages.
-            call_timeout_seconds: The longest time for one call; None waits forever.
-            progress_extends_timeout: Whether a report of progress restarts that time.
-            on_progress: Takes each report; called in the event loop of the caller, so it must be quick. Of
-                more than a thousand reports of one call that wait for it, the later are dropped.
-            max_tools: The most tools (or resources, or prompts) that are taken, with a warning for more.
-            max_result_characters: A longer result is cut, and says so; None for no limit.
-            requires_approval: Whether a person has to agree before a tool runs: for all, or a function of
-                the tool, such as `is_destructive` of this package.
-            resources_as_tools: Adds the tools `list_resources` and `read_resource`.
-            prompts_as_tools: Adds the tools `list_prompts` and `get_prompt`.
-            sampling: Answers the server's requests for a completion, as the SDK's `sampling_callback`; a
-                server that asks without it is refused, and so is one that is not answered within
-                `call_timeout_seconds`. The same holds for the next two.
-            elicitation: Answers its questions to the user, as `elicitation_callback`. In both hooks
+            options: The rest.
+
+                `connect_timeout_seconds`, 60: the longest time until the server has started and answered.
+                `list_timeout_seconds`, 30: the longest time for a whole list, all pages.
+                `call_timeout_seconds`, 60: the longest time for one call; None waits forever.
+                `progress_extends_timeout`, False: whether a report of progress restarts that time.
+                `on_progress`: takes each report; called in the event loop of the caller, so it must be
+                quick. Of more than a thousand reports of one call that wait for it, the later are dropped.
+                `max_tools`, 10,000: the most tools (or resources, or prompts) that are taken, with a
+                warning for more.
+                `max_result_characters`, 100,000: a longer result is cut, and says so; None for no limit.
+                `requires_approval`, False: whether a person has to agree before a tool runs: for all, or
+                a function of the tool, such as `is_destructive` of this package.
+                `resources_as_tools`, False: adds the tools `list_resources` and `read_resource`.
+                `prompts_as_tools`, False: adds the tools `list_prompts` and `get_prompt`.
+                `sampling`: answers the server's requests for a completion, as the SDK's
+                `sampling_callback`; a server that asks without it is refused, and so is one that is not
+                answered within `call_timeout_seconds`. The same holds for the next two.
+                `elicitation`: answers its questions to the user, as `elicitation_callback`. In both hooks
                 `asking_call()` returns the call during which the server asks.
-            list_roots: Returns the folders that it may look at, as `list_roots_callback`.
+                `list_roots`: returns the folders that it may look at, as `list_roots_callback`.
 
         Raises:
             ConfigurationError: An option can't work.
             ImportError: The SDK is not installed.
         """
-        self._settings = Settings(
-            name=name,
-            connect_timeout_seconds=connect_timeout_seconds,
-            list_timeout_seconds=list_timeout_seconds,
-            call_timeout_seconds=call_timeout_seconds,
-            progress_extends_timeout=progress_extends_timeout,
-            on_progress=on_progress,
-            max_tools=max_tools,
-            max_result_characters=max_result_characters,
-            requires_approval=requires_approval,
-            sampling=sampling,
-            elicitation=elicitation,
-            list_roots=list_roots,
-        )
+        self._settings = Settings(name=name, **options)
         check_installed()
         self.name = name
         self.namespace = namespace
         self.transport = transport
-        self._resources_as_tools = resources_as_tools
-        self._prompts_as_tools = prompts_as_tools
         self._marks = Marks()
         self._left_out = LeftOut(name)
         self._connector = Connector(
@@ -300,9 +270,9 @@ class MCPProvider(Provider):
         self._left_out.end()
         taken = {tool.name for tool in tools}
         extra: list[Tool] = []
-        if self._resources_as_tools:
+        if self._settings.resources_as_tools:
             extra += self._offer_tools.for_resources(taken=taken)
-        if self._prompts_as_tools:
+        if self._settings.prompts_as_tools:
             extra += self._offer_tools.for_prompts(taken=taken)
         return (*tools, *extra)
 

@@ -68,17 +68,19 @@ class Settings:
     """The options of one provider, checked."""
 
     name: str
-    connect_timeout_seconds: float
-    list_timeout_seconds: float
-    call_timeout_seconds: float | None
-    progress_extends_timeout: bool
-    on_progress: Callable[[MCPProgress], object] | None
-    max_tools: int
-    max_result_characters: int | None
-    requires_approval: Approval
-    sampling: Callable[..., Any] | None
-    elicitation: Callable[..., Any] | None
-    list_roots: Callable[..., Any] | None
+    connect_timeout_seconds: float = 60.0
+    list_timeout_seconds: float = 30.0
+    call_timeout_seconds: float | None = CALL_TIMEOUT_SECONDS
+    progress_extends_timeout: bool = False
+    on_progress: Callable[[MCPProgress], object] | None = None
+    max_tools: int = 10_000
+    max_result_characters: int | None = 100_000
+    requires_approval: Approval = False
+    resources_as_tools: bool = False
+    prompts_as_tools: bool = False
+    sampling: Callable[..., Any] | None = None
+    elicitation: Callable[..., Any] | None = None
+    list_roots: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what can't work.
