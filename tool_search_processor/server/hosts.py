@@ -23,8 +23,9 @@ class HostCheck:
     """Refuses requests that a foreign web page sends through its visitor's browser."""
 
     # Why not a library's: Starlette's TrustedHostMiddleware looks at no origin, its CORSMiddleware refuses
-    # preflights alone, and both read the first of two headers of one name. The SDK's transport security
-    # covers its own endpoint alone and wants every origin listed, ports included.
+    # preflights alone and tells every page what is allowed, and both read the first of two headers of one
+    # name. The SDK's transport security covers its own endpoint alone and wants every origin listed, ports
+    # included.
 
     def __init__(self, allowed_hosts: Collection[str] | None, allowed_origins: Collection[str]) -> None:
         """Take the names and the pages; see `Protection`.
@@ -52,30 +53,28 @@ class HostCheck:
             return None
         return 403, "this origin may not ask"
 
-    def grant(self, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    def grant(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Return the headers that let a page of `allowed_origins` read an answer."""
         origin = headers.get("origin")
         if origin is None or origin not in self._origins:
-            return []
-        granted = {
+            return {}
+        return {
             "access-control-allow-origin": origin,
             "access-control-expose-headers": "mcp-session-id, www-authenticate, retry-after",
             "vary": "origin",
         }
-        return _encoded(granted)
 
-    def preflight(self, method: str, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    def preflight(self, method: str, headers: Mapping[str, str]) -> dict[str, str]:
         """Return the further headers that answer a browser's preflight request; empty for other requests."""
         is_asked = method == "OPTIONS" and "access-control-request-method" in headers
         if not is_asked or not self.grant(headers):
-            return []
+            return {}
         asked = headers.get("access-control-request-headers", "")
-        allowed = {
+        return {
             "access-control-allow-methods": _METHODS,
             "access-control-allow-headers": asked,
             "access-control-max-age": _PREFLIGHT_SECONDS,
         }
-        return _encoded(allowed)
 
 
 def host_name(netloc: str) -> str:
@@ -131,7 +130,3 @@ def _netloc(origin: str) -> str:
 
 def _lower(option: str, values: Collection[str]) -> frozenset[str]:
     return frozenset(value.lower() for value in as_strings(option, values))
-
-
-def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
-from typing import Any, TypedDict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import TypedDict
 
 from cachetools import LRUCache
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tool_search_processor.server.access import Access, Caller, TokenCheck
 from tool_search_processor.server.hosts import LOOPBACK, HostCheck
 from tool_search_processor.wire.checks import check_count, check_positive
-
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 CALLER_KEY = "tool_search_processor.caller"
@@ -107,16 +105,15 @@ class Protection:
             await self._app(scope, receive, send)
             return
         headers = joined_headers(scope["headers"])
-        refusal = self._hosts.refusal(headers)
-        if refusal is None and self._in_flight >= self._max_concurrent:
-            refusal = (503, "too many requests at once")
+        refused = self._hosts.refusal(headers)
+        if refused is None and self._in_flight >= self._max_concurrent:
+            refused = (503, "too many requests at once")
         send = granting(send, self._hosts.grant(headers))
-        if refusal is not None:
-            await refuse(send, *refusal)
+        if refused is not None:
+            await refusal(*refused)(scope, receive, send)
             return
         if preflight := self._hosts.preflight(scope["method"], headers):
-            await send({"type": "http.response.start", "status": 204, "headers": preflight})
-            await send({"type": "http.response.body", "body": b""})
+            await Response(status_code=204, headers=preflight)(scope, receive, send)
             return
         self._in_flight += 1
         try:
@@ -124,38 +121,55 @@ class Protection:
         finally:
             self._in_flight -= 1
 
-    async def _admitted(self, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> None:
+    async def _admitted(self, headers: Mapping[str, str], scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await self._refusal(headers, scope)
+        if answer is None:
+            try:
+                async with asyncio.timeout(self._body_timeout_seconds):
+                    body = scope[BODY_KEY] = await self._body(scope, receive)
+            except ClientDisconnect:
+                return
+            except TimeoutError:
+                answer = refusal(408, "the body took too long")
+            except OverflowError:
+                answer = self._too_large()
+            else:
+                await self._app(scope, replay(body, receive), send)
+                return
+        await answer(scope, receive, send)
+
+    async def _refusal(self, headers: Mapping[str, str], scope: Scope) -> Response | None:
+        """Return the answer for a request that is one too many, has no token, or says a body too large."""
         address = (scope.get("client") or ("",))[0]
         # Counted before the token is checked, so that guessing is limited as well.
         if self._rate is not None and not self._rate.admits(address):
-            await refuse(send, 429, "too many requests")
-            return
+            return refusal(429, "too many requests")
         caller = await self._access.admit(headers.get("authorization"))
         if caller is None and path_in_app(scope) not in self._open_paths:
-            await refuse(send, 401, "a bearer token is needed", ("www-authenticate", "Bearer"))
-            return
+            return refusal(401, "a bearer token is needed", {"www-authenticate": "Bearer"})
         scope[CALLER_KEY] = caller or Caller()
         try:
             length = int(headers.get("content-length", "0"))
         except ValueError:
             length = 0
-        if length > self._max_body_bytes:
-            await refuse(send, 413, f"a body holds at most {self._max_body_bytes:,} bytes")
-            return
-        await self._with_body(scope, receive, send)
+        return self._too_large() if length > self._max_body_bytes else None
 
-    async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            async with asyncio.timeout(self._body_timeout_seconds):
-                body = await read_body(receive, limit=self._max_body_bytes)
-        except TimeoutError:
-            await refuse(send, 408, "the body took too long")
-        except OverflowError:
-            await refuse(send, 413, f"a body holds at most {self._max_body_bytes:,} bytes")
-        else:
-            if body is not None:  # otherwise the client has left
-                scope[BODY_KEY] = body
-                await self._app(scope, replay(body, receive), send)
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        """Return a request's whole body.
+
+        Raises:
+            ClientDisconnect: If the client left before it was complete.
+            OverflowError: If it is too large.
+        """
+        body = bytearray()
+        async for part in Request(scope, receive).stream():
+            body += part
+            if len(body) > self._max_body_bytes:
+                raise OverflowError
+        return bytes(body)
+
+    def _too_large(self) -> Response:
+        return refusal(413, f"a body holds at most {self._max_body_bytes:,} bytes")
 
 
 # Why not a library: neither uvicorn nor Starlette limits rates, and slowapi would be one more dependency.
@@ -177,27 +191,6 @@ class Rate:
         admitted = left >= 1
         self._buckets[client] = (left - 1 if admitted else left, now)
         return admitted
-
-
-async def read_body(receive: Receive, *, limit: int) -> bytes | None:
-    """Return a request's whole body; None if the client left before it was complete.
-
-    Raises:
-        OverflowError: When it is longer than `limit` bytes.
-    """
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        part = message.get("body", b"")
-        size += len(part)
-        if size > limit:
-            raise OverflowError
-        parts.append(part)
-        if not message.get("more_body", False):
-            return b"".join(parts)
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
@@ -233,25 +226,20 @@ def joined_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return headers
 
 
-def granting(send: Send, headers: list[tuple[bytes, bytes]]) -> Send:
+def granting(send: Send, granted: Mapping[str, str]) -> Send:
     """Return a `send` that adds headers to the answer."""
-    if not headers:
-        return send
 
     async def send_with(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), *headers]}
+            headers = MutableHeaders(scope=message)
+            for name, value in granted.items():
+                headers.append(name, value)
         await send(message)
 
-    return send_with
+    return send_with if granted else send
 
 
-async def refuse(send: Send, status: int, problem: str, *headers: tuple[str, str]) -> None:
-    """Answer a request with a status and one sentence, as JSON."""
-    body = json.dumps({"detail": problem}).encode()
-    given = [("content-type", "application/json"), ("content-length", str(len(body))), *headers]
-    if status in (429, 503):
-        given.append(("retry-after", "1"))
-    encoded = [(name.encode(), value.encode()) for name, value in given]
-    await send({"type": "http.response.start", "status": status, "headers": encoded})
-    await send({"type": "http.response.body", "body": body})
+def refusal(status: int, problem: str, headers: Mapping[str, str] = MappingProxyType({})) -> Response:
+    """Return an answer with a status and one sentence, as JSON."""
+    again = {"retry-after": "1"} if status in (429, 503) else {}
+    return JSONResponse({"detail": problem}, status, headers={**headers, **again})

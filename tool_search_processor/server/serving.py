@@ -17,8 +17,7 @@ from tool_search_processor.wire.checks import check_count
 
 if TYPE_CHECKING:
     import uvicorn
-
-    from tool_search_processor.server.protection import ASGIApp
+    from starlette.types import ASGIApp
 
 MAX_CONNECTIONS = 900
 """Below the 1,024 files that most systems let a process open."""

@@ -19,6 +19,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tool_search_processor.concurrency.once import Once
 from tool_search_processor.server.access import Caller, TokenCheck
@@ -32,13 +33,8 @@ from tool_search_processor.server.protection import (
     BODY_KEY,
     CALLER_KEY,
     MAX_BODY_BYTES,
-    ASGIApp,
     Limits,
-    Message,
     Protection,
-    Receive,
-    Scope,
-    Send,
 )
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 
 from tool_search_processor._version import __version__
@@ -14,44 +15,6 @@ MESSAGE_HEADER = "Tool-Search-Message"
 """The header of a sentence on an answer, whose body has no room for any in Letta's shape."""
 
 _REFERENCE = "#/components/schemas/{model}"
-_PROBLEM = {
-    "type": "object",
-    "required": ["detail"],
-    "properties": {
-        "detail": {
-            "description": "A sentence; or, with status 422, what is wrong with each value.",
-            "anyOf": [
-                {"type": "string"},
-                {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "required": ["type", "loc", "msg"],
-                        "properties": {
-                            "type": {"type": "string"},
-                            "loc": {"type": "array", "items": {"type": ["string", "integer"]}},
-                            "msg": {"type": "string"},
-                        },
-                    },
-                },
-            ],
-        }
-    },
-}
-_HEALTH = {
-    "type": "object",
-    "required": ["status", "version", "ready"],
-    "properties": {
-        "status": {"enum": ["ok", "degraded"], "description": "degraded: a gateway's upstream is down."},
-        "version": {"type": "string"},
-        "ready": {"type": "boolean", "description": "Whether every tool is embedded."},
-        "upstreams": {
-            "type": "array",
-            "items": {"type": "object"},
-            "description": "Of a gateway, for callers with the token: how each upstream is doing.",
-        },
-    },
-}
 _MESSAGE = {
     "description": "Where nothing was found: a sentence, if some tools can't be reached now.",
     "schema": {"type": "string"},
@@ -68,14 +31,41 @@ _SAID = {
     429: "Too many requests of one client.",
     503: "Too many requests at once, or the tools are still being embedded.",
 }
-
 _ANY_TIME = (403, 421, 429, 503)
 """What `Protection` answers before any endpoint."""
+
+
+class Wrong(BaseModel):
+    """What is wrong with one value."""
+
+    type: str
+    loc: list[str | int]
+    msg: str
+
+
+class Problem(BaseModel):
+    """Why a request was not answered."""
+
+    detail: str | list[Wrong] = Field(
+        description="A sentence; or, with status 422, what is wrong with each value."
+    )
+
+
+class Health(BaseModel):
+    """How a server is doing."""
+
+    status: Literal["ok", "degraded"] = Field(description="degraded: a gateway's upstream is down.")
+    version: str
+    ready: bool = Field(description="Whether every tool is embedded.")
+    upstreams: list[dict[str, Any]] = Field(
+        [], description="Of a gateway, for callers with the token: how each upstream is doing."
+    )
 
 
 def openapi_document() -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of the endpoints."""
     models = [(SearchRequest, "validation"), (SearchResult, "serialization"), (ToolOut, "serialization")]
+    models += [(Problem, "validation"), (Health, "validation")]
     _, schemas = models_json_schema(models, ref_template=_REFERENCE)  # type: ignore[arg-type]  # a list of pairs
     found = _responses(_many("SearchResult"), 400, 401, 408, 413, 422)
     found["200"]["headers"] = {MESSAGE_HEADER: _MESSAGE}
@@ -109,13 +99,13 @@ def openapi_document() -> dict[str, Any]:
             },
             "/health": {
                 "get": {
-                    **_get("health", "Show whether the server is up", _responses(_HEALTH)),
+                    **_get("health", "Show whether the server is up", _responses(_reference("Health"))),
                     "security": [],
                 }
             },
         },
         "components": {
-            "schemas": {**schemas["$defs"], "Problem": _PROBLEM},
+            "schemas": schemas["$defs"],
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"token": []}],
