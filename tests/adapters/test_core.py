@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import json
 from dataclasses import dataclass
 
 import pytest
@@ -123,6 +124,46 @@ class TestSearchRun:
         run = SearchRun(searcher(filter=lambda request: False).for_framework(), context={})
         call = await run.model_call.resolve("weather_forecast", {"city": "Rome"}, call_id="c")
         assert call.tool is None
+
+    async def test_each_model_call_may_bring_the_context_of_its_moment(self):
+        search = searcher(filter=lambda request: request.context.get("plan") == "pro").for_framework()
+        run = SearchRun(search, context={"plan": "free"})
+        await run.begin([])
+        assert (await run.model_call.resolve("weather_forecast", {"city": "Rome"}, call_id="c")).tool is None
+        for context in ({"plan": "pro"}, None):
+            await run.begin([], context=context)
+            call = await run.model_call.resolve("weather_forecast", {"city": "Rome"}, call_id="c")
+            assert call.tool is not None
+
+    async def test_what_cant_run_unlisted_is_loaded_and_shown(self):
+        run = SearchRun(searcher().for_framework(), context={})
+        await run.begin([])
+        answer = json.loads(await run.unlisted_text("weather_forecast"))
+        assert answer["parameters"] == SCHEMA
+        assert answer["message"].startswith("weather_forecast was not run. The tool is loaded now.")
+        assert "weather_forecast" in names(await run.begin([]))
+
+    async def test_in_mode_call_what_cant_run_unlisted_is_sent_through_the_proxy(self):
+        run = SearchRun(searcher(mode="call").for_framework(), context={})
+        await run.begin([])
+        answer = json.loads(await run.unlisted_text("weather_forecast"))
+        assert answer["error"].endswith("Call it through call_tool.")
+        assert "loaded" not in answer["message"]
+
+    @pytest.mark.parametrize("denied_in", ["load", "active"])
+    async def test_what_is_unlisted_and_denied_is_answered_as_what_does_not_exist(self, denied_in):
+        run = SearchRun(
+            searcher(filter=lambda request: request.phase != denied_in).for_framework(), context={}
+        )
+        await run.begin([])
+        assert "There is no tool 'weather_forecast'" in await run.unlisted_text("weather_forecast")
+        assert "weather_forecast" not in names(await run.begin([]))
+
+    @pytest.mark.parametrize("name", ["load_tool", ""])
+    async def test_what_names_no_tool_of_the_catalog_is_answered_with_a_sentence(self, name):
+        run = SearchRun(searcher().for_framework(), context={})
+        await run.begin([])
+        assert "There is no tool" in await run.unlisted_text(name)
 
     async def test_instructions_are_one_string(self):
         model_call = await SearchRun(searcher().for_framework(), context={}).begin([])

@@ -48,6 +48,7 @@ class SearchRun:
             run_id: The framework's own id of this run, which no other run has; one is made if None.
             options: How tools of ours are run; the defaults if None.
         """
+        self._search = search
         self._processors = (search,)
         self._options = options
         step = InputStep(messages=(), context=context, thread_id=thread_id)
@@ -56,20 +57,37 @@ class SearchRun:
         self.model_call = ModelCall(self._processors, self._base, options=options)
         """The model call that began last; before the first one, nothing is listed."""
 
-    async def begin(self, messages: Sequence[Mapping[str, Any]], tools: Iterable[Tool] = ()) -> ModelCall:
+    async def begin(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Iterable[Tool] = (),
+        *,
+        context: Mapping[str, Any] | None = None,
+    ) -> ModelCall:
         """Begin a model call, and return it.
 
         Args:
             messages: The conversation so far, in OpenAI chat shape.
             tools: The framework's own tools.
+            context: The request's own data as it is now; as the run began with it if None.
 
         Raises:
             ReservedToolNameError: One of them has a meta-tool's name.
         """
+        if context is not None:
+            self._base = self._base.replace(context=context)
         step = self._base.replace(messages=messages, tools=tuple(tools), step_number=self._number)
         self._number += 1
         self.model_call = await ModelCall.begin(self._processors, step, options=self._options)
         return self.model_call
+
+    async def unlisted_text(self, name: str) -> str:
+        """Load a tool that was called before it was listed, and return what the model reads instead of a result.
+
+        For a framework that runs listed tools only: the next model call lists it. A tool that is unknown or
+        denied is answered with a sentence.
+        """
+        return await self._search.unlisted_tool_text(self.model_call.step, name)
 
     async def end(self) -> None:
         """Drop what is kept for this run alone; a second call does nothing."""

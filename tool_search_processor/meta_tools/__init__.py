@@ -50,6 +50,7 @@ from tool_search_processor.meta_tools.texts import (
     nothing_found_text,
     one_line,
     unknown_tags_text,
+    unlisted_text,
     unloaded_text,
 )
 
@@ -99,6 +100,7 @@ __all__ = [
     "search_tool",
     "signature",
     "unknown_tags_text",
+    "unlisted_text",
     "unload_answer",
     "unload_tool",
     "unloaded_text",

@@ -315,6 +315,12 @@ def missing_tool_text(
     return f"{told} Find tools with {names.search}."
 
 
+def unlisted_text(*, names: MetaToolNames) -> str:
+    """Return the sentence for a call that could not run since its tool was not listed."""
+    instead = f" Call it through {names.call}." if names.mode == "call" else ""
+    return f"The tool was not listed when you called it.{instead}"
+
+
 def changed_tool_text(name: str, *, names: MetaToolNames) -> str:
     """Return the sentence for a call of a loaded tool that is gone, and whose name another tool has."""
     return (

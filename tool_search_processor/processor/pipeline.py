@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.errors import ToolUnavailableError
 from tool_search_processor.meta_tools import Mode
 from tool_search_processor.processor.loading import LoadedTools, LoadOutcome
 from tool_search_processor.processor.meta_tool_set import MetaToolSet
@@ -15,6 +16,7 @@ from tool_search_processor.processor.step_calls import StepCalls
 from tool_search_processor.processor.step_listing import StepListing
 from tool_search_processor.processor.step_tools import listed_tools, withheld_tools
 from tool_search_processor.processor.step_view import StepView
+from tool_search_processor.session.tool_results import encode_result, error_text
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.history import HistoryStore
 from tool_search_processor.stores.store import Store
@@ -99,6 +101,19 @@ class SearchPipeline:
         view = await self._view(step)
         with view.admission() as admission:
             return f"Error: {await view.unknown_text(name, admission)}"
+
+    async def unlisted_tool_text(self, step: InputStep, name: str) -> str:
+        """Load a tool that was called before it was listed, and return its parameters instead of a result.
+
+        For a framework that runs listed tools only. An unknown or denied tool is answered as by
+        `missing_tool_text`.
+        """
+        calls = None if name in self.reserved_names else StepCalls(await self._view(step))
+        try:
+            answer = None if calls is None else await calls.introduce(name)
+        except ToolUnavailableError as exc:
+            return error_text(exc)
+        return await self.missing_tool_text(step, name) if answer is None else encode_result(answer)
 
     def policy_problem(self, step: InputStep, name: str) -> str | None:
         """Return why the filter gave no verdict on the last `resolve_call` of this name, or None."""

@@ -70,6 +70,19 @@ class StepCalls:
             self.view.run.note(name, admission.problem if tool is None else None)
         return None if tool is None else self._unlisted(tool)
 
+    async def introduce(self, name: str) -> dict[str, Any] | None:
+        """Load a tool that was called before it was listed, and return its parameters; None if it is not found.
+
+        Raises:
+            ToolUnavailableError: Phase `active` denies it.
+        """
+        tool = await self.unlisted(name)
+        if tool is None or tool.explain is None:
+            return None
+        problem = ToolArgumentsError(meta_tools.unlisted_text(names=self.view.names))
+        answer: dict[str, Any] = await tool.explain(problem)
+        return answer
+
     @property
     def _meta_tools(self) -> Collection[str]:
         # Another searcher's as well: a proxy behind a proxy would hide which call needs approval.
