@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.evaluation.data import check_unique, load_tools
+from tool_search_processor.evaluation.files import label_of
 from tool_search_processor.search.protocol import AnyIndex
 from tool_search_processor.search.strategies import index_factory
+from tool_search_processor.tools import Tool
 
 _WITH_VECTORS = ("vector", "hybrid")
 
@@ -26,6 +29,17 @@ def add_tools_option(parser: argparse._ActionsContainer) -> None:
         "OpenAPI document (2.0 or 3.x); - is the standard input. Of tools in Python: "
         "json.dumps([tool.to_openai() for tool in await Catalog(tools).list_tools()])",
     )
+
+
+def read_catalog(options: argparse.Namespace) -> list[Tool]:
+    """Return the tools of `--tools`, whose names must be unique.
+
+    Raises:
+        DataError: If the file can't be read, or two tools have one name.
+    """
+    tools = load_tools(options.tools)
+    check_unique(tools, label_of(options.tools))
+    return tools
 
 
 def add_search_options(parser: argparse._ActionsContainer, *, several: bool) -> None:

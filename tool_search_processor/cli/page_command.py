@@ -7,10 +7,8 @@ import asyncio
 import sys
 from typing import Any
 
-from tool_search_processor.cli.choices import add_search_options, add_tools_option, index_maker
+from tool_search_processor.cli.choices import add_search_options, add_tools_option, index_maker, read_catalog
 from tool_search_processor.cli.terminal import show
-from tool_search_processor.evaluation.data import check_unique, load_tools
-from tool_search_processor.evaluation.files import label_of
 from tool_search_processor.wire.checks import check_count
 
 _HOST = "127.0.0.1"
@@ -43,8 +41,7 @@ def run(options: argparse.Namespace) -> int:
     from tool_search_processor.server.rest import create_app
     from tool_search_processor.server.serving import serve
 
-    tools = load_tools(options.tools)
-    check_unique(tools, label_of(options.tools))
+    tools = read_catalog(options)
     app = create_app(tools, search=index_maker(options.search or "bm25", options)())
 
     def ready(url: str) -> None:

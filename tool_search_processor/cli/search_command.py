@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tool_search_processor.cli.choices import add_search_options, add_tools_option, index_maker
+from tool_search_processor.cli.choices import add_search_options, add_tools_option, index_maker, read_catalog
 from tool_search_processor.cli.terminal import require_tables, show, show_json, show_table
-from tool_search_processor.evaluation.data import check_unique, load_tools
-from tool_search_processor.evaluation.files import label_of
 from tool_search_processor.evaluation.measure import MeasuredIndex
 from tool_search_processor.meta_tools import cut, one_line
 from tool_search_processor.search.protocol import Hit
@@ -41,8 +39,7 @@ def run(options: argparse.Namespace) -> int:
         require_tables()
     query = _typed(options.query)
     make_index = index_maker(options.search or "bm25", options, waits=True)
-    tools = load_tools(options.tools)
-    check_unique(tools, label_of(options.tools))
+    tools = read_catalog(options)
     with MeasuredIndex(make_index()) as engine:
         engine.fill(tools)
         hits = engine.search(query, limit=options.limit)

@@ -44,22 +44,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verbose", action="store_true", help="log what upstreams say, and tracebacks")
 
 
+def _add_repeatable(group: argparse._ArgumentGroup, option: str, what: str) -> None:
+    name, metavar = option.split(" ")
+    group.add_argument(name, metavar=metavar, action="append", default=[], help=f"{what}; may be repeated")
+
+
 def _add_sources(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--config",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="MCP servers, as clients list them, and APIs; each server's name is put before the names of its "
-        "tools; may be repeated",
+    _add_repeatable(
+        group,
+        "--config FILE",
+        "MCP servers, as clients list them, and APIs; a server's name is put before the names of its tools",
     )
-    group.add_argument(
-        "--openapi",
-        metavar="[NAME=]FILE",
-        action="append",
-        default=[],
-        help="an OpenAPI document (2.0 or 3.x), a file or a URL, whose operations become tools; may be "
-        "repeated",
+    _add_repeatable(
+        group,
+        "--openapi [NAME=]FILE",
+        "an OpenAPI document (2.0 or 3.x), a file or a URL, whose operations become tools",
     )
     group.add_argument(
         "--on-change",
@@ -104,19 +103,16 @@ def _add_ways(group: argparse._ArgumentGroup) -> None:
         f"{TOKEN_VARIABLE}, if that is set)",
     )
     group.add_argument("--token-file", metavar="FILE", help="a file that holds the token, instead")
-    group.add_argument(
-        "--allow-host",
-        metavar="NAME",
-        action="append",
-        help="a name by which clients may call this host; may be repeated (default: the names of this "
-        "machine; any name if other machines can reach it)",
+    _add_repeatable(
+        group,
+        "--allow-host NAME",
+        "a name by which clients may call this host (default: the names of this machine; any name if other "
+        "machines can reach it)",
     )
-    group.add_argument(
-        "--allow-origin",
-        metavar="ORIGIN",
-        action="append",
-        default=[],
-        help="a web page's origin, such as https://example.com, that may send requests; may be repeated",
+    _add_repeatable(
+        group,
+        "--allow-origin ORIGIN",
+        "a web page's origin, such as https://example.com, that may send requests",
     )
 
 
@@ -128,13 +124,7 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
         help="list the two tools that search and call (default), or every tool; a client may choose by the "
         "header X-MCP-Tool-Mode or by ?tool_mode=",
     )
-    group.add_argument(
-        "--always-visible",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a tool, or a tag of tools, to list in either mode; may be repeated",
-    )
+    _add_repeatable(group, "--always-visible NAME", "a tool, or a tag of tools, to list in either mode")
     add_search_options(group, several=False)
     group.add_argument("--top-k", metavar="N", type=int, default=5, help="results of a search (default 5)")
     group.add_argument(
