@@ -204,6 +204,9 @@ class _OpenCall:
 class OpenCalls:
     """The calls that wait for answers of clients without a connection; this process alone knows them."""
 
+    # Why not the SDK's sealed request states: they hold what a call needs to begin again, and the upstream's
+    # call that is under way goes on here.
+
     def __init__(self) -> None:
         """Begin without any."""
         self._calls: TTLCache[str, _OpenCall] = TTLCache(_MOST_OPEN, _OPEN_SECONDS)

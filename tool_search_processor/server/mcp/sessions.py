@@ -139,6 +139,8 @@ class SignedIds:
     it ends a fixed time after it began.
     """
 
+    # Why not the SDK's codec of request states: it refuses secrets of less than 32 bytes.
+
     def __init__(
         self, secret: str | bytes, *, ttl_seconds: float, clock: Callable[[], float] = time.time
     ) -> None:

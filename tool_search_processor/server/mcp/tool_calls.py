@@ -83,11 +83,10 @@ class FrontCalls:
         if metrics is not None and answer.top_score is not None:
             seconds = time.perf_counter() - started
             metrics.found(_OVER_MCP, seconds=seconds, hits=len(answer.tools), top_score=answer.top_score)
+        text = encoded = encode_result(answer.content)
         if self.view.options.result_format == "markdown":
             text = meta_tool_definitions.markdown(answer.content, answer.tools)
-        else:
-            text = encode_result(answer.content)
-        return text_result(text, structured=json.loads(encode_result(answer.content)))
+        return text_result(text, structured=json.loads(encoded))
 
     async def _call(self, arguments: Mapping[str, Any], context: ToolContext) -> types.CallToolResult:
         name, given = meta_tools.read_call(arguments)
