@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.tools.dialects import NOTHING_FITS, without_booleans
-from tool_search_processor.tools.frozen import MAX_DEPTH, parts_of, refuse_deep
+from tool_search_processor.tools.frozen import MAX_DEPTH, refuse_deep, values_in
 from tool_search_processor.tools.schema_walk import Schema, edit_schemas
 from tool_search_processor.tools.schemas import Path, mend_schema
 from tool_search_processor.tools.unsent import without_unreadable
@@ -206,13 +206,9 @@ def _unchecked(arguments: Any) -> Checked:
 
 def inexact_problems(arguments: Any, check: ArgumentsCheck) -> tuple[Problem, ...]:
     """Return what `check` finds wrong of floats that may stand for another integer than was written."""
-    waiting = [arguments]
-    while waiting:
-        value = waiting.pop()
-        if is_inexact(value):
-            return tuple(p for p in check(arguments).problems if is_inexact(_value_at(arguments, p.path)))
-        waiting.extend(parts_of(value))
-    return ()
+    if not any(map(is_inexact, values_in(arguments))):
+        return ()
+    return tuple(p for p in check(arguments).problems if is_inexact(_value_at(arguments, p.path)))
 
 
 def _value_at(value: Any, path: Path) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from tool_search_processor.wire.plain import clean_text
@@ -149,6 +149,15 @@ def parts_of(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
+
+
+def values_in(value: Any) -> Iterator[Any]:
+    """Yield a JSON value and every value in it, in no particular order."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(parts_of(one))
 
 
 def thaw(value: Any) -> Any:

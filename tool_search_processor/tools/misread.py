@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tool_search_processor.tools.frozen import parts_of
+from tool_search_processor.tools.frozen import values_in
 from tool_search_processor.tools.loosening import leave_out
 from tool_search_processor.tools.schema_walk import (
     DEFINITION_KEYWORDS,
@@ -41,7 +41,11 @@ def _well_read(part: Schema) -> Schema:
     for key, value in part.items():
         if key in _NAMED and "$ref" in value:
             changes[key] = {name: inner for name, inner in value.items() if name != "$ref"}
-        elif key not in _SCHEMA_KEYWORDS and isinstance(value, dict | list) and _is_misread(value):
+        elif (
+            key not in _SCHEMA_KEYWORDS
+            and isinstance(value, dict | list)
+            and any(map(_is_misread, values_in(value)))
+        ):
             changes[key] = None
     if not changes:
         return part
@@ -52,16 +56,8 @@ def _well_read(part: Schema) -> Schema:
 
 
 def _is_misread(data: Any) -> bool:
-    waiting = [data]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict) and _has_odd_reference(value):
-            return True
-        waiting.extend(inner for inner in parts_of(value) if isinstance(inner, dict | list))
-    return False
-
-
-def _has_odd_reference(data: dict[str, Any]) -> bool:
+    if not isinstance(data, dict):
+        return False
     definitions = [data[key] for key in DEFINITION_KEYWORDS & data.keys()]
     return not isinstance(data.get("$ref", ""), str) or not all(
         isinstance(held, dict) and all(isinstance(one, dict) for one in held.values()) for held in definitions

@@ -133,7 +133,7 @@ def keeps_all(method: FunctionT) -> FunctionT:
     return method
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ComponentKind:
     """One kind of component, and the two methods with which a transform changes it."""
 
@@ -155,26 +155,12 @@ class ComponentKind:
 
 
 KINDS: Mapping[Kind, ComponentKind] = {
-    "tool": ComponentKind(
-        cls=Tool,
-        list_method=lambda transform: transform.list_tools,
-        get_method=lambda transform: transform.get_tool,
-    ),
-    "resource": ComponentKind(
-        cls=Resource,
-        list_method=lambda transform: transform.list_resources,
-        get_method=lambda transform: transform.get_resource,
-    ),
+    "tool": ComponentKind(Tool, lambda cls: cls.list_tools, lambda cls: cls.get_tool),
+    "resource": ComponentKind(Resource, lambda cls: cls.list_resources, lambda cls: cls.get_resource),
     "resource_template": ComponentKind(
-        cls=ResourceTemplate,
-        list_method=lambda transform: transform.list_resource_templates,
-        get_method=lambda transform: transform.get_resource_template,
+        ResourceTemplate, lambda cls: cls.list_resource_templates, lambda cls: cls.get_resource_template
     ),
-    "prompt": ComponentKind(
-        cls=Prompt,
-        list_method=lambda transform: transform.list_prompts,
-        get_method=lambda transform: transform.get_prompt,
-    ),
+    "prompt": ComponentKind(Prompt, lambda cls: cls.list_prompts, lambda cls: cls.get_prompt),
 }
 _KIND_OF: Mapping[type, Kind] = {kind.cls: name for name, kind in KINDS.items()}
 

@@ -3,12 +3,8 @@ from types import SimpleNamespace
 import pytest
 
 from tool_search_processor import Tool
-from tool_search_processor.providers.mcp.left_out import LeftOut
+from tool_search_processor.providers.mcp.left_out import PROMPTS, RESOURCES, TEMPLATES, TOOLS, LeftOut
 from tool_search_processor.providers.mcp.tool_listing import (
-    PROMPTS,
-    RESOURCES,
-    TEMPLATES,
-    TOOLS,
     Marks,
     ToolImporter,
     read_pages,

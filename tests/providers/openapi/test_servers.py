@@ -12,7 +12,6 @@ from tool_search_processor.providers.openapi.servers import (
     check_variables,
     joined,
     read_server,
-    server_url,
 )
 
 REGION = {
@@ -31,7 +30,7 @@ def read(*, servers=None, item=None, operation=None, url=None):
 
 def server(variables=None, **where):
     document, node = read(**where)
-    return server_url(document, node, variables=variables or {})
+    return read_server(document, node, variables=variables or {}).url
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,45 @@
-"""Entries of a server's lists that are left out, with the reason."""
+"""The lists that servers have, and the entries that are left out of them, with the reason."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tool_search_processor.concurrency.once import Once
 from tool_search_processor.providers.refusals import RefusedTool
 
 logger = logging.getLogger(__name__)
 
-KINDS = {
-    "tools/list": "a tool",
-    "resources/list": "a resource",
-    "resources/templates/list": "a template of resources",
-    "prompts/list": "a prompt",
-}
-"""What the log calls an entry of each list."""
+
+@dataclass(frozen=True, slots=True)
+class ListKind:
+    """One kind of list that servers have."""
+
+    method: str
+    """The method of the request."""
+    entry: str
+    """What the log calls one entry."""
+    wire_key: str
+    """Where the list stands in an answer."""
+    attribute: str
+    """The same in the SDK's page."""
+    key: str
+    """The attribute that identifies an entry."""
+
+
+TOOLS = ListKind("tools/list", "a tool", "tools", "tools", "name")
+RESOURCES = ListKind("resources/list", "a resource", "resources", "resources", "uri")
+TEMPLATES = ListKind(
+    "resources/templates/list",
+    "a template of resources",
+    "resourceTemplates",
+    "resource_templates",
+    "uri_template",
+)
+PROMPTS = ListKind("prompts/list", "a prompt", "prompts", "prompts", "name")
+LISTS = {kind.method: kind for kind in (TOOLS, RESOURCES, TEMPLATES, PROMPTS)}
+
 _LONGEST_NAME = 100
 """A server may give a name of any length."""
 
@@ -44,13 +67,13 @@ class LeftOut:
             self._noted[key] = RefusedTool(name=name, provider=self.server, reason=reason)
         if self._told.is_new((method, name, reason)):
             logger.warning(
-                "%s of the MCP server %r is left out: %r: %s", KINDS[method], self.server, name, reason
+                "%s of the MCP server %r is left out: %r: %s", LISTS[method].entry, self.server, name, reason
             )
 
     def note_hidden(self, method: str, name: str, count: int) -> None:
         """Warn about an entry that held invisible characters, which a model would have read."""
         if count and self._told.is_new((method, name, count)):
-            what = f"{KINDS[method]} of the MCP server {self.server!r}"
+            what = f"{LISTS[method].entry} of the MCP server {self.server!r}"
             logger.warning("%d hidden characters were taken out of %s: %r", count, what, _shortened(name))
 
     def end(self) -> None:

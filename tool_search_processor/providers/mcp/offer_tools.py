@@ -8,9 +8,22 @@ from typing import Any
 from tool_search_processor.providers.mcp.offers import Offers
 from tool_search_processor.providers.mcp.rendering import contents_text, messages_text
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.schemas import EMPTY_PARAMETERS
 
 _READ_ONLY = {"readOnlyHint": True}
-_NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
+_ONE_RESOURCE = {
+    "type": "object",
+    "properties": {"uri": {"type": "string", "description": "As listed, or made from a template."}},
+    "required": ["uri"],
+}
+_ONE_PROMPT = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "arguments": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+    "required": ["name"],
+}
 
 
 class OfferTools:
@@ -30,11 +43,6 @@ class OfferTools:
         Args:
             taken: Names that the server's own tools have.
         """
-        parameters = {
-            "type": "object",
-            "properties": {"uri": {"type": "string", "description": "As listed, or made from a template."}},
-            "required": ["uri"],
-        }
         return (
             self._tool(
                 "list_resources",
@@ -47,7 +55,7 @@ class OfferTools:
                 f"Read a resource of the server {self._server!r} by its URI.",
                 self._read_resource,
                 taken=taken,
-                parameters=parameters,
+                parameters=_ONE_RESOURCE,
             ),
         )
 
@@ -57,12 +65,6 @@ class OfferTools:
         Args:
             taken: Names that the server's own tools have.
         """
-        values = {"type": "object", "additionalProperties": {"type": "string"}}
-        parameters = {
-            "type": "object",
-            "properties": {"name": {"type": "string"}, "arguments": values},
-            "required": ["name"],
-        }
         return (
             self._tool(
                 "list_prompts",
@@ -76,7 +78,7 @@ class OfferTools:
                 f"Fill in a prompt of the server {self._server!r} and return its messages.",
                 self._get_prompt,
                 taken=taken,
-                parameters=parameters,
+                parameters=_ONE_PROMPT,
             ),
         )
 
@@ -87,26 +89,23 @@ class OfferTools:
         execute: Any,
         *,
         taken: Collection[str],
-        parameters: dict[str, Any] = _NO_PARAMETERS,
+        parameters: Mapping[str, Any] = EMPTY_PARAMETERS,
     ) -> Tool:
         while name in taken:
             name = f"server_{name}"
         if name not in self._made:
-            self._made[name] = self._new_tool(name, description, execute, parameters)
+            self._made[name] = Tool(
+                name=name,
+                description=description,
+                parameters=parameters,
+                execute=execute,
+                namespace=self._provider.namespace,
+                tool_type="external_mcp",
+                annotations=_READ_ONLY,
+                # distinguishes the same tools of two servers if neither has a namespace
+                metadata={"original_name": f"{self._server}:{name}"},
+            )
         return self._made[name]
-
-    def _new_tool(self, name: str, description: str, execute: Any, parameters: dict[str, Any]) -> Tool:
-        return Tool(
-            name=name,
-            description=description,
-            parameters=parameters,
-            execute=execute,
-            namespace=self._provider.namespace,
-            tool_type="external_mcp",
-            annotations=_READ_ONLY,
-            # distinguishes the same tools of two servers if neither has a namespace
-            metadata={"original_name": f"{self._server}:{name}"},
-        )
 
     async def _list_resources(self) -> dict[str, Any]:
         resources = await self._provider.list_resources({})

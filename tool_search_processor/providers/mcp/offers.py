@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.components import Complete, Prompt, PromptArgument, Resource, ResourceTemplate
 from tool_search_processor.components.spellings import spellings_of
-from tool_search_processor.providers.mcp.left_out import LeftOut
+from tool_search_processor.providers.mcp.left_out import PROMPTS, RESOURCES, TEMPLATES, LeftOut, ListKind
 from tool_search_processor.providers.mcp.rendering import MCPParts, wire_contents
 from tool_search_processor.providers.mcp.tool_call import RequestSender
-from tool_search_processor.providers.mcp.tool_listing import (
-    PROMPTS,
-    RESOURCES,
-    TEMPLATES,
-    ListKind,
-    read_pages,
-)
+from tool_search_processor.providers.mcp.tool_listing import read_pages
 from tool_search_processor.wire.plain import hidden_in, visible_text
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.providers.mcp.background import close_at_exit, in_background
 from tool_search_processor.providers.mcp.config import MakeBroken, config_providers
 from tool_search_processor.providers.mcp.connector import Connector
-from tool_search_processor.providers.mcp.left_out import LeftOut
+from tool_search_processor.providers.mcp.left_out import TOOLS, LeftOut
 from tool_search_processor.providers.mcp.list_reader import ListReader
 from tool_search_processor.providers.mcp.offer_tools import OfferTools
 from tool_search_processor.providers.mcp.offers import Offers
@@ -20,7 +20,7 @@ from tool_search_processor.providers.mcp.screening import Screen
 from tool_search_processor.providers.mcp.sdk import check_installed
 from tool_search_processor.providers.mcp.settings import CALL_TIMEOUT_SECONDS, MCPOptions, Settings
 from tool_search_processor.providers.mcp.tool_call import RemoteTool, RequestSender
-from tool_search_processor.providers.mcp.tool_listing import TOOLS, Marks, ToolImporter, read_pages
+from tool_search_processor.providers.mcp.tool_listing import Marks, ToolImporter, read_pages
 from tool_search_processor.providers.mcp.transports import (
     HttpTransport,
     InMemoryTransport,

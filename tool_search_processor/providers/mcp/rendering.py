@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.errors import ToolCallError
 from tool_search_processor.providers.mcp.media import byte_count, without_media
-from tool_search_processor.tools.frozen import parts_of
+from tool_search_processor.tools.frozen import parts_of, values_in
 from tool_search_processor.wire.plain import clean_text
 
 _LEVELS = 2
@@ -95,16 +95,8 @@ def _said_by(structured: Any) -> frozenset[str]:
     parts = [structured]
     for _ in range(_LEVELS):  # a list is often sent as {"result": […]} with a block of text for each item
         parts += [part for each in parts for part in parts_of(each)]
-    return frozenset(_strings_in(structured)) | frozenset(map(_canonical, parts))
-
-
-def _strings_in(value: Any) -> Iterator[str]:
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, str):
-            yield part.strip()
-        waiting.extend(parts_of(part))
+    strings = frozenset(one.strip() for one in values_in(structured) if isinstance(one, str))
+    return strings | frozenset(map(_canonical, parts))
 
 
 def _canonical_text(text: str) -> str:

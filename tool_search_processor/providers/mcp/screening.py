@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.providers.mcp.failures import fault_text
-from tool_search_processor.providers.mcp.left_out import KINDS, LeftOut
+from tool_search_processor.providers.mcp.left_out import LISTS, LeftOut
 from tool_search_processor.providers.mcp.mending import mended
 from tool_search_processor.providers.mcp.parts import MOST_LIST_PARTS, MOST_PARTS, has_more_levels
 from tool_search_processor.wire.plain import mapping_of
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 logger = logging.getLogger(__name__)
-
-_LISTS = {
-    "tools/list": "tools",
-    "resources/list": "resources",
-    "resources/templates/list": "resourceTemplates",
-    "prompts/list": "prompts",
-}
-"""Where a list stands in its answer; a bad entry is mended, or left out."""
 
 _CONTENTS = {"tools/call": "content", "resources/read": "contents", "prompts/get": "messages"}
 """Where content stands in an answer; a note takes the place of a bad block."""
@@ -86,13 +78,15 @@ class Screen:
         """Return an entry as the SDK accepts it, mended or replaced by a note; None if it is left out."""
         if find_fault(entry) is None:
             return entry
-        if method not in _LISTS:
+        if method not in LISTS:
             return _NOTES[method](entry)
         better = mended(method, entry, lambda each: _place(find_fault(each)))
         if (fault := find_fault(better)) is not None:
             self._left_out.note(method, _name_of(entry), fault_text(fault, skip=_PLACE))
             return None
-        logger.info("%s of the MCP server %r is mended: %r", KINDS[method], self._server, _name_of(entry))
+        logger.info(
+            "%s of the MCP server %r is mended: %r", LISTS[method].entry, self._server, _name_of(entry)
+        )
         return better
 
     def _without_bad_headers(self, result: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +104,7 @@ class Screen:
 
     def cut(self, method: str, result: dict[str, Any]) -> dict[str, Any]:
         """Return a result whose list or content is cut to the entries that are checked."""
-        key, most = _key_of(method), _MOST_LISTED if method in _LISTS else _MOST_BLOCKS
+        key, most = _key_of(method), _MOST_LISTED if method in LISTS else _MOST_BLOCKS
         entries = result.get(key)
         if not isinstance(entries, list) or len(entries) <= most:
             return result
@@ -127,7 +121,7 @@ class Screen:
             result: As it was read by itself, of any shape.
         """
         key = _key_of(method)
-        entries = result.get(key) if method in _LISTS and isinstance(result, dict) else None
+        entries = result.get(key) if method in LISTS and isinstance(result, dict) else None
         if not isinstance(entries, list):
             return result
         kept = []
@@ -143,7 +137,7 @@ class Screen:
     @staticmethod
     def most_parts(method: str) -> int:
         """Return how many parts an answer may have."""
-        return MOST_LIST_PARTS if method in _LISTS else MOST_PARTS
+        return MOST_LIST_PARTS if method in LISTS else MOST_PARTS
 
 
 def _with_result(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
@@ -183,7 +177,7 @@ def _messages(message: Any) -> list[Any]:
 
 def _key_of(method: str) -> str:
     """Return where the entries of an answer are; empty if it has no entries."""
-    return _LISTS.get(method) or _CONTENTS.get(method, "")
+    return LISTS[method].wire_key if method in LISTS else _CONTENTS.get(method, "")
 
 
 def _fault(method: str, version: str, result: Mapping[str, Any]) -> ValidationError | None:

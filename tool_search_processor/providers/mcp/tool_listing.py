@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
-from tool_search_processor.providers.mcp.left_out import LeftOut
+from tool_search_processor.providers.mcp.left_out import LeftOut, ListKind
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import HIDDEN
 
@@ -17,24 +16,6 @@ logger = logging.getLogger(__name__)
 _MOST_PAGES = 1_000
 _MOST_BYTES = 64 * 1024 * 1024
 """The most bytes of all pages of a list, as JSON."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListKind:
-    """One kind of list that servers have."""
-
-    method: str
-    """The method of the request."""
-    attribute: str
-    """The attribute of the SDK's page that holds the items."""
-    key: str
-    """The attribute that identifies an item."""
-
-
-TOOLS = ListKind(method="tools/list", attribute="tools", key="name")
-RESOURCES = ListKind(method="resources/list", attribute="resources", key="uri")
-TEMPLATES = ListKind(method="resources/templates/list", attribute="resource_templates", key="uri_template")
-PROMPTS = ListKind(method="prompts/list", attribute="prompts", key="name")
 
 
 async def read_pages(

@@ -69,11 +69,6 @@ def read_server(document: OpenAPIDocument, node: OperationNode, *, variables: Ma
     )
 
 
-def server_url(document: OpenAPIDocument, node: OperationNode, *, variables: Mapping[str, str]) -> str | None:
-    """Return the URL of an operation's server, or None if there is no absolute one."""
-    return read_server(document, node, variables=variables).url
-
-
 def joined(server: str, target: str) -> str:
     """Return the URL of a path and query at a server, whose own query stays."""
     base, _, query = server.partition("#")[0].partition("?")

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.tools.frozen import values_in
 
 _MAX_NODES = 5_000_000
 """Values in one YAML text, aliases written out; GitHub's document has 600,000."""
@@ -92,14 +93,4 @@ def _loader(yaml: Any) -> type[Any]:
 
 
 def _is_huge(value: Any) -> bool:
-    waiting, seen = [value], 0
-    while waiting:
-        item = waiting.pop()
-        seen += 1
-        if seen > _MAX_NODES:
-            return True
-        if isinstance(item, dict):
-            waiting.extend(item.values())
-        elif isinstance(item, list):
-            waiting.extend(item)
-    return False
+    return any(number >= _MAX_NODES for number, _ in enumerate(values_in(value)))
