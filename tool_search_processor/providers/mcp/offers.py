@@ -16,6 +16,7 @@ from tool_search_processor.wire.plain import hidden_in, visible_text
 
 if TYPE_CHECKING:
     from mcp import Client
+    from mcp_types import PromptReference, ResourceTemplateReference
 
 
 class Offers:
@@ -42,12 +43,16 @@ class Offers:
 
     async def templates(self, client: Client) -> list[ResourceTemplate]:
         """Return the templates of resources."""
+        from mcp_types import ResourceTemplateReference
+
         found = await self._read(client.list_resource_templates, TEMPLATES, _has_resources(client))
         self._templates = [
             ResourceTemplate(
                 uri_template=each.uri_template,
                 read=self.read,
-                complete=self._complete(client, {"type": "ref/resource", "uri": each.uri_template}),
+                complete=self._complete(
+                    client, each.uri_template, ResourceTemplateReference(uri=each.uri_template)
+                ),
                 **_content_fields(each),
             )
             for each in found
@@ -70,12 +75,14 @@ class Offers:
 
     async def prompts(self, client: Client) -> list[Prompt]:
         """Return the prompts."""
+        from mcp_types import PromptReference
+
         found = await self._read(client.list_prompts, PROMPTS, client.server_capabilities.prompts is not None)
         return [
             Prompt(
                 arguments=_arguments(each),
                 render=partial(self.render, each.name),
-                complete=self._complete(client, {"type": "ref/prompt", "name": each.name}),
+                complete=self._complete(client, each.name, PromptReference(name=each.name)),
                 **_fields(each),
             )
             for each in found
@@ -87,7 +94,7 @@ class Offers:
         Raises:
             ToolCallError: It can't be read.
         """
-        result = await self._caller.read(uri)
+        result = await self._caller.send(uri, lambda client, _: client.read_resource(uri))
         return MCPParts(result.contents, meta=result.meta)
 
     async def render(self, name: str, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -97,16 +104,21 @@ class Offers:
             ToolCallError: It can't be filled in.
         """
         given = {key: str(value) for key, value in arguments.items()}
-        result = await self._caller.get_prompt(name, given)
+        result = await self._caller.send(name, lambda client, _: client.get_prompt(name, given))
         return MCPParts(result.messages, meta=result.meta)
 
-    def _complete(self, client: Client, reference: dict[str, str]) -> Complete | None:
+    def _complete(
+        self, client: Client, what: str, reference: PromptReference | ResourceTemplateReference
+    ) -> Complete | None:
         """Return what completes the arguments of a prompt or a template; None if the server can't."""
         if client.server_capabilities.completions is None:
             return None
 
         async def complete(name: str, value: str, known: Mapping[str, str]) -> dict[str, Any]:
-            result = await self._caller.complete(reference, {"name": name, "value": value}, known=known)
+            argument = {"name": name, "value": value}
+            result = await self._caller.send(
+                what, lambda client, _: client.complete(reference, argument, dict(known) or None)
+            )
             return wire_contents([result.completion])[0]
 
         return complete

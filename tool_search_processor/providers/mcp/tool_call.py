@@ -32,7 +32,7 @@ _DEEPEST_ARGUMENTS = 200
 """Levels; the SDK can't write 256, and would end the connection over them."""
 
 _T = TypeVar("_T")
-_Ask = Callable[["Client", Callable[[], None]], Awaitable[_T]]
+Ask = Callable[["Client", Callable[[], None]], Awaitable[_T]]
 """Sends one request; the second argument restarts its time."""
 
 
@@ -82,7 +82,7 @@ class RequestSender:
             wanted = self.settings.on_progress is not None or self.settings.progress_extends_timeout
             return await client.call_tool(name, values, progress_callback=note if wanted else None)
 
-        result = await self._send(name, ask, context=context)
+        result = await self.send(name, ask, context=context)
         rendered = render_result(result, limit=self.settings.max_result_characters)
         if result.is_error:
             raise MCPToolError(rendered)
@@ -104,38 +104,18 @@ class RequestSender:
                 wrong,
             )
 
-    async def read(self, uri: str) -> Any:
-        """Read a resource and return the SDK's result.
+    async def send(self, what: str, ask: Ask[_T], *, context: ToolContext | None = None) -> _T:
+        """Send a request within the time of a call, and return the SDK's result.
+
+        Args:
+            what: What errors call it.
+            ask: Sends it.
+            context: The call that it belongs to.
 
         Raises:
             ToolCallError: It failed; the text is fit for the model.
         """
-        return await self._send(uri, lambda client, _: client.read_resource(uri))
 
-    async def get_prompt(self, name: str, arguments: dict[str, str]) -> Any:
-        """Fill in a prompt and return the SDK's result.
-
-        Raises:
-            ToolCallError: It failed; the text is fit for the model.
-        """
-        return await self._send(name, lambda client, _: client.get_prompt(name, arguments))
-
-    async def complete(
-        self, reference: Mapping[str, str], argument: dict[str, str], *, known: Mapping[str, str]
-    ) -> Any:
-        """Complete an argument of a prompt or of a template of resources, and return the SDK's result.
-
-        Raises:
-            ToolCallError: It failed; the text is fit for the model.
-        """
-        from mcp_types import PromptReference, ResourceTemplateReference
-
-        is_prompt = reference["type"] == "ref/prompt"
-        made = (PromptReference if is_prompt else ResourceTemplateReference).model_validate(reference)
-        what = reference["name" if is_prompt else "uri"]
-        return await self._send(what, lambda client, _: client.complete(made, argument, dict(known) or None))
-
-    async def _send(self, what: str, ask: _Ask[_T], *, context: ToolContext | None = None) -> _T:
         async def in_time(client: Client) -> _T:
             return await self._in_time(what, ask, client, context)
 
@@ -148,7 +128,7 @@ class RequestSender:
                 self._on_unreached()
             raise call_error(exc, server=self.settings.name, tool=what) from exc
 
-    async def _in_time(self, what: str, ask: _Ask[_T], client: Client, context: ToolContext | None) -> _T:
+    async def _in_time(self, what: str, ask: Ask[_T], client: Client, context: ToolContext | None) -> _T:
         seconds = self.settings.call_timeout_seconds
         scope = asyncio.timeout(seconds)
 
