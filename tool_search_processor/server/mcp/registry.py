@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from tool_search_processor import meta_tools
-from tool_search_processor.catalog import Catalog
 from tool_search_processor.concurrency.shared_task import run_without_waiting
 from tool_search_processor.errors import DuplicateToolError
 from tool_search_processor.providers.functions import is_function, to_tool
 from tool_search_processor.providers.given import ToolSource, as_providers
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.server.mcp.middleware import Middleware, MiddlewareT, as_middleware
-from tool_search_processor.server.mcp.server_options import FrontOptions
+from tool_search_processor.server.mcp.running import Runner
 from tool_search_processor.server.mcp.tool_modes import is_on_demand, on_demand
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.importers import ToolFields
@@ -22,7 +20,7 @@ from tool_search_processor.transforms.rows import transform_stages
 from tool_search_processor.transforms.transform import Transform
 
 if TYPE_CHECKING:
-    from tool_search_processor.server.mcp.handlers import ProtocolServer
+    pass
 
 REGISTERED = "registered"
 """What a catalog's status calls the tools that were registered one by one."""
@@ -42,12 +40,8 @@ class _Registered(StaticProvider):
         return self._tools
 
 
-class Registry(ABC):
+class Registry(Runner):
     """Takes tools, transforms and middleware, at run time, too."""
-
-    options: FrontOptions
-    catalog: Catalog
-    lowlevel: ProtocolServer
 
     def __init__(self, middleware: Iterable[Middleware]) -> None:
         """Begin with nothing registered.
@@ -55,14 +49,11 @@ class Registry(ABC):
         Raises:
             ConfigurationError: A middleware can't be called.
         """
+        super().__init__()
         self._registered = _Registered(name=REGISTERED)
         self._middleware = as_middleware(middleware)
         self._given_names: frozenset[str] = frozenset()
         """The final names of the tools that were given; `_registered` knows those that were registered."""
-
-    @abstractmethod
-    def notify_changed(self) -> None:
-        """Check each client's list, and notify the clients whose list has changed."""
 
     @overload
     def register_tool(self, tool: Callable[..., Any] | Tool, /, **fields: Unpack[ToolFields]) -> Tool: ...

@@ -1,15 +1,22 @@
-"""Ways to run a front: over standard input and output, and over HTTP."""
+"""How a front runs, over standard input and output or over HTTP, and what its clients hear meanwhile."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Self, Unpack
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
+from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.hosts import names_for
-from tool_search_processor.server.mcp.handlers import ALL_CHANGES, ProtocolServer
+from tool_search_processor.server.mcp.handlers import ALL_CHANGES, FrontHandlers, ProtocolServer
+from tool_search_processor.server.mcp.hub import Hub
+from tool_search_processor.server.mcp.rules import SessionRules, UserRules
+from tool_search_processor.server.mcp.server_options import FrontOptions
+from tool_search_processor.server.mcp.sessions import Session, SessionTable
 from tool_search_processor.server.protection import Limits
 from tool_search_processor.server.serving import MAX_CONNECTIONS, run_blocking, serve
 
@@ -17,6 +24,8 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from tool_search_processor.server.access import TokenCheck
+    from tool_search_processor.server.mcp.http import Sessions
+    from tool_search_processor.server.metrics import ServerMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -34,23 +43,22 @@ class HttpOptions(Limits, total=False):
     max_connections: int
 
 
-class Runner(ABC):
-    """Runs a front, and closes it at the end."""
+class Runner:
+    """Runs a front, notifies its clients of changes, and closes it at the end."""
 
+    options: FrontOptions
+    catalog: Catalog
     lowlevel: ProtocolServer
+    _handlers: FrontHandlers
     _token: TokenCheck | None
+    _clock: Callable[[], float]
 
-    @abstractmethod
-    def http_app(self, *, path: str, **limits: Unpack[Limits]) -> Starlette:
-        """Return an ASGI app with a lifespan."""
-
-    @abstractmethod
-    def end_streams(self) -> None:
-        """End the streams that have no end."""
-
-    @abstractmethod
-    async def aclose(self) -> None:
-        """Close the providers."""
+    def __init__(self) -> None:
+        """Begin without clients."""
+        self._hubs: set[Hub] = set()
+        self._closing = asyncio.Event()
+        self.metrics: ServerMetrics | None = None
+        """Figures of the searches and calls, once there is an HTTP app that shows them."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -138,3 +146,87 @@ class Runner(ABC):
                 grace_seconds=grace_seconds,
                 max_connections=max_connections,
             )
+
+    def notify_changed(self) -> None:
+        """Notify the clients whose list has changed; from any thread.
+
+        The server itself notices what is registered, what a session's rules switch, and, within a second,
+        that a provider's version has moved. Call this after any other change, such as of a policy.
+        """
+        for hub in tuple(self._hubs):
+            hub.changed()
+
+    def http_app(self, *, path: str = "/mcp", **limits: Unpack[Limits]) -> Starlette:
+        """Return an ASGI app with a lifespan, for a server of your own, which also has to call `aclose`.
+
+        Besides the endpoint it has `/metrics`, figures of the searches and calls for Prometheus, and `/`,
+        which shows people where the endpoint is.
+        An app that mounts it has to enter its `router.lifespan_context(app)`: mounting alone starts nothing.
+
+        Args:
+            path: Where the endpoint is.
+            limits: What `Protection` takes. Only clients that call the host by a loopback name are
+                served, unless `allowed_hosts` says otherwise.
+
+        Raises:
+            ConfigurationError: For a limit that can't work.
+        """
+        from tool_search_processor.server.mcp.http import http_app
+        from tool_search_processor.server.metrics import ServerMetrics
+
+        limits.setdefault("open_paths", ("/",))
+        self.metrics = self.metrics or ServerMetrics()
+        self._closing = asyncio.Event()
+        return http_app(
+            self.lowlevel,
+            self._sessions(),
+            path=path,
+            closing=self._closing,
+            metrics=self.metrics,
+            token=self._token,
+            limits=limits,
+        )
+
+    def end_streams(self) -> None:
+        """End the streams that have no end, so that a server of your own can stop at once."""
+        self._closing.set()
+        for hub in tuple(self._hubs):
+            hub.close()
+
+    async def aclose(self) -> None:
+        """Close the providers.
+
+        Raises:
+            ExceptionGroup: What the failing ones raised.
+        """
+        await self.catalog.aclose()
+
+    def _sessions(self) -> Sessions:
+        from tool_search_processor.server.mcp.http import Sessions
+
+        options, clock, changed = self.options, self._clock, self.notify_changed
+        ttl_seconds = options.session_ttl_seconds
+        has_users = self._token is not None
+        return Sessions(
+            options=options,
+            table=SessionTable(ttl_seconds, ended=self._forget, clock=clock) if options.has_table else None,
+            changed=changed,
+            users=UserRules(ttl_seconds, changed=changed, clock=clock) if has_users else None,
+        )
+
+    def _forget(self, session: Session) -> None:
+        for hub in tuple(self._hubs):
+            hub.forget(session)
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Any) -> AsyncIterator[Hub]:
+        """Run a hub for one connection, or for one HTTP app."""
+        rules = SessionRules(holds_for="session", changed=self.notify_changed)
+        session = Session(mode=self.options.mode, rules=rules, id=uuid.uuid4().hex)
+        hub = Hub(session, mark=self._handlers.mark, version=self.catalog.marks)
+        async with hub.running():
+            self._hubs.add(hub)
+            try:
+                yield hub
+            finally:
+                self._hubs.discard(hub)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-import uuid
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from tool_search_processor import meta_tools
 from tool_search_processor._version import __version__
@@ -22,37 +19,28 @@ from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, TokenCheck
 from tool_search_processor.server.mcp.client_requests import FrontRequest
 from tool_search_processor.server.mcp.handlers import FrontHandlers, ProtocolServer
-from tool_search_processor.server.mcp.hub import Hub
 from tool_search_processor.server.mcp.middleware import Middleware
 from tool_search_processor.server.mcp.registry import Registry, as_sources
 from tool_search_processor.server.mcp.request_providers import ProvidersFor, RequestProviders
-from tool_search_processor.server.mcp.rules import SessionRules, UserRules
-from tool_search_processor.server.mcp.running import Runner
 from tool_search_processor.server.mcp.server_options import FrontOptions, ResultFormat, meta_tool_names
 from tool_search_processor.server.mcp.sessions import (
     MAX_SESSIONS,
     SESSION_TTL_SECONDS,
-    Session,
-    SessionTable,
     SignedIds,
 )
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, is_on_demand, mode_by_code
 from tool_search_processor.server.mcp.tool_view import ListedNames, ToolView
-from tool_search_processor.server.protection import Limits
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import as_names
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
-    from tool_search_processor.server.mcp.http import Sessions
-    from tool_search_processor.server.metrics import ServerMetrics
+    pass
 
 logger = logging.getLogger(__name__)
 
 
-class ToolServer(Registry, Runner):
+class ToolServer(Registry):
     """Serves tools to MCP clients: listed, or found by search and run through a proxy.
 
     ```python
@@ -206,10 +194,6 @@ class ToolServer(Registry, Runner):
         )
         self._note_given()
         self._listed_names = ListedNames(self.options.always_visible)
-        self._hubs: set[Hub] = set()
-        self.metrics: ServerMetrics | None = None
-        """Figures of the searches and calls, once there is an HTTP app that shows them."""
-        self._closing = asyncio.Event()
         self._handlers = FrontHandlers(self.view, catalog=self.catalog, mask_error_details=mask_error_details)
         self.lowlevel = ProtocolServer(
             name,
@@ -220,15 +204,6 @@ class ToolServer(Registry, Runner):
             tells_changes=self.options.has_table,
         )
         """The SDK's server: what `mcp.Client(server.lowlevel)` connects to in memory."""
-
-    def notify_changed(self) -> None:
-        """Notify the clients whose list has changed; from any thread.
-
-        The server itself notices what is registered, what a session's rules switch, and, within a second,
-        that a provider's version has moved. Call this after any other change, such as of a policy.
-        """
-        for hub in tuple(self._hubs):
-            hub.changed()
 
     async def view(self, request: FrontRequest) -> ToolView:
         """Return a request's view of the tools."""
@@ -249,78 +224,3 @@ class ToolServer(Registry, Runner):
         """Log each word of `always_visible` that is neither a tool's name nor a tag."""
         for word in self._listed_names.missing(view):
             logger.warning("no tool is named or tagged %r, which is always_visible", word)
-
-    def http_app(self, *, path: str = "/mcp", **limits: Unpack[Limits]) -> Starlette:
-        """Return an ASGI app with a lifespan, for a server of your own, which also has to call `aclose`.
-
-        Besides the endpoint it has `/metrics`, figures of the searches and calls for Prometheus, and `/`,
-        which shows people where the endpoint is.
-        An app that mounts it has to enter its `router.lifespan_context(app)`: mounting alone starts nothing.
-
-        Args:
-            path: Where the endpoint is.
-            limits: What `Protection` takes. Only clients that call the host by a loopback name are
-                served, unless `allowed_hosts` says otherwise.
-
-        Raises:
-            ConfigurationError: For a limit that can't work.
-        """
-        from tool_search_processor.server.mcp.http import http_app
-        from tool_search_processor.server.metrics import ServerMetrics
-
-        limits.setdefault("open_paths", ("/",))
-        self.metrics = self.metrics or ServerMetrics()
-        self._closing = asyncio.Event()
-        return http_app(
-            self.lowlevel,
-            self._sessions(),
-            path=path,
-            closing=self._closing,
-            metrics=self.metrics,
-            token=self._token,
-            limits=limits,
-        )
-
-    def end_streams(self) -> None:
-        """End the streams that have no end, so that a server of your own can stop at once."""
-        self._closing.set()
-        for hub in tuple(self._hubs):
-            hub.close()
-
-    async def aclose(self) -> None:
-        """Close the providers.
-
-        Raises:
-            ExceptionGroup: What the failing ones raised.
-        """
-        await self.catalog.aclose()
-
-    def _sessions(self) -> Sessions:
-        from tool_search_processor.server.mcp.http import Sessions
-
-        options, clock, changed = self.options, self._clock, self.notify_changed
-        ttl_seconds = options.session_ttl_seconds
-        has_users = self._token is not None
-        return Sessions(
-            options=options,
-            table=SessionTable(ttl_seconds, ended=self._forget, clock=clock) if options.has_table else None,
-            changed=changed,
-            users=UserRules(ttl_seconds, changed=changed, clock=clock) if has_users else None,
-        )
-
-    def _forget(self, session: Session) -> None:
-        for hub in tuple(self._hubs):
-            hub.forget(session)
-
-    @asynccontextmanager
-    async def _lifespan(self, _: Any) -> AsyncIterator[Hub]:
-        """Run a hub for one connection, or for one HTTP app."""
-        rules = SessionRules(holds_for="session", changed=self.notify_changed)
-        session = Session(mode=self.options.mode, rules=rules, id=uuid.uuid4().hex)
-        hub = Hub(session, mark=self._handlers.mark, version=self.catalog.marks)
-        async with hub.running():
-            self._hubs.add(hub)
-            try:
-                yield hub
-            finally:
-                self._hubs.discard(hub)
