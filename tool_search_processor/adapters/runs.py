@@ -82,7 +82,7 @@ class SearchRun:
         return self.model_call
 
     async def unlisted_text(self, name: str) -> str:
-        """Load a tool that was called before it was listed, and return what the model reads instead of a result.
+        """Load a tool that was called before it was listed, and return what the model reads for a result.
 
         For a framework that runs listed tools only: the next model call lists it. A tool that is unknown or
         denied is answered with a sentence.

@@ -71,7 +71,7 @@ class StepCalls:
         return None if tool is None else self._unlisted(tool)
 
     async def introduce(self, name: str) -> dict[str, Any] | None:
-        """Load a tool that was called before it was listed, and return its parameters; None if it is not found.
+        """Load a tool that was called before it was listed, and return its parameters; None if not found.
 
         Raises:
             ToolUnavailableError: Phase `active` denies it.
