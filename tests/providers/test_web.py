@@ -3,7 +3,7 @@
 import pytest
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.web import check_headers, check_url, check_value, shown_url
+from tool_search_processor.providers.web import check_headers, check_url, check_value, shown_url, status_text
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,8 @@ def test_headers_that_cannot_be_sent(headers, problem):
     with pytest.raises(ConfigurationError, match=problem) as told:
         check_headers(headers)
     assert "sesame" not in str(told.value)
+
+
+@pytest.mark.parametrize(("code", "text"), [(404, "HTTP 404 Not Found"), (599, "HTTP 599")])
+def test_a_status_has_the_phrase_of_the_standard(code, text):
+    assert status_text(code) == text

@@ -1,5 +1,6 @@
 """Providers: where tools come from."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.providers.callable import CallableProvider
@@ -23,16 +24,12 @@ __all__ = [
     "TransformedProvider",
 ]
 
+_ON_DEMAND = {"MCPProvider": "mcp", "OpenAPIProvider": "openapi"}
+
 if not TYPE_CHECKING:  # a type checker would believe that every name exists
 
     def __getattr__(name: str) -> Any:
         """Import the providers of remote tools when they are asked for: most programs use none."""
-        if name == "MCPProvider":
-            from tool_search_processor.providers.mcp import MCPProvider
-
-            return MCPProvider
-        if name == "OpenAPIProvider":
-            from tool_search_processor.providers.openapi import OpenAPIProvider
-
-            return OpenAPIProvider
+        if name in _ON_DEMAND:
+            return getattr(import_module(f"{__name__}.{_ON_DEMAND[name]}"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

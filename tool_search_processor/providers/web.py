@@ -1,12 +1,14 @@
-"""Addresses and headers as users give them: what can't work is refused, and no value is shown.
+"""Addresses and headers as users give them, and statuses in words.
 
-Either may hold a secret, of the environment say, and errors of a configuration go to logs.
+An address or a header that can't work is refused, and no value is shown: it may hold a secret, of the
+environment say, and errors of a configuration go to logs.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from http.client import responses as PHRASES  # noqa: N812 - a constant of another module
 from urllib.parse import urlsplit
 
 from tool_search_processor.errors import ConfigurationError
@@ -81,3 +83,8 @@ def check_value(value: object, what: str) -> str:
             f"{what} is a string without line breaks, found a {type(value).__name__} that isn't"
         )
     return text
+
+
+def status_text(code: int) -> str:
+    """Return an HTTP status with its standard phrase: a server's own phrase could say anything."""
+    return f"HTTP {code} {PHRASES.get(code, '')}".strip()

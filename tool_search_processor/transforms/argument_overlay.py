@@ -15,7 +15,7 @@ from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.tools.arguments import problems_text
 from tool_search_processor.tools.frozen import freeze, thaw
 from tool_search_processor.tools.wording import Problem, path_text, unknown_text
-from tool_search_processor.transforms.option_checks import require_types
+from tool_search_processor.wire.checks import check_types
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ class ArgTransform:
         Raises:
             ConfigurationError: The name is invalid, the default is not a JSON value, or options contradict.
         """
-        require_types("an ArgTransform", {key: getattr(self, key) for key in _TYPES}, _TYPES)
+        check_types("an ArgTransform", {key: getattr(self, key) for key in _TYPES}, _TYPES)
         if self.name is not None and not _ARGUMENT_NAME.fullmatch(self.name):
             raise ConfigurationError(
                 f"an argument's name is 1 to 64 letters, digits, '_', '.' or '-', found {self.name!r}"

@@ -17,9 +17,8 @@ from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.argument_overlay import ArgTransform
 from tool_search_processor.transforms.argument_plan import ArgumentPlan, plan_arguments
 from tool_search_processor.transforms.memo import ToolMemo
-from tool_search_processor.transforms.option_checks import require_types
 from tool_search_processor.transforms.transform import GetToolNext, Transform, agrees_with_list
-from tool_search_processor.wire.checks import as_strings
+from tool_search_processor.wire.checks import as_strings, check_types
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +65,7 @@ class ToolTransformConfig:
         Raises:
             ConfigurationError: The name is invalid, or two arguments are to get one name.
         """
-        require_types("a ToolTransformConfig", {key: getattr(self, key) for key in _TYPES}, _TYPES)
+        check_types("a ToolTransformConfig", {key: getattr(self, key) for key in _TYPES}, _TYPES)
         if self.name is not None and not is_tool_name(self.name):
             raise ConfigurationError(
                 f"a tool's name is 1 to 64 letters, digits, '_' or '-', found {self.name!r}"
@@ -128,7 +127,7 @@ class ToolTransform(Transform):
         Raises:
             ConfigurationError: A key is unknown, a value cannot work, or two tools are to get one name.
         """
-        require_types("a ToolTransform", {"tools": tools}, {"tools": (Mapping,)})
+        check_types("a ToolTransform", {"tools": tools}, {"tools": (Mapping,)})
         self._configs: dict[str, ToolTransformConfig] = {
             name: _read(ToolTransformConfig, given, place=f"tool {name!r}") for name, given in tools.items()
         }

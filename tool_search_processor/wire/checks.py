@@ -6,7 +6,7 @@ Every check names the option, says what it must be, and shows what was found.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 from tool_search_processor.errors import ConfigurationError
@@ -100,6 +100,18 @@ def check_choice(option: str, value: object, allowed: Iterable[object]) -> None:
     *others, last = allowed
     if value != last and value not in others:
         refuse(option, f"{', '.join(map(repr, others))} or {last!r}", value)
+
+
+def check_types(what: str, values: Mapping[str, object], types: Mapping[str, tuple[type, ...]]) -> None:
+    """Refuse values of another type: a file may say `hide: "false"`, which is true.
+
+    Raises:
+        ConfigurationError: Names the first such value.
+    """
+    for key, allowed in types.items():
+        if not isinstance(values[key], allowed):
+            names = " or ".join("None" if one is type(None) else one.__name__ for one in allowed)
+            raise ConfigurationError(f"{key} of {what} is {names}, found {values[key]!r:.80}")
 
 
 def as_names(names: str | Iterable[str], *, what: str = "names") -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from mcp_types import INTERNAL_ERROR
 
 from tool_search_processor.providers.mcp.failures import CUT_OFF, SESSION_GONE, UNREACHED, UNREADABLE
 from tool_search_processor.providers.mcp.lines import MAX_MESSAGE_BYTES
-from tool_search_processor.providers.statuses import status_text
 from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackError, read_bounded
+from tool_search_processor.providers.web import status_text
 
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
 

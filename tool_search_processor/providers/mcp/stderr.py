@@ -1,4 +1,4 @@
-"""What a server that runs as a process writes to its standard error."""
+"""What a server that runs as a process writes to its standard error, and why it ended, by these lines."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import threading
 from collections import deque
+from collections.abc import Sequence
 from typing import IO
-
-from tool_search_processor.providers.mcp.last_words import first_telling, last_telling
 
 logger = logging.getLogger(__name__)
 
@@ -18,6 +18,23 @@ _KEPT_LINES = 200
 _LONGEST_LINE = 500
 _LONGEST_READ = 65_536  # bytes; a server may never end its line
 _WAIT_SECONDS = 1.0
+
+_FRAME = " \t|+-"
+"""What Python draws around the exceptions of a group."""
+
+_ERROR = re.compile(
+    r"(?:Uncaught )?[\w$.]*(?:Error|Exception|Rejection)(?: \[\w+\])?(?::|$)"  # Python, Node
+    r"|Exception in thread |thread '.*' panicked|panic: "  # Java, Rust, Go
+    r"|fatal(?: error)?: |error: |\u00d7 "  # many, and uv
+    r"|npm (?:ERR!|error) (?!code|errno|syscall|path|A complete log)",
+    re.IGNORECASE,
+)
+_TRACEBACK = "Traceback (most recent call last)"
+_GROUP = re.compile(r"[\w.]*ExceptionGroup:")
+_NOISE = re.compile(
+    r"Node\.js v\d|at |\[?\w+\]?: ?['\[{]|node:internal/|throw \w+;|For further information visit |npm notice"
+)
+"""Lines that say nothing of the cause: a stack, an error's fields, the version, a link."""
 
 
 class StderrReader:
@@ -66,3 +83,23 @@ class StderrReader:
                 line = raw.decode(errors="replace").rstrip()[:_LONGEST_LINE]
                 self._lines.append(line)
                 logger.debug("%s: %r", self._name, line)
+
+
+def first_telling(lines: Sequence[str]) -> str:
+    """Return the first line that names an error, or else the last line."""
+    in_traceback = False
+    for line in lines:
+        text = line.strip(_FRAME)
+        if _TRACEBACK in text:
+            in_traceback = True
+        elif _ERROR.match(text):
+            return text
+        elif in_traceback and text and line[0] not in _FRAME and not _GROUP.match(text):
+            return text  # an exception of any name; its traceback is indented
+    return last_telling(lines)
+
+
+def last_telling(lines: Sequence[str]) -> str:
+    """Return the last line that says something; empty if no line does."""
+    said = [text for line in lines if any(map(str.isalnum, text := line.strip(_FRAME)))]
+    return next((text for text in reversed(said) if not _NOISE.match(text)), said[-1] if said else "")

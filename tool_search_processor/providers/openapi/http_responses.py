@@ -10,8 +10,8 @@ from http.client import NOT_MODIFIED
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.errors import ToolCallError
-from tool_search_processor.providers.statuses import status_text
 from tool_search_processor.providers.unpacking import UnpackError, read_bounded
+from tool_search_processor.providers.web import status_text
 
 if TYPE_CHECKING:
     import httpx

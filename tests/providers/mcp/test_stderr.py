@@ -4,7 +4,7 @@ import pytest
 
 from tool_search_processor.errors import ProviderError
 from tool_search_processor.providers import MCPProvider
-from tool_search_processor.providers.mcp.last_words import first_telling, last_telling
+from tool_search_processor.providers.mcp.stderr import first_telling, last_telling
 
 NODE = """\
 node:internal/modules/cjs/loader:1210
