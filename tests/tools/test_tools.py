@@ -50,7 +50,7 @@ def test_defaults():
 def test_the_order_of_the_fields_is_part_of_the_contract():
     assert [f.name for f in dataclasses.fields(Tool)] == [
         "name", "description", "parameters", "execute", "namespace", "tags", "keywords", "pinned",
-        "requires_approval", "tool_type", "output_schema", "annotations", "metadata",
+        "requires_approval", "tool_type", "output_schema", "annotations", "metadata", "example_requests",
     ]  # fmt: skip
 
 
@@ -222,6 +222,7 @@ def test_the_fingerprint_is_of_the_content_alone():
         {"output_schema": {}},
         {"annotations": {"readOnlyHint": True}},
         {"metadata": {"x": 1}},
+        {"example_requests": ["file a bug"]},
     ],
 )
 def test_every_field_is_in_the_fingerprint(change):

@@ -90,6 +90,8 @@ def _fields(record: Mapping[str, Any]) -> ToolFields:
         fields["tags"] = given["tags"]
     if given.get("keywords") is not None:
         fields["keywords"] = given["keywords"]
+    if given.get("example_requests") is not None:
+        fields["example_requests"] = given["example_requests"]
     if given.get("pinned") is True:
         fields["pinned"] = True
     return fields

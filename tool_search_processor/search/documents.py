@@ -38,6 +38,7 @@ def document_of(tool: Tool) -> Document:
         keywords=keywords,
         parameter_names=tuple(reader.names),
         parameter_texts=tuple(text for text in reader.texts if text != tool.shown_description),
+        example_requests=tool.example_requests,
     )
 
 

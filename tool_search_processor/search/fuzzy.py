@@ -26,6 +26,7 @@ QUERY_CHARACTERS = 200
 _QUERY_WORDS = 12
 _SENTENCE_WORDS = 3
 _DESCRIPTION = 0.6  # what a word of the description is worth; a word of the name is worth 1
+_REQUEST = 0.3  # and one that stands only in example requests
 _SIMILAR = 0.7  # OSA similarity from which a word or a name counts as misspelt
 _SIMILAR_LENGTH = 4  # shorter words are one slip away from too many others
 _LEAST = 0.3  # half of a query of two words found in a description only
@@ -62,7 +63,7 @@ class _Words:
 
 
 class FuzzyIndex(Index):
-    """Ranks tools by how closely their names and descriptions match what is being typed.
+    """Ranks tools by how closely their names, descriptions and example requests match what is typed.
 
     ```python
     index = FuzzyIndex()
@@ -70,8 +71,9 @@ class FuzzyIndex(Index):
     index.search("craete_i", limit=1)[0].name  # -> 'create_issue'
     ```
 
-    Each word of the query is looked for in names and descriptions: as a whole word, as the beginning or the
-    middle of one, and with typing errors (optimal string alignment: two swapped letters are one error). The
+    Each word of the query is looked for in names, descriptions and, for less, example requests: as a whole
+    word, as the beginning or the middle of one, and with typing errors (optimal string alignment: two swapped
+    letters are one error). The
     score is the share of the query that was found; only an exact name scores 1.0. Scores don't depend on the
     other tools.
     """
@@ -181,7 +183,9 @@ def _parts(text: str) -> Iterator[str]:
 
 def _entry(document: Document) -> _Entry:
     key = name_key(document.name)
-    worth = dict.fromkeys(_parts(document.description), _DESCRIPTION)
+    asked = (part for request in document.example_requests for part in _parts(request))
+    worth = dict.fromkeys(asked, _REQUEST)
+    worth.update(dict.fromkeys(_parts(document.description), _DESCRIPTION))
     worth.update(dict.fromkeys((*_parts(document.name), key), 1.0))
     return _Entry(document=document, key=key, words=tuple(worth), worth=tuple(worth.values()))
 

@@ -31,6 +31,8 @@ class Document:
     parameter_names: tuple[str, ...] = ()
     parameter_texts: tuple[str, ...] = ()
     """Descriptions, titles and enum values of the parameters, nested and `$ref` ones included."""
+    example_requests: tuple[str, ...] = ()
+    """What people ask when they want this tool, one request each."""
 
 
 @dataclass(frozen=True, slots=True)

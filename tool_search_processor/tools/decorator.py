@@ -45,6 +45,7 @@ def tool(
         output_schema: A JSON Schema of what a call returns instead of the return annotation's.
         annotations: Hints of the Model Context Protocol: `readOnlyHint`, `destructiveHint` …
         metadata: Anything else that filters, transforms or the program want to know of the tool.
+        example_requests: What people ask when they want this tool; for search only, never sent to a model.
 
     Raises:
         InvalidToolError: If no schema can be made of the signature; says which parameter and why.

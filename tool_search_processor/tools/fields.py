@@ -9,6 +9,12 @@ from tool_search_processor.tools.frozen import FrozenDict, freeze
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS
 from tool_search_processor.wire.plain import clean_text
 
+MAX_REQUESTS = 100
+"""The most example requests of a tool."""
+
+MAX_REQUEST_CHARACTERS = 500
+"""The most characters of an example request."""
+
 NOTHING: FrozenDict = freeze({})
 _DEFAULTS: dict[str, FrozenDict | None] = {
     "parameters": EMPTY_PARAMETERS,
@@ -48,6 +54,29 @@ def words_of(tool: str, field: str, words: object) -> Iterable[str]:
     if not all(isinstance(text, str) for text in texts):
         raise wrong_field(tool, field, words, wanted="a collection of strings only")
     return map(clean_text, texts)
+
+
+def requests_of(tool: str, requests: object) -> tuple[str, ...]:
+    """Return example requests, cleaned, each once and in order.
+
+    Raises:
+        InvalidToolError: If it is not a collection of strings, or holds too many, too long or blank ones.
+    """
+    # A set has another order in each process.
+    given = sorted(requests, key=str) if isinstance(requests, set | frozenset) else requests
+    texts = tuple(dict.fromkeys(words_of(tool, "example_requests", given)))
+    if len(texts) > MAX_REQUESTS:
+        raise InvalidToolError(
+            f"the tool {tool!r} has {len(texts):,} example_requests: the most is {MAX_REQUESTS}, "
+            "so keep those that differ most"
+        )
+    for text in texts:
+        if not text.strip() or len(text) > MAX_REQUEST_CHARACTERS:
+            raise InvalidToolError(
+                f"an example request of the tool {tool!r} is one to {MAX_REQUEST_CHARACTERS} characters, "
+                f"found {len(text):,}: {text!r:.60}"
+            )
+    return texts
 
 
 def frozen_field(tool: str, field: str, value: object) -> FrozenDict | None:

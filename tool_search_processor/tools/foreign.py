@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
+from tool_search_processor.tools.fields import MAX_REQUEST_CHARACTERS, MAX_REQUESTS
 from tool_search_processor.tools.schema_walk import INNER_KEYWORDS, MAP_KEYWORDS, Schema, edit_schemas
 from tool_search_processor.wire.plain import clean_text, hidden_in, visible_text
 
@@ -51,6 +52,17 @@ def foreign_tags(tags: Iterable[object]) -> frozenset[str]:
     """Return the tags that are strings of a tag's length, one line each, at most a hundred."""
     lines = (foreign_line(tag) for tag in tags if isinstance(tag, str) and len(tag) <= _MAX_TAG)
     return frozenset([line for line in lines if line][:_MAX_TAGS])
+
+
+def foreign_requests(requests: object) -> tuple[str, ...]:
+    """Return the requests that are strings of a request's length, one line each, at most a hundred."""
+    given = requests if isinstance(requests, list | tuple) else ()
+    lines = (
+        foreign_line(request, limit=MAX_REQUEST_CHARACTERS)
+        for request in given
+        if isinstance(request, str) and len(request) <= MAX_REQUEST_CHARACTERS
+    )
+    return tuple(dict.fromkeys(line for line in lines if line))[:MAX_REQUESTS]
 
 
 def foreign_json(value: Any) -> Any:

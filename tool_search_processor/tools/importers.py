@@ -11,6 +11,7 @@ from tool_search_processor.tools.foreign import (
     check_foreign_name,
     foreign_json,
     foreign_line,
+    foreign_requests,
     foreign_schema,
     foreign_tags,
     foreign_text,
@@ -27,6 +28,9 @@ Fields = dict[str, Any]
 
 MCP_PASSED_ON = ("icons", "execution")
 """Parts of an MCP definition for clients only, kept in a tool's metadata for `to_mcp`."""
+
+_REQUEST_KEYS = ("example_requests", "x-example-requests", "tool-search/example_requests")
+"""What example requests are called in a definition, or in the `_meta` of one."""
 
 _IMPORTERS = {"parameters": "from_openai", "input_schema": "from_anthropic", "inputSchema": "from_mcp"}
 """Where a definition's schema stands, and which importer reads it there."""
@@ -47,6 +51,7 @@ class ToolFields(TypedDict, total=False):
     output_schema: Mapping[str, Any] | None
     annotations: Mapping[str, Any]
     metadata: Mapping[str, Any]
+    example_requests: Iterable[str]
 
 
 def named(original: object, metadata: Mapping[str, Any] | None = None) -> Fields:
@@ -98,6 +103,7 @@ def read_openai(definition: Mapping[str, Any]) -> Fields:
         **named(function.get("name"), {} if strict is None else {"strict": strict}),
         "description": _text(function.get("description")),
         "parameters": _schema(function.get("parameters"), function),
+        "example_requests": foreign_requests(_requests(function) or _requests(definition)),
     }
 
 
@@ -115,6 +121,7 @@ def read_anthropic(definition: Mapping[str, Any]) -> Fields:
         **named(definition.get("name")),
         "description": _text(definition.get("description")),
         "parameters": _schema(definition.get("input_schema"), definition),
+        "example_requests": foreign_requests(_requests(definition)),
     }
 
 
@@ -138,6 +145,7 @@ def read_mcp(definition: object) -> Fields:
         "annotations": _clean(_get(definition, "annotations")) or {},
         "tags": _fastmcp_tags(meta),
         "tool_type": "external_mcp",
+        "example_requests": foreign_requests(_requests(meta) or _requests(definition)),
     }
 
 
@@ -196,6 +204,12 @@ def _plain(value: Any) -> Any:
     if dump is None or isinstance(value, type):
         return value
     return dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _requests(part: Any) -> Any:
+    """Return the example requests in a part of a definition, if it has any."""
+    given = part if isinstance(part, Mapping) else {}
+    return next((given[key] for key in _REQUEST_KEYS if given.get(key)), ())
 
 
 def _fastmcp_tags(meta: Any) -> frozenset[str]:

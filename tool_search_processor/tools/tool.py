@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -27,7 +27,14 @@ from tool_search_processor.tools.arguments import (
 )
 from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
 from tool_search_processor.tools.exporters import anthropic_definition, mcp_definition, openai_definition
-from tool_search_processor.tools.fields import NOTHING, frozen_field, words_of, wrong_field, wrong_name
+from tool_search_processor.tools.fields import (
+    NOTHING,
+    frozen_field,
+    requests_of,
+    words_of,
+    wrong_field,
+    wrong_name,
+)
 from tool_search_processor.tools.foreign import foreign_line
 from tool_search_processor.tools.frozen import FrozenDict, thaw
 from tool_search_processor.tools.importers import ToolFields
@@ -72,6 +79,8 @@ class Tool:
         annotations: Hints of the Model Context Protocol: `readOnlyHint`, `destructiveHint` …
         metadata: Anything else; `original_name` holds the foreign name where it differs, `aliases` a list
             of others.
+        example_requests: What people ask when they want this tool, in their words: for search only, never
+            sent to a model. At most 100, of 500 characters each.
 
     Raises:
         InvalidToolError: If a field cannot work; says what was found and what to do.
@@ -90,9 +99,10 @@ class Tool:
     output_schema: Mapping[str, Any] | None = field(default=None, hash=False)
     annotations: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
     metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
+    example_requests: tuple[str, ...] = field(default=(), hash=False)
 
     if TYPE_CHECKING:
-        # The dataclass's own, but for `tags` and `keywords`, which take more than they become.
+        # The dataclass's own, but for the collections of strings, which take more than they become.
         def __init__(
             self,
             name: str,
@@ -108,6 +118,7 @@ class Tool:
             output_schema: Mapping[str, Any] | None = None,
             annotations: Mapping[str, Any] = ...,
             metadata: Mapping[str, Any] = ...,
+            example_requests: Iterable[str] = (),
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -128,10 +139,10 @@ class Tool:
                 put(self, key, clean_text(text))
         if self.execute is not None and not callable(self.execute):
             raise wrong_field(name, "execute", self.execute, wanted="a function or None")
-        if type(self.tags) is not frozenset or self.tags:
-            put(self, "tags", frozenset(words_of(name, "tags", self.tags)))
-        if type(self.keywords) is not tuple or self.keywords:
-            put(self, "keywords", tuple(words_of(name, "keywords", self.keywords)))
+        for key, collected in _COLLECTIONS.items():
+            value = getattr(self, key)
+            if value or type(value) is not (frozenset if key == "tags" else tuple):
+                put(self, key, collected(name, value))
         for key in ("parameters", "annotations", "metadata", "output_schema"):
             value = getattr(self, key)
             if type(value) is not FrozenDict and not (value is None and key == "output_schema"):
@@ -274,6 +285,8 @@ class Tool:
             if f.name not in ("execute", "tags")
         }
         content["tags"] = sorted(self.tags)
+        if not self.example_requests:
+            del content["example_requests"]
         try:
             text = json.dumps(content, sort_keys=True, default=_stable)
         except TypeError:  # keys of several kinds, which have no order
@@ -393,6 +406,14 @@ class Tool:
         if self.parameters == self.execute.parameters:
             return self.execute.check
         return both_checks(schema_check(self.parameters), self.execute.check)
+
+
+_COLLECTIONS: Mapping[str, Callable[[str, object], Collection[str]]] = {
+    "tags": lambda name, given: frozenset(words_of(name, "tags", given)),
+    "keywords": lambda name, given: tuple(words_of(name, "keywords", given)),
+    "example_requests": requests_of,
+}
+"""Collections of strings, and what reads each of them."""
 
 
 def _stable(value: object) -> object:

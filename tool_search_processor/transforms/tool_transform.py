@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from tool_search_processor.concurrency.once import Once
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.fields import requests_of
 from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.argument_overlay import ArgTransform
@@ -52,6 +53,8 @@ class ToolTransformConfig:
     """All its tags from now on; an empty set takes every tag away."""
     keywords: Sequence[str] | None = None
     """All its words for search from now on."""
+    example_requests: Sequence[str] | None = None
+    """All its example requests from now on."""
     enabled: bool = True
     """False takes the tool out."""
     pinned: bool | None = None
@@ -73,6 +76,11 @@ class ToolTransformConfig:
         for attribute in ("tags", "keywords"):
             if getattr(self, attribute) is not None:
                 as_strings(attribute, getattr(self, attribute))
+        if self.example_requests is not None:
+            try:
+                requests_of(self.name or "", self.example_requests)
+            except InvalidToolError as exc:
+                raise ConfigurationError(str(exc)) from exc
         arguments = {
             name: _read(ArgTransform, given, place=f"argument {name!r}")
             for name, given in self.arguments.items()
@@ -89,6 +97,7 @@ class ToolTransformConfig:
             "description": self.description,
             "tags": None if self.tags is None else frozenset(self.tags),
             "keywords": None if self.keywords is None else tuple(self.keywords),
+            "example_requests": None if self.example_requests is None else tuple(self.example_requests),
             "pinned": self.pinned,
             "requires_approval": self.requires_approval,
         }

@@ -18,6 +18,14 @@ def answer(schema, *, code="200", kind="application/json"):
     return {"responses": {code: {"description": "D", "content": {kind: {"schema": schema}}}}}
 
 
+def test_example_requests_of_an_operation_are_read():
+    operation = {"operationId": "create", "x-example-requests": ["file a bug", 3], **answer({})}
+    (tool,) = tools(
+        {"/issues": {"post": {"operationId": "create", "x-example-requests": asked, **answer({})}}}
+    )
+    assert tool.example_requests == ("file a bug",)
+
+
 def test_an_operation_is_a_tool():
     (tool,) = tools(
         {

@@ -20,6 +20,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.tools.dialects import Converted
 from tool_search_processor.tools.foreign import (
     HIDDEN,
+    foreign_requests,
     foreign_schema,
     foreign_tags,
     foreign_text,
@@ -110,6 +111,7 @@ def _definition(
         tags=foreign_tags(operation.tags),
         output_schema=_shown(_output_schema(reader, responses), operation.name),
         annotations=_annotations(operation.method),
+        example_requests=foreign_requests(node.node.get("x-example-requests")),
         metadata={
             "method": operation.method,
             "path": operation.path,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from tool_search_processor.search.bm25.request_field import request_weights
 from tool_search_processor.search.bm25.thesaurus import concepts_of
 from tool_search_processor.search.protocol import Document
 from tool_search_processor.search.text import is_stop_word, terms_of, words
@@ -65,6 +66,14 @@ def analyze(document: Document) -> dict[str, float]:
             for key in keys:
                 frequencies[key] = get(key, 0.0) + share
     return {key: value / (value + SATURATION) for key, value in frequencies.items()}
+
+
+def indexed(document: Document) -> dict[str, float]:
+    """Return what `analyze` returns, and the keys of the document's example requests with their weights."""
+    weights = analyze(document)
+    if document.example_requests:
+        weights |= request_weights(document.example_requests)
+    return weights
 
 
 # The keys of one word of a document, its length in terms, and whether it is a content word (not a stop word).

@@ -33,6 +33,9 @@ class BM25Index(Index):
     clause of a request for several things counts on its own; tools that the query names come first. At most
     20,000 characters and 128 distinct words of a query are read.
 
+    Example requests count as a whole, next to the other fields (`request_field`): at most as much as a tool
+    that matches every word of the query perfectly.
+
     The score is how likely a tool is to fit: 1.0 is an exact name, 0.5 as likely as not. The effect of a
     `min_score`, as a mean of twelve public sets, on the requests of a set (the share that still gets an
     answer, and recall@5), and on requests that no tool of the catalog serves (the share that rightly gets no

@@ -15,6 +15,7 @@ from tool_search_processor.search.bm25.name_match import named
 from tool_search_processor.search.bm25.pruning import PrunedSearch, kth_greatest
 from tool_search_processor.search.bm25.query import ParsedQuery, idf, joined, parse
 from tool_search_processor.search.bm25.request_documents import RequestDocuments
+from tool_search_processor.search.bm25.request_field import REQUEST, shares_of
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, add_up
 from tool_search_processor.search.protocol import Document
@@ -44,6 +45,8 @@ class WordRanking:
         self._snapshot = snapshot
         self._source = source
         self._clauses = _clauses(asked, self.words)
+        self._asked_words = asked.words
+        self._has_requests = source.frequency(REQUEST) > 0
         self._evidence: Evidence | None = None
         possible = missing = 0.0
         for evidence in self.words.values():
@@ -57,7 +60,8 @@ class WordRanking:
     def evidence(self) -> Evidence:
         """One number for each document, 0 for no match; it is only compared and turned into a score."""
         if self._evidence is None:
-            self._evidence = self._of_clauses() if self._clauses else self._of_words()
+            evidence = self._of_clauses() if self._clauses else self._of_words()
+            self._evidence = evidence + self._of_requests() if self._has_requests else evidence
         return self._evidence
 
     @property
@@ -90,6 +94,14 @@ class WordRanking:
             rows[:, self._source.hidden] = 0
         return _combined(whole, rows) if len(whole) else whole
 
+    def _of_requests(self) -> Evidence:
+        """Return the evidence of example requests; at most that of a perfect answer."""
+        source = self._source
+        row = shares_of(self.query, [source.in_requests(word) for word in self._asked_words], source)
+        row *= np.float32(self._asked)
+        row[source.hidden] = 0
+        return row
+
     def leading(self, limit: int | None) -> tuple[Slots, Evidence]:
         """Return the slots, ascending, of at least the best `limit` documents, and their evidence."""
         if limit is None or not self._prunes:
@@ -111,7 +123,8 @@ class WordRanking:
         ms at 1,000,000).
         """
         large = self._source.size >= word_evidence.LARGE
-        return large and self._evidence is None and not self.extra and not self._clauses
+        adds_up = not self.extra and not self._clauses and not self._has_requests
+        return large and self._evidence is None and adds_up
 
     @cached_property
     def _pruned(self) -> PrunedSearch:

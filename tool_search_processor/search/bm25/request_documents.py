@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.bm25.fields import analyze
+from tool_search_processor.search.bm25.fields import indexed
 from tool_search_processor.search.bm25.name_table import name_keys
 from tool_search_processor.search.bm25.postings import Posting
+from tool_search_processor.search.bm25.request_field import RequestWord
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
@@ -27,7 +28,7 @@ class _Own(NamedTuple):
 @lru_cache(maxsize=2_048)
 def _read(document: Document) -> _Own:
     """Analyze a document; cached, since a request's tools usually return with its next step."""
-    return _Own(analyze(document), tuple(name_keys(document.name)))
+    return _Own(indexed(document), tuple(name_keys(document.name)))
 
 
 class RequestDocuments:
@@ -55,6 +56,10 @@ class RequestDocuments:
             if stored.weights and not stored.missing:
                 return stored.extended([own.weights for own in self._own], start=self._snapshot.size)
         return evidence_of(word, source=self, guess=guess)
+
+    def in_requests(self, word: str) -> RequestWord:
+        """Return what a word finds in the example requests of the stored documents and these."""
+        return RequestWord(word, self)
 
     def find(self, term: str) -> list[Posting]:
         """Return the postings of a key, hidden slots among them."""

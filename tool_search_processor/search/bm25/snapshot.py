@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tool_search_processor.search.bm25 import postings
-from tool_search_processor.search.bm25.fields import analyze
+from tool_search_processor.search.bm25.fields import indexed
 from tool_search_processor.search.bm25.name_table import NameTable
 from tool_search_processor.search.bm25.postings import Posting, Postings
+from tool_search_processor.search.bm25.request_field import RequestWord
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
 from tool_search_processor.search.protocol import Document
@@ -26,6 +27,10 @@ _ALTERNATIVES = 4_096
 """The alternatives of this many words are cached: finding them takes as long as ten searches."""
 _HELD = 4_000_000
 """This many numbers of 4 bytes, plus 24 for each document, are cached of what the words of queries found."""
+
+
+_HELD_REQUESTS = 8_000_000
+"""The same of what they found in example requests."""
 
 
 class Base:
@@ -56,7 +61,7 @@ class Tail:
         """Return a tail with these documents added, numbered from `start`."""
         gathered: dict[str, tuple[list[int], list[float]]] = {}
         for slot, document in enumerate(documents, start):
-            for term, weight in analyze(document).items():
+            for term, weight in indexed(document).items():
                 ids, weights = gathered.setdefault(term, ([], []))
                 ids.append(slot)
                 weights.append(weight)
@@ -111,6 +116,8 @@ class Snapshot:
         self.hidden = np.array(sorted(dead_slots), np.int64)
         self._masks: dict[frozenset[str], NDArray[np.bool_]] = {}
         self._evidence: dict[tuple[str, bool], WordEvidence] = {}
+        self._requests: dict[str, RequestWord] = {}
+        self._held_requests = 0
         self._held = 0
         self._alternatives: dict[str, tuple[Alternative, ...]] = {}
 
@@ -160,6 +167,17 @@ class Snapshot:
                 self._forget()
             self._evidence[word, guess] = found
             self._held += found.cost
+        return found
+
+    def in_requests(self, word: str) -> RequestWord:
+        """Return what a word of a query finds in example requests; cached next to the rest."""
+        found = self._requests.get(word)
+        if found is None:
+            found = RequestWord(word, self)
+            if self._held_requests > _HELD_REQUESTS:
+                self._requests, self._held_requests = {}, 0
+            self._requests[word] = found
+            self._held_requests += found.cost
         return found
 
     def _forget(self) -> None:
@@ -225,7 +243,7 @@ def empty() -> Snapshot:
 
 def _fresh(documents: Sequence[Document]) -> Snapshot:
     """Index documents from nothing."""
-    return _whole(documents, postings.build(map(analyze, documents)))
+    return _whole(documents, postings.build(map(indexed, documents)))
 
 
 def _whole(documents: Sequence[Document], index: Postings) -> Snapshot:
@@ -264,7 +282,7 @@ def changed(
     dead_slots = before.dead_slots | {before.slot_of(document.name) or 0 for document in gone}
     dead = dict(before.dead)
     for document in gone:
-        for term in analyze(document):
+        for term in indexed(document):
             dead[term] = dead.get(term, 0) + 1
     tail = before.tail.with_documents(added, before.size) if added else before.tail
     slots = np.array(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tool_search_processor.search.bm25.request_field import REQUEST
 from tool_search_processor.search.text import stem
 
 _MOST = 3
@@ -35,7 +36,7 @@ class Vocabulary:
 
         Concepts may be among them: no word is spelled like a concept.
         """
-        self._terms = list(terms)
+        self._terms = [term for term in terms if not term.startswith(REQUEST)]
         lengths = np.fromiter(map(len, self._terms), np.int32, len(self._terms))
         ends = np.cumsum(lengths)
         text = "".join(self._terms).encode("utf-32-le", "surrogatepass")

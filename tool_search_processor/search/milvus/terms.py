@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tool_search_processor.search.bm25.confidence import Confidence, confidence_of
 from tool_search_processor.search.bm25.fields import analyze
 from tool_search_processor.search.bm25.query import idf, keys_of, parse
+from tool_search_processor.search.bm25.request_field import request_weights, word_in
 from tool_search_processor.search.protocol import Document
 
 K1 = 2.0
@@ -22,6 +23,7 @@ MAX_TEXT_BYTES = 60_000
 _MOST_TIMES = 24
 _QUERY_TIMES = 4
 _RARE = 0.5
+_ASKED = 0.4
 
 
 def stored_text(document: Document) -> str:
@@ -30,7 +32,7 @@ def stored_text(document: Document) -> str:
     A weight of w = tf / (tf + k) is that of the engine at K1 * w / (1 - w) occurrences. The heaviest terms
     come first; what doesn't fit into `MAX_TEXT_BYTES` is left out.
     """
-    weighed = sorted(analyze(document).items(), key=lambda item: (-item[1], item[0]))
+    weighed = sorted(_weights(document).items(), key=lambda item: (-item[1], item[0]))
     found: list[str] = []
     size = 0
     for term, weight in weighed:
@@ -75,8 +77,18 @@ class TextQuery:
 
     def evidence_of(self, document: Document, size: int) -> float:
         """Return roughly the evidence that the engine would give a document it doesn't hold."""
-        weights = analyze(document)
+        weights = _weights(document)
         return _usual(size) * sum(share * weights.get(term, 0.0) for term, share in self.shares.items())
+
+
+def _weights(document: Document) -> Mapping[str, float]:
+    """Return the weight of each term of a document; those of its example requests alone weigh little.
+
+    An engine that knows one field can't tell whether a request as a whole fits (see `bm25.request_field`), so
+    its words may only bring a tool in, not push it up.
+    """
+    asked = ((word_in(key), weight) for key, weight in request_weights(document.example_requests).items())
+    return {word: weight * _ASKED for word, weight in asked if word} | analyze(document)
 
 
 def evidence_in(score: float) -> float:

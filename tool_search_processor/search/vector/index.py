@@ -31,6 +31,7 @@ from tool_search_processor.search.index import Index, ListName
 from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, distinct
 from tool_search_processor.search.vector.cohort import COHORT, NEAREST
+from tool_search_processor.search.vector.request_vectors import ALLOWANCE, LEAST_COVERAGE, RequestVectors
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +66,7 @@ class _Vectors:
     vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     known: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     """Whether each vector is known; a vector of zeros is not."""
+    requests: RequestVectors = field(default_factory=RequestVectors)
 
     def rows_of(self, documents: Sequence[Document]) -> NDArray[np.int64]:
         """Return the row of each document's vector, -1 for a document that has none here."""
@@ -96,8 +98,9 @@ class VectorIndex(Index):
     ```
 
     A score is the cosine, scaled to 0 to 1 between the two ends of the embedder's `cosine_range`; it means
-    the same for every query of one embedder. Vectors are stored by content: a tool that has not changed is
-    not embedded again, even after a restart if there is a `cache_path`.
+    the same for every query of one embedder. The nearest of a tool's example requests counts as well as its
+    text, if the embedder knows the query's language. Vectors are stored by content: a tool that has not
+    changed is not embedded again, even after a restart if there is a `cache_path`.
     """
 
     has_words_instead = True
@@ -226,14 +229,24 @@ class VectorIndex(Index):
     def _cosines(self, snapshot: _Vectors, query: str, extra: Sequence[Document]) -> Cosines:
         self._catch_up()
         own = self.embedder.documents_in_time([document_text(document) for document in extra])
+        own_requests = RequestVectors().of(extra, self.embedder.documents_in_time)
         vectors = self._asked(query)
         return Cosines(
             documents=snapshot.documents,
             views=snapshot.views,
-            stored=_nearest(snapshot.vectors, vectors, len(snapshot.documents)),
+            stored=self._lifted(
+                _nearest(snapshot.vectors, vectors, len(snapshot.documents)), snapshot.requests, query
+            ),
             known=snapshot.known,
-            extra=_nearest(own, vectors, len(extra)),
+            extra=self._lifted(_nearest(own, vectors, len(extra)), own_requests, query),
         )
+
+    def _lifted(self, cosines: Floats, requests: RequestVectors, query: str) -> Floats:
+        """Return cosines in which the nearest of a tool's example requests counts as well as its text."""
+        asked = query[:QUERY_CHARACTERS].strip()
+        if not requests.texts or not asked or self.embedder.embedder.coverage(asked) < LEAST_COVERAGE:
+            return cosines
+        return requests.lift(cosines, self.embedder.query(asked), allowance=ALLOWANCE * self._span)
 
     def scores(self, cosines: Floats) -> Floats:
         """Return cosines as scores, 0 to 0.99."""
@@ -248,7 +261,9 @@ class VectorIndex(Index):
             logger.log(logging.WARNING if is_news else logging.DEBUG, message, exc_info=exc_info)
 
     def _missing(self, documents: Sequence[Document]) -> int:
-        return int(np.count_nonzero(self._snapshot.rows_of(documents) < 0))
+        snapshot = self._snapshot
+        without = int(np.count_nonzero(snapshot.rows_of(documents) < 0))
+        return without + len(snapshot.requests.missing(documents))
 
     def _build_in_background(self) -> None:
         self._worker = start_worker(self._build_wanted, name="vector-index")
@@ -305,7 +320,11 @@ class VectorIndex(Index):
         missing = np.flatnonzero(rows < 0)
         texts = [document_text(documents[place]) for place in missing.tolist()]
         embedder = self.embedder
-        fresh = embedder.documents_in_time(texts) if in_time else embedder.documents(texts, stop=stop)
+
+        def embed(texts: Sequence[str]) -> Floats:
+            return embedder.documents_in_time(texts) if in_time else embedder.documents(texts, stop=stop)
+
+        fresh = embed(texts)
         self._check(texts, fresh)
         kept = old.vectors if len(missing) < len(documents) else fresh
         dimensions = {vectors.shape[1] for vectors in (fresh, kept) if len(vectors)}
@@ -318,7 +337,8 @@ class VectorIndex(Index):
         if len(missing) < len(documents) and len(missing):
             vectors[missing] = fresh
         views = Views([document.name for document in documents])
-        return _Vectors(documents, views, vectors, vectors.any(axis=1))
+        requests = old.requests.of(documents, embed)
+        return _Vectors(documents, views, vectors, vectors.any(axis=1), requests)
 
     def _check(self, texts: Sequence[str], vectors: Floats) -> None:
         """Raise if no text has a vector though it should have one; warn if some have none."""
@@ -337,11 +357,11 @@ class VectorIndex(Index):
 
 
 def places_of(documents: Sequence[Document], there: Sequence[Document], views: Views) -> NDArray[np.int64]:
-    """Return the place of each document among others, -1 if it is missing; found by name, which is quick."""
+    """Return the place of each document's text among others, -1 if it is missing; found by name."""
     found = np.full(len(documents), -1, np.int64)
     for place, document in enumerate(documents):
         slot = views.slots.get(document.name, -1)
-        if slot >= 0 and (there[slot] is document or there[slot] == document):
+        if slot >= 0 and (there[slot] is document or document_text(there[slot]) == document_text(document)):
             found[place] = slot
     return found
 

@@ -1,0 +1,193 @@
+"""Example requests in every index: what they find, what they leave alone, and how much they can add."""
+
+import random
+
+import numpy as np
+import pytest
+
+from tests.search.fake_embedder import FakeEmbedder
+from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.bm25.fields import analyze, indexed
+from tool_search_processor.search.bm25.request_field import REQUEST
+from tool_search_processor.search.bm25.snapshot import Snapshot
+from tool_search_processor.search.fuzzy import FuzzyIndex
+from tool_search_processor.search.hybrid import HybridIndex
+from tool_search_processor.search.milvus.publisher import content_hash
+from tool_search_processor.search.milvus.terms import stored_text
+from tool_search_processor.search.protocol import Document
+from tool_search_processor.search.regex import RegexIndex
+from tool_search_processor.search.vector import VectorIndex
+
+WORDS = [
+    "invoice",
+    "customer",
+    "branch",
+    "weather",
+    "forecast",
+    "mail",
+    "calendar",
+    "meeting",
+    "deploy",
+    "server",
+    "ticket",
+    "photo",
+]
+ASKED = ("chase the overdue payment", "who still owes us money", "remind late payers")
+
+
+def catalog(size=40, seed=0):
+    draw = random.Random(seed)
+    return [
+        Document(
+            f"tool_{number}", description=f"Handles the {' '.join(draw.sample(WORDS, 4))} of a {number} team."
+        )
+        for number in range(size)
+    ]
+
+
+def asked(document, *requests):
+    return Document(document.name, description=document.description, example_requests=requests)
+
+
+MAKERS = {
+    "bm25": BM25Index,
+    "fuzzy": FuzzyIndex,
+    "vector": lambda: VectorIndex(FakeEmbedder()),
+    "hybrid": lambda: HybridIndex(vector=VectorIndex(FakeEmbedder())),
+    "rrf": lambda: HybridIndex(vector=VectorIndex(FakeEmbedder()), fusion="rrf"),
+}
+EVERY = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+QUERIES = ("chase a payment that is overdue", "the invoice of a customer", "deploy it. then open a ticket")
+
+
+def filled(make, documents):
+    index = make()
+    index.update(documents)
+    return index
+
+
+@EVERY
+def test_a_tool_is_found_by_words_that_only_its_requests_have(make):
+    documents = catalog()
+    documents[7] = asked(documents[7], *ASKED)
+    hits = filled(make, documents).search("an overdue payment to chase")
+    assert hits[0].name == "tool_7"
+
+
+@EVERY
+def test_requests_that_are_gone_leave_no_trace(make):
+    documents = catalog()
+    index = filled(make, [asked(document, *ASKED, "the invoice of a customer") for document in documents])
+    index.update(documents)
+    fresh = filled(make, documents)
+    for query in QUERIES:
+        assert index.search(query) == fresh.search(query)
+
+
+def test_a_document_without_requests_is_indexed_as_if_the_field_did_not_exist():
+    for document in catalog():
+        assert list(indexed(document).items()) == list(analyze(document).items())
+    weights = indexed(asked(catalog()[0], *ASKED))
+    assert {key: weight for key, weight in weights.items() if not key.startswith(REQUEST)} == analyze(
+        catalog()[0]
+    )
+
+
+def test_without_any_requests_the_field_is_never_looked_up(monkeypatch):
+    monkeypatch.setattr(Snapshot, "in_requests", None)
+    index = filled(BM25Index, catalog())
+    assert [index.search(query) for query in QUERIES]
+
+
+@EVERY
+def test_requests_of_others_change_no_order_where_they_don_t_fit(make):
+    documents = catalog()
+    before = filled(make, documents).search("the invoice of a customer", limit=5)
+    documents[3] = asked(documents[3], *ASKED)
+    after = filled(make, documents).search("the invoice of a customer", limit=5)
+    assert [hit.name for hit in after] == [hit.name for hit in before]
+
+
+def test_a_request_asked_again_word_for_word_brings_its_tool_to_the_top():
+    documents = [Document("pay_bill", description="Pays a bill: electricity, water."), Document("op_7")]
+    documents[1] = asked(documents[1], "Settle my electricity bill, please!")
+    assert filled(BM25Index, documents).search("settle the electricity bill")[0].name == "op_7"
+
+
+def test_requests_add_at_most_what_a_perfect_answer_has():
+    documents = [*catalog(), asked(Document("pushed", description="Unrelated."), *["send the mail"] * 5_000)]
+    index = filled(BM25Index, documents)
+    [pushed] = [hit for hit in index.search("send the mail") if hit.name == "pushed"]
+    ranking = index._rank(index._snapshot, "send the mail", ())
+    assert float(np.max(ranking._of_requests())) <= ranking._asked
+    assert pushed.score < index.search("tool_5")[0].score == 1.0
+
+
+def test_requests_lift_no_tool_over_one_that_the_query_names():
+    documents = [asked(Document("other", description="x"), *["tool_5"] * 100), *catalog()]
+    assert filled(BM25Index, documents).search("tool_5")[0].name == "tool_5"
+
+
+def test_the_last_state_is_the_same_whatever_came_before():
+    draw = random.Random(1)
+    index, documents = BM25Index(), catalog(300)
+    index.update(documents)
+    for _ in range(30):
+        place = draw.randrange(len(documents))
+        documents[place] = asked(documents[place], *draw.sample(ASKED, draw.randrange(4)))
+        index.update(documents)
+    fresh = filled(BM25Index, documents)
+    for query in (*QUERIES, "late payers"):
+        assert index.search(query, limit=20) == fresh.search(query, limit=20)
+
+
+@EVERY
+def test_requests_of_a_request_s_own_documents_count(make):
+    documents = catalog()
+    hits = filled(make, documents).search("overdue payment", extra=[asked(Document("own"), *ASKED)])
+    assert hits[0].name == "own"
+
+
+def test_a_hidden_document_is_not_found_by_its_requests():
+    documents = catalog()
+    documents[7] = asked(documents[7], *ASKED)
+    index = filled(BM25Index, documents)
+    assert index.search("overdue payment", within=["tool_1"]) == []
+    assert "tool_7" not in [hit.name for hit in index.search("overdue payment", extra=[Document("tool_7")])]
+
+
+def test_misspelled_words_of_requests_are_no_words_of_the_catalog():
+    index = filled(BM25Index, [Document("send_mail"), asked(Document("list_rooms"), "zebra crossing")])
+    assert index.search("zebar") == []
+
+
+def test_an_embedder_that_does_not_know_the_language_does_not_count_requests():
+    documents = [Document("a", description="x"), asked(Document("b", description="y"), "\u6253\u5f00\u706f")]
+    knows = filled(lambda: VectorIndex(FakeEmbedder()), documents)
+    doesnt = filled(lambda: VectorIndex(FakeEmbedder(covered=0.4)), documents)
+    assert knows.search("\u6253\u5f00\u706f")[0].name == "b"
+    assert doesnt.search("\u6253\u5f00\u706f") == []
+
+
+def test_new_requests_embed_nothing_that_has_a_vector():
+    embedder = FakeEmbedder()
+    index = VectorIndex(embedder)
+    documents = catalog(5)
+    index.update(documents)
+    del embedder.texts[:]
+    index.update([asked(documents[0], "first", "second"), *documents[1:]])
+    index.update([asked(documents[0], "second", "third"), *documents[1:]])
+    assert embedder.texts == ["first", "second", "third"]
+
+
+def test_a_pattern_does_not_read_requests():
+    index = filled(RegexIndex, [asked(Document("b"), "secret plan")])
+    assert index.search("secret") == []
+
+
+def test_an_engine_outside_gets_their_words_with_little_weight():
+    bare = Document("open_issue", description="Open an issue.")
+    before, after = stored_text(bare).split(), stored_text(asked(bare, "file a bug", "open a bug")).split()
+    assert [word for word in after if word in set(before)] == before
+    assert set(after) - set(before) >= {"file", "bug"}
+    assert content_hash(bare) != content_hash(asked(bare, "file a bug"))

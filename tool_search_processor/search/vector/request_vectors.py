@@ -1,0 +1,74 @@
+"""The vectors of tools' example requests: the nearest of them counts as well as the tool's text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tool_search_processor.search.embedders import Floats
+from tool_search_processor.search.embedders.embedder import NAME_END
+from tool_search_processor.search.protocol import Document
+
+ALLOWANCE = 0.2
+"""The share of an embedder's `cosine_range` by which a request has to be nearer than a tool's text.
+
+Two requests are alike in their form too ("show me ..."). Over twelve public sets, half of each set's queries
+as requests and the other half asked, 0.1 to 0.3 give hybrid search 3.8 to 4.3 points of recall@5, and no set
+loses.
+"""
+LEAST_COVERAGE = 0.5
+"""Below this coverage the embedder doesn't know the query's language: there all requests look alike to it."""
+
+_DECIMALS = 6  # the last bits of a cosine depend on its place in the array
+
+
+@dataclass(frozen=True, slots=True)
+class RequestVectors:
+    """The example requests of some documents, in order, each with its vector."""
+
+    texts: tuple[str, ...] = ()
+    owners: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The place of the document that each request belongs to."""
+    vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+    def missing(self, documents: Sequence[Document]) -> list[str]:
+        """Return the requests of documents that have no vector here, each once."""
+        known = frozenset(self.texts)
+        return list(dict.fromkeys(text for text, _ in _requests(documents) if text not in known))
+
+    def of(self, documents: Sequence[Document], embed: Callable[[Sequence[str]], Floats]) -> RequestVectors:
+        """Return the requests of other documents; only those without a vector here are embedded."""
+        pairs = list(_requests(documents))
+        if not pairs:
+            return RequestVectors()
+        texts, owners = zip(*pairs, strict=True)
+        fresh = self.missing(documents)
+        places = {text: place for place, text in enumerate((*self.texts, *fresh))}
+        made = embed([text.replace(NAME_END, " ") for text in fresh])
+        both = [vectors for vectors in (self.vectors, made) if len(vectors)]
+        vectors = np.concatenate(both)[[places[text] for text in texts]]
+        return RequestVectors(texts, np.array(owners, np.int64), vectors)
+
+    def lift(self, cosines: Floats, query: Floats, *, allowance: float) -> Floats:
+        """Return the documents' cosines, each at least that of its nearest request minus `allowance`.
+
+        Args:
+            cosines: One for each document.
+            query: The vector of the query, (dimensions,).
+            allowance: How much nearer a request has to be.
+        """
+        if not len(self.texts) or self.vectors.shape[1] != len(query):
+            return cosines
+        lifted = cosines.copy()
+        near = np.round(self.vectors @ query, _DECIMALS) - np.float32(allowance)
+        np.maximum.at(lifted, self.owners, near)
+        return lifted
+
+
+def _requests(documents: Sequence[Document]) -> list[tuple[str, int]]:
+    return [
+        (request, place) for place, document in enumerate(documents) for request in document.example_requests
+    ]
