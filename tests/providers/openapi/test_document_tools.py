@@ -20,9 +20,7 @@ def answer(schema, *, code="200", kind="application/json"):
 
 def test_example_requests_of_an_operation_are_read():
     operation = {"operationId": "create", "x-example-requests": ["file a bug", 3], **answer({})}
-    (tool,) = tools(
-        {"/issues": {"post": {"operationId": "create", "x-example-requests": asked, **answer({})}}}
-    )
+    (tool,) = tools({"/issues": {"post": operation}})
     assert tool.example_requests == ("file a bug",)
 
 
