@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tool_search_processor import InputStep, Tool, ToolSearchProcessor
+from tool_search_processor import InputStep, ProviderError, Tool, ToolSearchProcessor
 from tool_search_processor.search.protocol import Document, Hit
 
 USER = ({"role": "user", "content": "please help"},)
@@ -147,3 +147,15 @@ async def counts(store):
     """Return what a store counts of what is alive."""
     stats = await store.stats()
     return {key: stats[key] for key in ("threads", "loaded")}
+
+
+class Down:
+    """A provider that can't be reached."""
+
+    name = "cad-server"
+
+    async def list_tools(self, context):
+        raise ProviderError("the MCP server 'cad-server' cannot be reached")
+
+    def version(self):
+        return 0

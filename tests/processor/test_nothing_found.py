@@ -5,21 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.processor.test_search_tool import Run
+from tests.support import Down
 from tool_search_processor import Catalog, ProviderError, Tool, ToolSearchProcessor
 from tool_search_processor.providers import StaticProvider
 
 PLAN = Tool("floor_plan", description="Draw a floor plan")
 OTHER = Tool("weather", description="Tell the forecast")
-
-
-class Down:
-    name = "cad-server"
-
-    async def list_tools(self, context):
-        raise ProviderError("the MCP server 'cad-server' cannot be reached")
-
-    def version(self):
-        return 0
 
 
 @pytest.mark.parametrize("tools", [[Down()], [OTHER, Down()], [Catalog([Down()]), OTHER]])

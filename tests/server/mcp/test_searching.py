@@ -20,8 +20,7 @@ from tests.server.mcp.support import (
     search,
     text,
 )
-from tests.support import make, needs
-from tool_search_processor.errors import ProviderError
+from tests.support import Down, make, needs
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.search.regex import RegexIndex
 from tool_search_processor.server.mcp import ToolServer, on_demand
@@ -340,16 +339,6 @@ async def test_a_made_up_name_is_answered_with_what_a_search_for_it_finds():
         )
         answer = await client.call_tool("call_tool", {"name": "create_issue", "repo": "a", "arguments": {}})
         assert text(answer) == '{"repo":"a","title":"none"}'
-
-
-class Down:
-    name = "cad-server"
-
-    async def list_tools(self, context):
-        raise ProviderError("cannot be reached")
-
-    def version(self):
-        return 0
 
 
 async def test_where_nothing_is_found_an_outage_is_told_and_a_listed_tool_that_fits_is_named():

@@ -13,9 +13,10 @@ from openapi_spec_validator import validate
 
 from tests.search.fake_embedder import FakeEmbedder
 from tests.server.rest.serving import MAIL, SEARCH, TOOLS, client, hybrid
+from tests.support import Down
 from tool_search_processor import StaticProvider, Tool
 from tool_search_processor.catalog import Catalog
-from tool_search_processor.errors import ConfigurationError, ProviderError
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.policy.admission import BATCH
 from tool_search_processor.providers import CallableProvider
 from tool_search_processor.search.bm25 import BM25Index
@@ -505,16 +506,6 @@ def test_a_time_limit_of_the_filter_that_cannot_work_is_refused():
         ConfigurationError, match="filter_timeout_seconds must be a number above 0 or None, found 0"
     ):
         create_app(TOOLS, search="bm25", filter_timeout_seconds=0)
-
-
-class Down:
-    name = "cad-server"
-
-    async def list_tools(self, context):
-        raise ProviderError("cannot be reached")
-
-    def version(self):
-        return 0
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ class _Registered(StaticProvider):
 
 
 class Registry(Runner):
-    """Takes tools, transforms and middleware, at run time, too."""
+    """A runner that takes tools, transforms and middleware, at run time, too."""
 
     def __init__(self, middleware: Iterable[Middleware]) -> None:
         """Begin with nothing registered.

@@ -87,11 +87,6 @@ class ToolView(PolicyView):
         """Whether this request may know about every tool."""
         return self.options.filter is None and not self.request.session.rules
 
-    @property
-    def is_always_searched(self) -> bool:
-        """Whether the meta-tools are listed even if there is nothing to find."""
-        return self.options.search_when_empty and self.request.mode == "discovery"
-
     def admission(self) -> Admission:
         """Return a new request to the filter and the session's rules."""
         session = self.request.session
@@ -106,7 +101,8 @@ class ToolView(PolicyView):
         """Return the tools to list; the meta-tools only if there is something to find."""
         with self.admission() as admission:
             tools = await self.listed(admission)
-            is_searched = self.is_always_searched or await self.list_findable(admission, limit=1)
+            always = self.options.search_when_empty and self.request.mode == "discovery"
+            is_searched = always or await self.list_findable(admission, limit=1)
         if not is_searched:
             return tools
         # On the first page, since some clients ask for no other.

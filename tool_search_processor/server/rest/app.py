@@ -188,13 +188,13 @@ class RestEndpoints:
                 found = await self._measured(view, query, admission, mode=mode, wanted=wanted)
             else:
                 found = await view.listed(admission, wanted=wanted)
-            is_reached = bool(found) or not await view.has_outage(admission)
+            is_cut_off = not found and await view.has_outage(admission)
         if mode == "vector" and not found and not self.search.is_ready:
             return problem(
                 503, "the tools are being embedded: try again", headers={"Retry-After": _RETRY_SECONDS}
             )
         results = [search_result(one, embeds=self.search.has_vectors, fields=self._fields) for one in found]
-        return _json(_RESULTS, results, headers={} if is_reached else {MESSAGE_HEADER: OUTAGE})
+        return _json(_RESULTS, results, headers={MESSAGE_HEADER: OUTAGE} if is_cut_off else {})
 
     async def _measured(
         self, view: RestView, query: str, admission: Admission, *, mode: SearchMode, wanted: Wanted
