@@ -46,7 +46,7 @@ class Screen:
         self._left_out = left_out
 
     def screened(self, method: str, result: dict[str, Any], *, version: Callable[[], str]) -> dict[str, Any]:
-        """Return a result whose entries the SDK accepts; the same object where nothing is wrong.
+        """Return a result whose entries the SDK accepts.
 
         What is wrong outside the entries stays: nothing in such an answer can be used.
 
