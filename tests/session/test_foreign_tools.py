@@ -16,6 +16,7 @@ from tool_search_processor.errors import (
     ToolUnavailableError,
 )
 from tool_search_processor.session import ForeignTool, ModelCall, ToolOutcome
+from tool_search_processor.session.foreign_tools import run_by_framework
 from tool_search_processor.stores import HistoryStore
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -208,3 +209,22 @@ async def test_a_store_that_remembers_by_itself_needs_no_receipt():
     call = await model_call.resolve("ours", call_id="c1")
     await model_call.run(call)
     assert model_call.receipt(call) is None
+
+
+@pytest.mark.parametrize("name", ["arguments", "input", "context", "self"])
+async def test_a_parameter_may_have_any_name(name):
+    schema = {"type": "object", "properties": {name: {"type": "string"}}}
+    theirs = ForeignTool("odd", "Takes an odd argument.", schema, original=object())
+    model_call = ModelCall([], InputStep(messages=(), tools=(theirs,)))
+    call = await model_call.resolve("odd", {name: "x"}, call_id="c")
+    assert await model_call.hand_over(call, dict) == {name: "x"}
+
+
+async def test_outside_of_its_framework_a_tool_runs_as_it_was_told():
+    execute = run_by_framework(lambda arguments: f"outside {arguments['city']}")
+    theirs = ForeignTool("weather", "Tells the weather.", SCHEMA, execute, original=object())
+    model_call = ModelCall([], InputStep(messages=(), tools=(theirs,)))
+    call = await model_call.resolve("weather", {"city": "Rome"}, call_id="c")
+    assert await theirs.call({"city": "Rome"}) == "outside Rome"
+    assert await model_call.hand_over(call, lambda arguments: "inside") == "inside"
+    assert await model_call.hand_over(call, lambda _: theirs.call({"city": "Oslo"})) == "outside Oslo"

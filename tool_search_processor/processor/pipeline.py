@@ -158,7 +158,9 @@ class SearchPipeline:
         """Whether the tools that a step brings are withheld until they are loaded."""
         return self._options.include_step_tools
 
-    def for_framework(self, *, include_step_tools: bool = False) -> SearchPipeline:
+    def for_framework(
+        self, *, include_step_tools: bool = False, from_messages: bool = False
+    ) -> SearchPipeline:
         """Return a processor over the same catalog for the agents of another framework.
 
         What is loaded is read from the framework's own messages (`HistoryStore`), unless this processor was
@@ -167,11 +169,14 @@ class SearchPipeline:
         Args:
             include_step_tools: Make the framework's own tools searchable, and withhold them until they are
                 loaded, as the option of the same name does.
+            from_messages: Read the messages even if this processor was given a store: for conversations that
+                have no id to keep anything by.
         """
+        keeps = self._store_was_given and not from_messages
         return SearchPipeline(
             self.catalog,
-            self._store if self._store_was_given else HistoryStore(),
-            store_was_given=self._store_was_given,
+            self._store if keeps else HistoryStore(),
+            store_was_given=keeps,
             options=replace(
                 self._options, include_step_tools=include_step_tools or self._options.include_step_tools
             ),

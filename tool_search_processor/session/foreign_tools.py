@@ -43,7 +43,7 @@ class ForeignTool(Tool):
                 f"the foreign tool {self.name!r} has no original: pass the framework's object, original=…"
             )
         if self.execute is None:
-            object.__setattr__(self, "execute", _run_by_framework)
+            object.__setattr__(self, "execute", run_by_framework())
         super().__post_init__()
 
 
@@ -95,10 +95,24 @@ def is_foreign(tool: Tool) -> bool:
     return getattr(tool, "original", None) is not None
 
 
-async def _run_by_framework(arguments: Mapping[str, Any]) -> Any:
-    handover = HANDOVER.get()
-    if handover is None:
-        raise ToolNotCallableError(
-            "this tool belongs to another framework, which has to run it: use ModelCall.hand_over(call, run)"
-        )
-    return await handover.run(arguments)
+def run_by_framework(outside: ForeignRun | None = None) -> Callable[[Mapping[str, Any]], Awaitable[Any]]:
+    """Return what a foreign tool executes: the handover of the moment.
+
+    Args:
+        outside: Runs the tool where no framework is about to; None raises `ToolNotCallableError` there.
+    """
+
+    # The name is one that no schema has: a parameter called as a property would get that property alone.
+    async def execute(arguments_of_the_call: Mapping[str, Any]) -> Any:
+        handover = HANDOVER.get()
+        # one that began is of a tool that is running, and calls this one
+        if outside is not None and (handover is None or handover.began):
+            return await run_callable(outside, (arguments_of_the_call,), {})
+        if handover is None:
+            raise ToolNotCallableError(
+                "this tool belongs to another framework, which has to run it: use "
+                "ModelCall.hand_over(call, run)"
+            )
+        return await handover.run(arguments_of_the_call)
+
+    return execute

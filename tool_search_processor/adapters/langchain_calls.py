@@ -1,0 +1,202 @@
+"""Calls of a LangChain agent: its messages read, and one call of them run by LangChain's own tool node."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from langchain.agents.middleware import ToolCallRequest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.tools import BaseTool
+from langgraph.types import Command, interrupt
+from pydantic import Field
+
+from tool_search_processor.adapters.runs import SearchRun
+from tool_search_processor.concurrency.blocking import run_in_sync_hook
+from tool_search_processor.session.foreign_tools import ForeignRun
+from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome, refusal_text
+
+INSTEAD = "the agent's async methods, such as ainvoke"
+_RECEIPT = "tool_search_receipt"
+"""Key of a message's `additional_kwargs`, which are stored with it and sent to no model."""
+
+
+def messages_in(state: Any) -> list[AnyMessage]:
+    """Return the messages of an agent's state, whatever its schema is."""
+    if isinstance(state, list):
+        return state
+    found = state.get("messages") if isinstance(state, Mapping) else getattr(state, "messages", None)
+    return list(found or ())
+
+
+def read_messages(messages: Iterable[AnyMessage]) -> list[dict[str, Any]]:
+    """Return what a searcher reads of a conversation, in OpenAI chat shape."""
+    return list(_read(messages))
+
+
+def _read(messages: Iterable[AnyMessage]) -> Iterator[dict[str, Any]]:
+    for message in messages:
+        text = str(message.text)
+        if isinstance(message, AIMessage):
+            calls = [
+                {"id": call["id"], "function": {"name": call["name"], "arguments": call["args"]}}
+                for call in message.tool_calls
+            ]
+            yield {"role": "assistant", "content": text, "tool_calls": calls}
+        elif isinstance(message, ToolMessage):
+            receipt = message.additional_kwargs.get(_RECEIPT)
+            yield {
+                "role": "tool",
+                "tool_call_id": message.tool_call_id,
+                "content": text,
+                "receipt": receipt,
+            }
+        elif isinstance(message, HumanMessage | SystemMessage):
+            yield {"role": "user" if isinstance(message, HumanMessage) else "system", "content": text}
+
+
+def before_call(messages: list[AnyMessage], call_id: str | None) -> list[AnyMessage]:
+    """Return the conversation that the model saw when it made a call."""
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
+            return messages[:place]
+    return messages
+
+
+class AnsweredTool(BaseTool):
+    """A tool of ours for one call, so that LangChain runs, traces and streams it as any other."""
+
+    answer: Callable[[dict[str, Any]], Awaitable[ToolMessage]] = Field(exclude=True, repr=False)
+    is_missing: bool = False
+    """Whether the call has no tool: the answer says why."""
+
+    def _run(self, /, **arguments: Any) -> ToolMessage:
+        return run_in_sync_hook(lambda: self._arun(**arguments), door=self.name, instead=INSTEAD)
+
+    async def _arun(self, /, **arguments: Any) -> ToolMessage:
+        return await self.answer(arguments)
+
+
+class TakenCall:
+    """One call that the searcher has looked up."""
+
+    def __init__(self, run: SearchRun, call: PreparedCall, request: ToolCallRequest) -> None:
+        """Take a call.
+
+        Args:
+            run: The run that looked it up; `end` ends it.
+            call: What was found.
+            request: LangChain's request.
+        """
+        self._run = run
+        self._call = call
+        self._request = request
+        self._arguments = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
+        self.is_foreign = call.is_foreign
+        """Whether it runs a tool of LangChain: use `hand_over`, otherwise `answered_request`."""
+        self.is_missing = call.tool is None
+        """Whether there is nothing to run."""
+
+    def refusal(self) -> ToolMessage | None:
+        """Ask a person if the tool needs approval, and return the answer to a call that was refused.
+
+        Raises:
+            GraphInterrupt: The run stops until it is resumed with an answer.
+        """
+        if not self._call.needs_approval:
+            return None
+        verdict = _verdict(interrupt(self._question()))
+        return None if verdict is True else self._message(refusal_text(self._call.target_name, verdict))
+
+    def answered_request(self) -> ToolCallRequest:
+        """Return the request for LangChain to run, with a tool that gives our answer."""
+        tool = self._call.tool
+        definition: dict[str, Any] = {} if tool is None else tool.to_openai()["function"]
+        answered = AnsweredTool(
+            name=self._call.target_name,
+            description=definition.get("description", ""),
+            args_schema=definition.get("parameters", {"type": "object", "properties": {}}),
+            answer=self._answer,
+            is_missing=self.is_missing,
+        )
+        return self._request_for(answered, self._arguments)
+
+    async def hand_over(self, run: ForeignRun) -> Any:
+        """Let LangChain run its own tool, if the policy of this moment allows it.
+
+        Args:
+            run: Runs `request_for` the arguments it gets.
+
+        Raises:
+            Exception: What the tool raised, unchanged: an interrupt too.
+        """
+        result = await self._run.model_call.hand_over(self._call, run)
+        return self._message(result.text) if isinstance(result, ToolOutcome) else result
+
+    def request_for(self, arguments: Mapping[str, Any]) -> ToolCallRequest:
+        """Return the request for LangChain to run its own tool with these arguments."""
+        return self._request_for(getattr(self._call.tool, "original", None), arguments)
+
+    def finished(self, result: Any) -> Any:
+        """Return what LangChain returned, under the name that the model called, with our receipt if any."""
+        return self._marked(result, self._run.model_call.receipt(self._call))
+
+    async def end(self) -> None:
+        """End the run."""
+        await self._run.end()
+
+    async def _answer(self, arguments: dict[str, Any]) -> ToolMessage:
+        call, model_call = self._call, self._run.model_call
+        if arguments != self._arguments:  # a reviewer or another middleware has changed them
+            call = await model_call.resolve(call.target_name, arguments, call_id=call.request.id)
+        outcome = await model_call.run(call)
+        return self._message(outcome.text, is_error=outcome.is_error)
+
+    def _request_for(self, tool: Any, arguments: Mapping[str, Any]) -> ToolCallRequest:
+        call = {**self._request.tool_call, "name": self._call.target_name, "args": dict(arguments)}
+        return self._request.override(tool=tool, tool_call=call)
+
+    def _question(self) -> dict[str, Any]:
+        """Return what a person is asked: as `HumanInTheLoopMiddleware` asks it for one call."""
+        tool, pending = self._call.tool, self._call.pending()
+        return {
+            "type": "tool_approval",
+            "tool_call_id": pending.call_id,
+            "name": pending.name,
+            "args": dict(pending.arguments),
+            "description": "" if tool is None else tool.description,
+        }
+
+    def _message(self, text: str, *, is_error: bool = True) -> ToolMessage:
+        call = self._request.tool_call
+        status = "error" if is_error else "success"
+        return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status=status)
+
+    def _marked(self, result: Any, receipt: Mapping[str, Any] | None) -> Any:
+        if isinstance(result, list):
+            return [self._marked(item, receipt) for item in result]
+        if isinstance(result, Command) and isinstance(result.update, dict):
+            messages = result.update.get("messages")
+            if not isinstance(messages, list):
+                return result
+            return replace(result, update={**result.update, "messages": self._marked(messages, receipt)})
+        call = self._request.tool_call
+        if not isinstance(result, ToolMessage) or result.tool_call_id != call["id"]:
+            return result
+        if receipt is None and result.name in (None, call["name"]):
+            return result
+        kept = {} if receipt is None else {_RECEIPT: dict(receipt)}
+        return result.model_copy(
+            update={"name": call["name"], "additional_kwargs": {**result.additional_kwargs, **kept}}
+        )
+
+
+def _verdict(answer: object) -> object:
+    """Return True for a yes, and otherwise what `refusal_text` takes."""
+    if isinstance(answer, Mapping):
+        if answer.get("type") == "approve":
+            return True
+        return answer.get("message") or False if answer.get("type") == "reject" else None
+    return answer
