@@ -46,12 +46,16 @@ class InputStep:
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     step_number: int = 0
     """Counts the model calls of this run from 0."""
+    receipts: bool = False
+    """Whether what is loaded must be readable from the conversation, as for a native rendering."""
+    declared: Sequence[Tool] = ()
+    """Tools that are sent though this step does not list them: the conversation declared them before."""
     state: MutableMapping[str, Any] = field(default_factory=dict)
     """Scratch of this run, keyed by processor id; the same mapping at every step of the run."""
 
     def __post_init__(self) -> None:
         """Freeze the mappings, read iterators into tuples, and turn a blank thread id into None."""
-        for name in ("messages", "tools", "instructions"):
+        for name in ("messages", "tools", "instructions", "declared"):
             value = getattr(self, name)
             if isinstance(value, str | Tool | Mapping) or not isinstance(value, Iterable):
                 raise ConfigurationError(

@@ -164,14 +164,58 @@ async def test_nothing_to_execute(calls):
         assert await session.execute(calls) == []
 
 
-RESPONSES_CALL = {"type": "function_call", "id": "fc", "call_id": "c1", "name": "erase", "arguments": "{}"}
+RESPONSES_CALL = {
+    "type": "function_call", "id": "fc", "call_id": "c1", "name": "add", "arguments": '{"a": 1, "b": 2}',
+}  # fmt: skip
+RESPONSES_OUTPUT = [{"type": "reasoning", "id": "rs", "summary": []}, RESPONSES_CALL]
+RESPONSES_REPLY = {"object": "response", "status": "completed", "output": RESPONSES_OUTPUT}
 
 
-@pytest.mark.parametrize("calls", [RESPONSES_CALL, [{"type": "reasoning", "summary": []}, RESPONSES_CALL]])
-async def test_calls_of_the_responses_api_are_not_taken_for_none(calls):
+@pytest.mark.parametrize(
+    "reply",
+    [
+        RESPONSES_CALL,
+        RESPONSES_OUTPUT,
+        RESPONSES_REPLY,
+        {"type": "response.completed", "response": RESPONSES_REPLY},
+        SimpleNamespace(type="response.completed", response=SimpleNamespace(**RESPONSES_REPLY)),
+        SimpleNamespace(object="response", output=[SimpleNamespace(**RESPONSES_CALL)]),
+    ],
+    ids=["call", "output", "reply", "event", "event-object", "object"],
+)
+async def test_calls_of_the_responses_api_are_answered_by_items(reply):
+    async with ToolSession(Unlocking(), tools=[add]) as session:
+        results = await session.execute(reply)
+    assert results == [{"type": "function_call_output", "call_id": "c1", "output": "3"}]
+
+
+CUT = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {**RESPONSES_REPLY, **CUT},
+        {"type": "response.incomplete", "response": {**RESPONSES_REPLY, **CUT}},
+        [{**RESPONSES_CALL, "status": "incomplete"}],
+    ],
+    ids=["reply", "event", "item"],
+)
+async def test_calls_of_a_responses_reply_that_was_cut_do_not_run(reply):
+    async with ToolSession(Unlocking(), tools=[add]) as session:
+        (result,) = await session.execute(reply)
+    assert (result["type"], result["call_id"]) == ("function_call_output", "c1")
+    assert "your answer was cut off" in result["output"]
+
+
+async def test_a_responses_reply_without_calls_has_no_results():
+    said = {
+        "type": "message", "id": "m", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "done", "annotations": []}],
+    }  # fmt: skip
     async with ToolSession(Unlocking()) as session:
-        with pytest.raises(ConfigurationError, match=r"Responses API.*pass reply\.choices\[0\]\.message"):
-            await session.execute(calls)
+        for reply in ([said], {**RESPONSES_REPLY, "output": [said]}, {**RESPONSES_REPLY, "output": []}):
+            assert await session.execute(reply) == []
 
 
 @pytest.mark.parametrize(

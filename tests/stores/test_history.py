@@ -71,6 +71,15 @@ def tool_result(content, call_id="c1"):
     return {"role": "user", "content": [block, {"type": "text", "text": "and now?"}]}
 
 
+def function_call(call_id="c1", name="load_tool"):
+    return {"type": "function_call", "call_id": call_id, "name": name, "arguments": "{}"}
+
+
+def output(content, call_id="c1"):
+    return {"type": "function_call_output", "call_id": call_id, "output": content}
+
+
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": []}
 A = json.dumps(loads("a"))
 A_PARTS = [{"type": "text", "text": A}]
 
@@ -85,6 +94,9 @@ A_PARTS = [{"type": "text", "text": A}]
         [assistant(asks()), answer(A_PARTS)],
         [tool_use(), tool_result(A)],
         [tool_use(), tool_result(A_PARTS)],
+        [function_call(), output(A)],
+        [THOUGHT, function_call("c0", "other"), function_call(), output("no", "c0"), output(A)],
+        [SimpleNamespace(**function_call()), output([{"type": "input_text", "text": A}])],
         [assistant(asks("c0", "other"), asks()), answer("no", "c0"), answer(A)],
         [assistant(asks()), USER, answer(A)],
         [USER, MappingProxyType(assistant(asks())), MappingProxyType(answer(A))],
@@ -97,6 +109,9 @@ A_PARTS = [{"type": "text", "text": A}]
         "parts",
         "anthropic",
         "anthropic-parts",
+        "responses",
+        "responses-second-call",
+        "responses-sdk-call",
         "second-call",
         "not-adjacent",
         "mappings",

@@ -9,6 +9,7 @@ from typing import Any
 
 from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
 from tool_search_processor.meta_tools.reading import MAX_RESULTS, as_object
+from tool_search_processor.meta_tools.receipts import ReceiptKind
 from tool_search_processor.meta_tools.texts import one_line
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.wire.plain import visible_text
@@ -30,6 +31,8 @@ class MetaTool(Tool):
 
     handler: Handler | None = field(default=None, repr=False, compare=False)
     proxy: Target | None = field(default=None, repr=False, compare=False)
+    notes: ReceiptKind | None = field(default=None, repr=False, compare=False)
+    """The kind of receipt that its answers may have; answers that hold another tool's words have none."""
 
     def answered_by(self, handler: Handler, *, proxy: Target | None = None) -> MetaTool:
         """Return a copy that a handler answers.
@@ -109,6 +112,7 @@ def search_tool(
         },
         annotations={"readOnlyHint": True},
         pinned=True,
+        notes="loaded" if names.search in names.loading else None,
     )
 
 
@@ -119,6 +123,7 @@ def load_tool(names: MetaToolNames) -> MetaTool:
         description=f"Load tools that {names.search} found, by name. They become callable in your next step.",
         parameters=_names_schema("Names of the tools to load, as the search gave them."),
         pinned=True,
+        notes="loaded",
     )
 
 
@@ -129,6 +134,7 @@ def unload_tool(names: MetaToolNames) -> MetaTool:
         description="Unload tools that you no longer need. They stay findable and can be loaded again.",
         parameters=_names_schema("Names of the tools to unload."),
         pinned=True,
+        notes="unloaded",
     )
 
 

@@ -83,7 +83,7 @@ class LoadAnswers:
         unloaded = await view.loads.remove(view.step, usable)
         missing = [name for name in given if name not in unloaded]
         text = meta_tools.unloaded_text(unloaded=unloaded, missing=missing)
-        is_noted = unloaded and view.loads.writes_receipts
+        is_noted = unloaded and view.loads.writes_receipts(view.step)
         return meta_tools.unload_answer(
             unloaded=unloaded,
             not_loaded=[meta_tools.clip(name) for name in missing],

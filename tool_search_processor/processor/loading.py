@@ -101,16 +101,16 @@ class LoadedTools:
             evicted: The names unloaded to make room that the answer may mention.
         """
         seen = self.run(step).seen
-        there = [name for name in outcome.there(names) if name in seen] if self.writes_receipts else []
+        is_noted = self.writes_receipts(step)
+        there = [name for name in outcome.there(names) if name in seen] if is_noted else []
         if not there:
             return None
         marks = {name: mark for name in there if (mark := mark_in(seen.get(name, "")))}
         return receipt(there, evicted=evicted, marks=marks)
 
-    @property
-    def writes_receipts(self) -> bool:
-        """Whether answers need receipts, since the conversation is the only record of what is loaded."""
-        return self._store.reads_conversation
+    def writes_receipts(self, step: InputStep) -> bool:
+        """Return True if answers need receipts, since the conversation has to say what is loaded."""
+        return step.receipts or self._store.reads_conversation
 
     def check_kept(self) -> None:
         """Raise if loaded tools can't be read and changed outside a run.

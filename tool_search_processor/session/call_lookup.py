@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.errors import ToolArgumentsError
@@ -42,6 +42,11 @@ class CallLookup:
         if near is None or (found is not None and found.name == name):
             return found
         return listed[near] if found is None or found.name == near else None
+
+    async def standing(self, names: Iterable[str]) -> list[Tool]:
+        """Return the tools of these names that the step does not list and that policy admits now."""
+        found = [(name, await self._resolve(name)) for name in names if not self.lists(name)]
+        return [tool for name, tool in found if tool is not None and tool.name == name]
 
     def policy_problem(self, name: str) -> str | None:
         """Return why a processor's policy gave no verdict on a tool that was not found."""

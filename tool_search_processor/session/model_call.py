@@ -19,6 +19,7 @@ from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.call_lookup import CallLookup
 from tool_search_processor.session.checks import resolvers
 from tool_search_processor.session.foreign_tools import HANDOVER, ForeignRun, Handover, is_foreign
+from tool_search_processor.session.native.declarations import Record, read_record
 from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome, read_arguments, wire_name
 from tool_search_processor.session.running_calls import RunningCall, stop_tasks
 from tool_search_processor.session.tool_results import (
@@ -104,6 +105,8 @@ class ModelCall:
             options: How calls are run; the defaults if None.
         """
         self.step = step
+        self.record: Record | None = None
+        """What the whole conversation says was declared in it; None if the step writes no receipts."""
         self._options = options or CallOptions()
         self._resolvers = resolvers(processors)
         self._lookup = CallLookup(step, self._resolvers)
@@ -114,6 +117,8 @@ class ModelCall:
     ) -> Self:
         """Run the processors over a step, in their order, and return its model call.
 
+        If the step has `receipts`, its `declared` tools are found before a processor counts what is sent.
+
         Args:
             processors: As of an `Agent`.
             step: The messages, and the caller's own tools; a framework's as `ForeignTool`.
@@ -123,7 +128,17 @@ class ModelCall:
             AbortRun: A processor ends the run.
             Exception: What a processor raised.
         """
-        return cls(processors, await run_processors(processors, step), options=options)
+        if not step.receipts:
+            return cls(processors, await run_processors(processors, step), options=options)
+        whole = step.messages
+        adding, counting = _before_counting(processors)
+        step = await run_processors(adding, step)
+        record = read_record(whole, step.tools)
+        standing = await CallLookup(step, resolvers(processors)).standing(record.all_names)
+        step = await run_processors(counting, step.replace(declared=standing))
+        model_call = cls(processors, step, options=options)
+        model_call.record = record
+        return model_call
 
     @property
     def tools(self) -> list[Tool]:
@@ -301,6 +316,15 @@ class ModelCall:
         return ToolContext(
             thread_id=step.thread_id, run_id=step.run_id, tool_call_id=request.id, context=step.context
         )
+
+
+def _before_counting(
+    processors: Sequence[InputProcessor],
+) -> tuple[Sequence[InputProcessor], Sequence[InputProcessor]]:
+    """Split the processors before the first that counts what is sent."""
+    counting = (n for n, one in enumerate(processors) if getattr(one, "counts_what_is_sent", False))
+    split = next(counting, len(processors))
+    return processors[:split], processors[split:]
 
 
 def _left(request: CallRequest) -> PreparedCall:

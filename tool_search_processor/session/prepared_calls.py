@@ -90,6 +90,10 @@ class ToolOutcome:
         block = {"type": "tool_result", "tool_use_id": self.call_id, "content": self.text}
         return {**block, "is_error": True} if self.is_error else block
 
+    def to_item(self) -> dict[str, Any]:
+        """Return the outcome as a `function_call_output` item of OpenAI's Responses API."""
+        return {"type": "function_call_output", "call_id": self.call_id, "output": self.text}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedCall:

@@ -6,29 +6,53 @@ from collections.abc import Mapping
 from typing import Any, Never
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.session.prepared_calls import is_cut
 from tool_search_processor.wire.calls import (
     CallRequest,
     is_langchain_call,
+    is_responses_reply,
     langchain_text,
     read_call,
     tool_calls_of,
 )
 from tool_search_processor.wire.content_blocks import kind_of
-from tool_search_processor.wire.plain import field_of, safe_repr
+from tool_search_processor.wire.plain import field_of, plain, safe_repr
+from tool_search_processor.wire.response_items import is_item
 
 _MESSAGE_FIELDS = ("role", "tool_calls", "content", "function_call")
 """A value with any of these fields is an assistant message, of any SDK."""
 _REPLY_FIELDS = ("choices", "message")
-_CALL_KINDS = frozenset({"function", "function_call", "tool_call", "custom", "tool_use"})
-_REMEDY = "pass reply.choices[0].message of OpenAI's chat shape, or a reply of Anthropic's"
+_CALL_KINDS = frozenset({"function", "function_call", "tool_call", "custom", "custom_tool_call", "tool_use"})
+_REMEDY = (
+    "pass reply.choices[0].message of OpenAI's chat shape, or a reply of Anthropic's or of OpenAI's Responses"
+)
 _SHAPES = (
     'a call looks like {"id": "...", "function": {"name": "...", "arguments": "{...}"}}, or is a `tool_use` '
     "block of Anthropic's"
 )
 
 
+def whole_reply(value: Any) -> Any:
+    """Return the reply in the event that ends a stream of the Responses API; anything else as it is."""
+    reply = field_of(value, "response")
+    return reply if is_responses_reply(reply) else value
+
+
+def was_cut(reply: Any) -> bool:
+    """Return True if a reply says that it is not whole."""
+    reasons = [field_of(reply, name) for name in ("stop_reason", "finish_reason")]
+    reasons.append(field_of(field_of(reply, "incomplete_details"), "reason"))
+    items = reply if isinstance(reply, list | tuple) else ()
+    is_open = any(
+        kind_of(item) == "function_call" and field_of(item, "status") == "incomplete" for item in items
+    )
+    return is_open or any(map(is_cut, reasons))
+
+
 def read_reply(value: Any) -> list[CallRequest]:
-    """Return the calls in an assistant message, or in its calls or content blocks; None has no calls.
+    """Return the calls in an assistant message, in its calls or content blocks, or in a Responses reply.
+
+    None has no calls.
 
     Raises:
         ConfigurationError: Something in it can't be read, so calls might be missed, and an answer without
@@ -36,6 +60,8 @@ def read_reply(value: Any) -> list[CallRequest]:
     """
     if isinstance(value, list | tuple):
         _check_items(value, "calls")
+    elif is_responses_reply(value):
+        _check_items(field_of(value, "output"), "output")
     elif read_call(value) is not None:
         _check_items([value], "calls")
     elif value is not None:
@@ -77,7 +103,7 @@ def _check_items(items: Any, place: str) -> None:
     """Refuse a list that holds anything but calls and, outside `tool_calls`, blocks of content."""
     for number, item in enumerate(items):
         _refuse_foreign(item)
-        if any(field_of(item, name) is not None for name in ("role", *_REPLY_FIELDS)):
+        if any(field_of(item, name) is not None for name in _REPLY_FIELDS) or _is_message(item):
             raise ConfigurationError(f"tool calls stand in an assistant message, found list: {_REMEDY}")
         if read_call(item) is not None:
             is_readable = not isinstance(field_of(item, "function"), str | int | float | list)
@@ -88,13 +114,14 @@ def _check_items(items: Any, place: str) -> None:
             _refuse(item, f"{place}[{number}]")
 
 
+def _is_message(item: Any) -> bool:
+    """Return True for a whole message, which is not an item of a Responses reply."""
+    role = field_of(item, "role")
+    return role is not None and not (role == "assistant" and is_item(plain(item)))
+
+
 def _refuse_foreign(item: Any) -> None:
-    """Refuse a call in the form of another API or framework, and say how to convert it."""
-    if kind_of(item) == "function_call":
-        raise ConfigurationError(
-            "this is a call of OpenAI's Responses API, and only its chat shape can be read: ask with "
-            "chat.completions.create(...) or litellm.acompletion(...), and pass reply.choices[0].message"
-        )
+    """Refuse a call in the form of a framework, and say how to convert it."""
     if is_langchain_call(item):
         raise ConfigurationError(f"this is {langchain_text(item)}")
 

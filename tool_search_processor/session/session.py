@@ -17,23 +17,29 @@ from tool_search_processor.session.claims import (
 )
 from tool_search_processor.session.histories import repaired_history
 from tool_search_processor.session.model_call import CallOptions, ModelCall
+from tool_search_processor.session.native.requests import (
+    AnthropicNative,
+    RequestParts,
+    anthropic_parts,
+    responses_parts,
+)
+from tool_search_processor.session.native.session_notes import SessionNotes
 from tool_search_processor.session.prepared_calls import (
     PendingCall,
     PreparedCall,
     ToolOutcome,
     cut_off,
-    is_cut,
     refusal_text,
 )
-from tool_search_processor.session.replies import read_reply
+from tool_search_processor.session.replies import read_reply, was_cut, whole_reply
 from tool_search_processor.session.running_calls import RunningCall, finish
 from tool_search_processor.session.tool_results import RESULT_CHARACTERS
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
-from tool_search_processor.wire.messages import to_openai_messages
-from tool_search_processor.wire.plain import field_of
+from tool_search_processor.wire.calls import Style
+from tool_search_processor.wire.messages import Given, chat_messages, read_conversation, to_openai_messages
+from tool_search_processor.wire.notes import without_notes
 
-_STOP_REASONS = ("stop_reason", "finish_reason")
 _NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -89,6 +95,7 @@ class ToolSession:
         self._base = InputStep(messages=(), tools=self._tools, context=context, thread_id=thread_id)
         self._call: ModelCall | None = None
         self._messages: list[dict[str, Any]] = []
+        self._notes = SessionNotes()
         self._number = 0
         self._ended = False
 
@@ -125,22 +132,17 @@ class ToolSession:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages of the step listed last in OpenAI shape, as the processors left them, such as cut."""
-        return to_openai_messages(self._call.step.messages) if self._call is not None else []
+        messages = () if self._call is None else self._call.step.messages
+        return [without_notes(message) for message in to_openai_messages(messages)]
 
     async def tools(self, messages: Iterable[Any]) -> list[Tool]:
         """Run the processors for one model call and return the tools to offer.
 
         Args:
-            messages: The conversation so far: OpenAI chat messages or Anthropic messages, as dicts or as
-                the SDKs' objects.
+            messages: The conversation so far: OpenAI chat messages, Anthropic messages or items of OpenAI's
+                Responses API, as dicts or as the SDKs' objects.
         """
-        if self._ended:
-            raise ConfigurationError("this session was left: open a new ToolSession")
-        self._messages = repaired_history(to_openai_messages(messages))
-        step = self._base.replace(messages=self._messages, step_number=self._number)
-        self._call = await ModelCall.begin(self._processors, step, options=self._options)
-        self._number += 1
-        return self._call.tools
+        return (await self._begin(messages, is_native=False))[1].tools
 
     async def openai_tools(self, messages: Iterable[Any]) -> list[dict[str, Any]]:
         """Run the processors as `tools` does and return the definitions in OpenAI chat shape."""
@@ -149,6 +151,63 @@ class ToolSession:
     async def anthropic_tools(self, messages: Iterable[Any]) -> list[dict[str, Any]]:
         """Run the processors as `tools` does and return the definitions in Anthropic's shape."""
         return [tool.to_anthropic() for tool in await self.tools(messages)]
+
+    async def anthropic_request(
+        self, messages: Iterable[Any], *, native: AnthropicNative | None = None
+    ) -> dict[str, Any]:
+        """Run the processors as `tools` does and return a request to Anthropic's Messages API.
+
+        ```python
+        request = await session.anthropic_request(messages, native="definition")
+        reply = await client.beta.messages.create(model="claude-opus-5-5", max_tokens=4096, **request)
+        messages.append({"role": "assistant", "content": reply.content})
+        messages.append({"role": "user", "content": await session.execute(reply)})
+        ```
+
+        With `native`, `tools` is the same at every request of a thread, and what was loaded is declared in
+        the conversation, so that a load doesn't cost the prompt cache. Keep your own `messages`, never those
+        of the request: results may have notes of ours, which the request leaves out. System messages become
+        the `system` prompt. Not tried with a key: how many tokens are read from the cache after an addition.
+
+        Args:
+            messages: The conversation so far, in any shape that `tools` takes.
+            native: "definition" declares by `tool_addition`, with the beta in `betas`; models: see
+                `session.native.models`. "reference" by `tool_reference` and definitions with
+                `defer_loading`. None lists what is loaded.
+
+        Returns:
+            `system`, `tools`, `messages` and `betas`, which is empty unless `native` is "definition".
+        """
+        given, call = await self._begin(messages, is_native=native is not None)
+        record = self._notes.complete(call.record)
+        rendered = anthropic_parts(call.step, native=native, record=record, given=given)
+        return self._noted(rendered)
+
+    async def responses_request(self, items: Iterable[Any], *, native: bool = False) -> dict[str, Any]:
+        """Run the processors as `tools` does and return a request to OpenAI's Responses API.
+
+        ```python
+        request = await session.responses_request(items, native=True)
+        reply = await client.responses.create(model="gpt-5.5", **request)
+        items += reply.output
+        items += await session.execute(reply)
+        ```
+
+        Keep your own `items`, never those of the request, as with `anthropic_request`. Nothing is left out
+        for `previous_response_id`: send the whole conversation. Not tried with a key: how many tokens are
+        read from the cache after an addition.
+
+        Args:
+            items: The conversation so far, in any shape that `tools` takes.
+            native: True keeps `tools` the same for the thread and declares what was loaded in the
+                conversation, by `additional_tools`; False lists it.
+
+        Returns:
+            `instructions`, `tools` and `input`.
+        """
+        given, call = await self._begin(items, is_native=native)
+        record = self._notes.complete(call.record)
+        return self._noted(responses_parts(call.step, native=native, record=record, given=given))
 
     async def approvals_needed(self, tool_calls: Any) -> list[PendingCall]:
         """Return the calls that a person has to approve, in order; nothing is run."""
@@ -161,15 +220,17 @@ class ToolSession:
         """Run a model's tool calls at the same time and return their results, in the calls' order.
 
         Args:
-            tool_calls: An assistant message, its OpenAI `tool_calls`, or its Anthropic content blocks, as
-                dicts or as the SDKs' objects. If an Anthropic message says that it was cut, nothing runs; for
-                OpenAI the loop has to look at `finish_reason` itself, or put it into the message.
+            tool_calls: An assistant message, its OpenAI `tool_calls`, or its Anthropic content blocks; or a
+                reply of the Responses API, its `output`, or the event that ends its stream; as dicts or as
+                the SDKs' objects. If an Anthropic message or a Responses reply says that it was cut, nothing
+                runs; for OpenAI's chat the loop has to look at `finish_reason` itself, or put it into the
+                message.
             approvals: For tools that need approval: call id → True, or False or a reason to refuse. Such
                 a call does not run without a True, and its result says so.
 
         Returns:
             For OpenAI calls: tool messages to append. For Anthropic calls: `tool_result` blocks, the
-            content of one user message.
+            content of one user message. For Responses calls: `function_call_output` items to append.
 
         Raises:
             ConfigurationError: Something in it can't be read, so that calls might be passed over, such as a
@@ -195,16 +256,34 @@ class ToolSession:
         try:
             await finish(started)
         except BaseException as exc:
-            exc.run_results = _results(prepared, refused, started)  # type: ignore[attr-defined]  # data for handlers
+            exc.run_results = self._results(prepared, refused, started)  # type: ignore[attr-defined]  # data for handlers
             raise
         finally:
             ended = [call.outcome() for call in started]
             await release_claims(claims, used={outcome.call_id for outcome in ended if outcome.ran})
-        return _results(prepared, refused, started)
+        return self._results(prepared, refused, started)
+
+    async def _begin(self, messages: Iterable[Any], *, is_native: bool) -> tuple[list[Given], ModelCall]:
+        """Run the processors for one model call; return what was given too."""
+        if self._ended:
+            raise ConfigurationError("this session was left: open a new ToolSession")
+        given = read_conversation(messages)
+        self._messages = repaired_history(chat_messages(given))
+        step = self._base.replace(messages=self._messages, step_number=self._number)
+        if is_native:
+            step = step.replace(messages=self._notes.put(self._messages), receipts=True)
+        self._call = await ModelCall.begin(self._processors, step, options=self._options)
+        self._number += 1
+        return given, self._call
+
+    def _noted(self, rendered: RequestParts) -> dict[str, Any]:
+        self._notes.keep(self._messages, rendered.note)
+        return rendered.parts
 
     async def _prepare(self, tool_calls: Any) -> list[PreparedCall]:
-        requests = read_reply(tool_calls)
-        if any(is_cut(field_of(tool_calls, name)) for name in _STOP_REASONS):
+        reply = whole_reply(tool_calls)
+        requests = read_reply(reply)
+        if was_cut(reply):
             return [*map(cut_off, requests)]
         return await (await self._listed()).prepare(requests)
 
@@ -213,19 +292,29 @@ class ToolSession:
         # Two anonymous runs may be alike.
         return content if self._base.thread_id else f"{self.run_id}:{content}"
 
+    def _results(
+        self,
+        prepared: Sequence[PreparedCall],
+        refused: Mapping[str, ToolOutcome],
+        started: Sequence[RunningCall],
+    ) -> list[dict[str, Any]]:
+        """Return the results of calls that have ended, in the calls' order, each in its style."""
+        ended = iter(started)
+        results: list[dict[str, Any]] = []
+        for call in prepared:
+            outcome = refused.get(call.request.id) or next(ended).outcome()
+            notes = self._notes.of_result(self._call, call, is_first=not results)
+            results.append({**_result(outcome, call.request.style), **notes})
+        return results
+
     async def _listed(self) -> ModelCall:
         if self._call is None:  # calls of an earlier process: policy is asked before they run
             await self.tools(())
         return self._call  # type: ignore[return-value]  # which `tools` has made
 
 
-def _results(
-    prepared: Sequence[PreparedCall], refused: Mapping[str, ToolOutcome], started: Sequence[RunningCall]
-) -> list[dict[str, Any]]:
-    """Return the results of calls that have ended, in the calls' order and each in its style."""
-    ended = iter(started)
-    ordered = [refused.get(call.request.id) or next(ended).outcome() for call in prepared]
-    return [
-        outcome.to_block() if call.request.style == "anthropic" else outcome.to_message()
-        for call, outcome in zip(prepared, ordered, strict=True)
-    ]
+def _result(outcome: ToolOutcome, style: Style) -> dict[str, Any]:
+    """Return an outcome in the shape of its call."""
+    if style == "anthropic":
+        return outcome.to_block()
+    return outcome.to_item() if style == "responses" else outcome.to_message()

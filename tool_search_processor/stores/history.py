@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Never
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Never
 
 from tool_search_processor.errors import StoreError
 from tool_search_processor.meta_tools import Receipt, read_receipt, receipt_of
 from tool_search_processor.stores.protocol import AddResult, LoadScope, Replay
 from tool_search_processor.stores.store import Store
-from tool_search_processor.wire.plain import plain, text_of
-
-_Style = Literal["openai", "anthropic"]
+from tool_search_processor.wire.answers import first_answers
+from tool_search_processor.wire.plain import text_of
 
 _REMEMBERED_ANSWERS = 10_000
 
@@ -46,14 +45,15 @@ class HistoryStore(Store):
         these only a `receipt` that stands in the message itself counts, which `ModelCall.receipt` gave.
         """
         conversation = _Conversation(scope)
-        for name, answer in _answers(scope.messages):
+        for answer in first_answers(scope.messages):
+            name = answer.name
             if name is None:
                 conversation.begin_step()
             elif name in scope.load_tool_names or name == scope.unload_tool_name:
-                conversation.apply(name, self._receipt(text_of(answer.get("content"))))
+                conversation.apply(name, self._receipt(text_of(answer.content)))
             else:
                 conversation.use(name)
-                conversation.apply(name, receipt_of(answer.get("receipt")))
+                conversation.apply(name, receipt_of(answer.item.get("receipt")))
         return conversation.replay()
 
     async def loaded(self, scope: LoadScope) -> Sequence[str]:
@@ -140,61 +140,6 @@ class _Conversation:
         for name in names:
             self._loaded.pop(name, None)
             self._by_use.pop(name, None)
-
-
-def _answers(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
-    """Yield the tool's name and the message or block of each first answer; None for each new step."""
-    calls: dict[str, list[tuple[str, _Style]]] = {}
-    for message in _dicts(messages):
-        role = message.get("role")
-        if role == "assistant":
-            yield None, {}
-            made: dict[str, list[tuple[str, _Style]]] = {}
-            for call_id, call in _calls(message):
-                made.setdefault(call_id, []).append(call)
-            # which of two tools an answer is from, an id that they share does not tell
-            calls |= {call_id: same if len(set(same)) == 1 else [] for call_id, same in made.items()}
-        elif role in ("tool", "user"):  # of any type, in messages of any origin
-            for call_id, answer, style in _results(message, role):
-                waiting = calls.get(call_id, [])
-                answered = next((call for call in waiting if call[1] == style), None)
-                if answered is not None:
-                    waiting.remove(answered)
-                    yield answered[0], answer
-
-
-def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, _Style]]]:
-    """Yield id, name and style of an assistant's calls; what has not the shape of one is passed over."""
-    for call in _dicts(message.get("tool_calls")):
-        function = call.get("function")
-        if isinstance(function, dict) and isinstance(call.get("id"), str):
-            yield call["id"], (str(function.get("name")), "openai")
-    for block in _dicts(message.get("content")):
-        if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
-            yield block["id"], (str(block.get("name")), "anthropic")
-
-
-def _results(message: Mapping[str, Any], role: str) -> Iterator[tuple[str, Mapping[str, Any], _Style]]:
-    """Yield call id, message or block, and style of the results in a message.
-
-    An Anthropic result is a block of a user message: it answers a call of that style only, so that no
-    user's text gets between an OpenAI call and its result.
-    """
-    if role == "tool":
-        if isinstance(message.get("tool_call_id"), str):
-            yield message["tool_call_id"], message, "openai"
-        return
-    for block in _dicts(message.get("content")):
-        if block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
-            yield block["tool_use_id"], block, "anthropic"
-
-
-def _dicts(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the items of a list that are dicts, or objects of an SDK that can be read as such."""
-    for item in value if isinstance(value, list | tuple) else ():
-        found = item if isinstance(item, dict) else plain(item)
-        if isinstance(found, dict):
-            yield found
 
 
 def _refuse(doing: str) -> Never:

@@ -15,8 +15,10 @@ from cachetools import LRUCache
 from tool_search_processor.errors import AbortRun, TokenLimitError
 from tool_search_processor.steps import InputStep, Message
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
+from tool_search_processor.tools import Tool
 from tool_search_processor.wire.checks import check_callable, check_choice, check_count
 from tool_search_processor.wire.messages import SYSTEM_ROLES
+from tool_search_processor.wire.notes import NOTES
 from tool_search_processor.wire.plain import items_of, mapping_of, plain
 
 _MESSAGE_OVERHEAD = 4
@@ -112,7 +114,7 @@ class TokenLimiter:
         """
         if self._counter is None and self._fits_in_bytes(step):
             return step
-        definitions = [tool.definition_json for tool in step.tools] if self._count_tools else []
+        definitions = [tool.definition_json for tool in _sent(step)] if self._count_tools else []
         count = self._cached(self._counter or default_counter(step.model), step.model)
         fixed = {
             "tool definitions": sum(map(count, definitions)),
@@ -134,7 +136,7 @@ class TokenLimiter:
         bound = _REPLY_OVERHEAD + sum(map(_byte_length, step.instructions))
         bound += sum(_message_tokens(message, _byte_length) for message in step.messages)
         if self._count_tools:
-            bound += self._definition_bytes.count(step.tools)
+            bound += self._definition_bytes.count(_sent(step))
         return bound <= self.limit
 
     def _cached(self, counter: TextCounter, model: str | None) -> TextCounter:
@@ -202,6 +204,11 @@ def default_counter(model: str | None) -> TextCounter:
     return count
 
 
+def _sent(step: InputStep) -> list[Tool]:
+    """Return the tools whose definitions are sent, in the list or in the conversation."""
+    return [*step.tools, *step.declared]
+
+
 def _byte_length(text: str) -> int:
     return len(text.encode(errors="replace"))
 
@@ -216,7 +223,7 @@ def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
             total += count(text)
         elif part is not None:
             total += _MEDIA_PART_TOKENS
-    rest = {key: value for key, value in message.items() if key not in ("role", "content")}
+    rest = {key: value for key, value in message.items() if key not in ("role", "content", *NOTES)}
     return total + (count(json.dumps(_sent_once(rest), ensure_ascii=False)) if rest else 0)
 
 

@@ -14,6 +14,9 @@ from tool_search_processor.wire.plain import clean_text, field_of, items_of, saf
 
 _TOO_DEEP = "(nested too deeply)"
 
+Style = Literal["openai", "anthropic", "responses"]
+"""Whose shape a call has, and its result must have: OpenAI's chat, Anthropic's, or OpenAI's Responses."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRequest:
@@ -23,7 +26,7 @@ class CallRequest:
     name: str
     arguments: Any
     """Usually JSON text; some models and servers send an object, or nothing."""
-    style: Literal["openai", "anthropic"] = "openai"
+    style: Style = "openai"
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """What a provider adds to the call and wants back, such as a thought signature."""
 
@@ -40,8 +43,8 @@ def tool_calls_of(value: Any) -> list[CallRequest]:
 def read_calls(value: Any) -> list[CallRequest]:
     """Read the tool calls out of an assistant message, or out of a list of calls or content blocks.
 
-    Takes OpenAI tool calls and Anthropic `tool_use` blocks, as dicts or as SDK objects. The ids are those of
-    the model's server, which may be missing or repeated.
+    Takes OpenAI tool calls, Anthropic `tool_use` blocks and the `function_call` items of a Responses reply,
+    as dicts or as SDK objects. The ids are those of the model's server, which may be missing or repeated.
     """
     if value is None or isinstance(value, str):
         return []
@@ -56,8 +59,11 @@ def read_calls(value: Any) -> list[CallRequest]:
 def call_items(message: Any) -> Sequence[Any]:
     """Return what stands where an assistant message has its calls: `tool_calls`, content, or `function_call`.
 
-    The last is what OpenAI's API had before `tool_calls`, and what some servers still give.
+    The last is what OpenAI's API had before `tool_calls`, and what some servers still give. A reply of the
+    Responses API has them in its `output`.
     """
+    if is_responses_reply(message):
+        return items_of(field_of(message, "output"))
     found = items_of(field_of(message, "tool_calls")) or items_of(field_of(message, "content"))
     old = field_of(message, "function_call")
     if field_of(old, "name") and not any(read_call(item) for item in found):
@@ -102,7 +108,14 @@ def openai_call(
 
 
 def read_call(item: Any) -> CallRequest | None:
-    """Return an OpenAI tool call or an Anthropic `tool_use` block as a request; None for anything else."""
+    """Return a call in the shape of any API as a request; None for anything else."""
+    if field_of(item, "type") == "function_call" and field_of(item, "function") is None:
+        return CallRequest(
+            id=_label(item, "call_id"),
+            name=_label(item, "name"),
+            arguments=_arguments(field_of(item, "arguments")),
+            style="responses",
+        )
     if field_of(item, "type") == "tool_use":
         return CallRequest(
             id=_label(item, "id"),
@@ -120,6 +133,11 @@ def read_call(item: Any) -> CallRequest | None:
         arguments=_arguments(field_of(function, "arguments")),
         extra={"provider_specific_fields": sendable(extra)} if extra else {},
     )
+
+
+def is_responses_reply(value: Any) -> bool:
+    """Return True for a whole reply of OpenAI's Responses API."""
+    return field_of(value, "object") == "response" and isinstance(field_of(value, "output"), list)
 
 
 def is_langchain_call(item: Any) -> bool:

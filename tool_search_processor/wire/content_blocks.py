@@ -11,6 +11,8 @@ from tool_search_processor.wire.plain import field_of, mapping_of, text_of
 THINKING = frozenset({"thinking", "redacted_thinking"})
 _OPENAI_PARTS = frozenset({"text", "refusal", "image_url", "input_audio", "file", "video_url"})
 _MEDIA_PARTS = _OPENAI_PARTS - {"text", "refusal"}
+BLOCKS_OF_OPENAI = _OPENAI_PARTS - {"text"}
+"""Parts that only OpenAI's chat shape has."""
 _MEDIA_TYPES = {"image": "image/png", "document": "application/pdf"}
 # A user's message in OpenAI's shape has none of these; other kinds may be parts that some server knows.
 _NOT_A_USERS = frozenset(

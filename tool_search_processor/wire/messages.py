@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from tool_search_processor.errors import ConfigurationError
@@ -24,7 +25,15 @@ from tool_search_processor.wire.content_blocks import (
     text_part,
     user_parts,
 )
+from tool_search_processor.wire.notes import notes_of
 from tool_search_processor.wire.plain import field_of, items_of, safe_repr, sendable, text_of
+from tool_search_processor.wire.response_items import (
+    is_item,
+    is_of_the_model,
+    item_message,
+    opens_turn,
+    turn_message,
+)
 
 # What an SDK's reply has besides its message: no provider takes it back.
 _OF_A_REPLY = frozenset({"annotations", "function_call"})
@@ -46,8 +55,8 @@ def to_openai_messages(
 ) -> list[dict[str, Any]]:
     """Return a conversation in OpenAI chat shape, as new plain dicts.
 
-    Takes OpenAI chat messages, Anthropic messages (`tool_use` and `tool_result` blocks), and the SDKs'
-    objects for both.
+    Takes OpenAI chat messages, Anthropic messages (`tool_use` and `tool_result` blocks), items of OpenAI's
+    Responses API, and the SDKs' objects for all of them.
 
     Args:
         messages: The conversation.
@@ -57,19 +66,69 @@ def to_openai_messages(
     Raises:
         ConfigurationError: Something is not a message: it has no role, or calls in LangChain's form.
     """
-    result: list[dict[str, Any]] = []
+    return chat_messages(read_conversation(messages), ids_unique_in=ids_unique_in)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A message as it was given, and what it is in chat shape."""
+
+    items: tuple[dict[str, Any], ...]
+    """The message as plain data; several items for a turn of the model in the Responses API."""
+    messages: tuple[dict[str, Any], ...]
+
+
+def chat_messages(
+    conversation: Iterable[Given], *, ids_unique_in: Literal["message", "conversation"] = "message"
+) -> list[dict[str, Any]]:
+    """Return a conversation in chat shape; `ids_unique_in` as for `to_openai_messages`."""
+    messages = [message for given in conversation for message in given.messages]
+    return with_own_ids(messages, across=ids_unique_in == "conversation")
+
+
+def read_conversation(messages: Iterable[Any]) -> list[Given]:
+    """Return what came of each message, with call ids as they were given.
+
+    Raises:
+        ConfigurationError: As from `to_openai_messages`.
+    """
+    read: list[Given] = []
+    turn: list[dict[str, Any]] = []  # items of the model, which make one message together
     for number, item in enumerate(message_list(messages)):
-        message = sendable(item)
-        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            remedy = 'a message looks like {"role": "user", "content": "..."}'
-            if field_of(item, "type") in _LANGCHAIN_TYPES:
-                remedy = "convert LangChain's with langchain_core.messages.convert_to_openai_messages(...)"
-            raise ConfigurationError(f"messages[{number}] has no role: found {safe_repr(item):.80}; {remedy}")
+        message = _checked(item, number)
+        joins = is_item(message) and is_of_the_model(message)
+        if turn and not joins:
+            read.append(_turn(turn))
+        turn = [*turn, message] if joins else [message] if opens_turn(message) else []
+        if not turn:
+            read.append(Given(items=(message,), messages=tuple(_converted(message))))
+    if turn:
+        read.append(_turn(turn))
+    return read
+
+
+def _turn(items: Sequence[dict[str, Any]]) -> Given:
+    alone = items[0] if len(items) == 1 and not is_item(items[0]) else None
+    messages = turn_message(items) if alone is None else _converted(alone)
+    return Given(items=tuple(items), messages=tuple(messages))
+
+
+def _checked(item: Any, number: int) -> dict[str, Any]:
+    """Return a message as plain data.
+
+    Raises:
+        ConfigurationError: It is not a message.
+    """
+    message = sendable(item)
+    if isinstance(message, dict) and (isinstance(message.get("role"), str) or is_item(message)):
         for call in items_of(message.get("tool_calls")):
             if is_langchain_call(call):
                 raise ConfigurationError(f"messages[{number}] has {langchain_text(call)}")
-        result.extend(_converted(message))
-    return with_own_ids(result, across=ids_unique_in == "conversation")
+        return message
+    remedy = 'a message looks like {"role": "user", "content": "..."}'
+    if field_of(item, "type") in _LANGCHAIN_TYPES:
+        remedy = "convert LangChain's with langchain_core.messages.convert_to_openai_messages(...)"
+    raise ConfigurationError(f"messages[{number}] has no role: found {safe_repr(item):.80}; {remedy}")
 
 
 def message_list(messages: Iterable[Any]) -> list[Any]:
@@ -91,6 +150,8 @@ def is_openai_message(message: Any) -> bool:
     if not isinstance(message, Mapping):
         return False
     role, content, calls = message.get("role"), message.get("content"), message.get("tool_calls")
+    if is_item(message):
+        return False
     if role == "function" or "function_call" in message or message.get("type") == "message":
         return False
     if not isinstance(role, str) or (isinstance(content, str) and not calls):
@@ -100,6 +161,8 @@ def is_openai_message(message: Any) -> bool:
 
 
 def _converted(message: dict[str, Any]) -> list[dict[str, Any]]:
+    if is_item(message):
+        return [item_message(message)]
     role = message["role"]
     if role == "assistant":
         return [_assistant(message)]
@@ -146,9 +209,8 @@ def _result(block: Any) -> dict[str, Any]:
     text = result_content(field_of(block, "content"))
     if not text and field_of(block, "is_error"):
         text = "Error: the tool failed without saying why."
-    return marked(
-        {"role": "tool", "tool_call_id": str(field_of(block, "tool_use_id") or ""), "content": text}, block
-    )
+    call_id = str(field_of(block, "tool_use_id") or "")
+    return marked({"role": "tool", "tool_call_id": call_id, "content": text, **notes_of(block)}, block)
 
 
 def call_ids(messages: Iterable[Mapping[str, Any]]) -> set[str]:

@@ -1,0 +1,197 @@
+"""Where tools are declared: by whose receipt, behind which message, and what is noted of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.session.native.conversations import Conversation, bytes_of, declared_in, thread_of
+from tests.support import make, step
+from tool_search_processor import TokenLimiter, ToolSearchProcessor, ToolSession
+from tool_search_processor.meta_tools import receipt
+from tool_search_processor.session.native import declare, read_record
+
+WIRES = ("definition", "reference", "responses")
+META = ["search_tools", "load_tool", "unload_tool"]
+
+
+def changes(declarations):
+    """Return place, names added, names available again, and names withdrawn, of each change."""
+    return [
+        (c.slot, [t.name for t in c.added], [t.name for t in c.again], list(c.removed))
+        for c in declarations.changes
+    ]
+
+
+async def test_a_batch_stays_together_and_what_was_withdrawn_comes_back_by_reference():
+    talk = Conversation()
+    await talk.say()
+    await talk.call(("load_tool", {"tool_names": ["tool_b"]}), ("load_tool", {"tool_names": ["tool_a"]}))
+    await talk.unload("tool_a")
+    await talk.load("tool_a")
+    *_, first, _, _, second, _, _, third = thread_of(await talk.request())
+    assert [block["tool"]["definition"]["name"] for block in first["content"]] == ["tool_b", "tool_a"]
+    gone = {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "tool_a"}}
+    assert second == {"role": "system", "content": [gone]}
+    assert third["content"] == [{"type": "tool_addition", "tool": gone["tool"]}]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_preload_of_the_first_turn_is_listed_and_of_a_later_one_declared(wire):
+    talk = Conversation(wire=wire, preload=1, store="memory")
+    await talk.say("tool a")
+    await talk.call(("tool_a", {}))
+    assert [tool["name"] for tool in talk.requests[0]["tools"]] == [*META, "tool_a"]
+    await talk.answer()
+    for text in ("tool b", "and tool c"):
+        await talk.say(text)
+        await talk.call(("tool_a", {}))
+        await talk.answer()
+    if wire == "reference":  # nothing can refer to it: one miss, and then it stays
+        assert [tool["name"] for tool in talk.requests[-1]["tools"]] == [
+            *META,
+            *["tool_a", "tool_b", "tool_c"],
+        ]
+        return
+    assert {json.dumps(sent["tools"]) for sent in talk.requests} == {json.dumps(talk.requests[0]["tools"])}
+    assert all(
+        bytes_of(b).startswith(bytes_of(a)) for a, b in zip(talk.requests, talk.requests[1:], strict=False)
+    )
+    assert {"tool_b", "tool_c"} <= declared_in(talk.requests[-1]).keys()
+
+
+@pytest.mark.parametrize("with_calls", [True, False])
+async def test_what_a_turn_declares_is_noted_on_its_results_or_in_the_session(with_calls):
+    """A turn without calls has no result of ours: the session remembers it as long as it lives."""
+    pinned = [make("own")]
+    search = ToolSearchProcessor([make("tool_a")])
+    messages = [{"role": "user", "content": "one"}]
+    async with ToolSession(search, thread_id="t") as session:
+        first = await session.anthropic_request(messages, native="definition")
+        messages.append({"role": "assistant", "content": "Well."})
+        messages.append({"role": "user", "content": "two"})
+        await search.load("tool_a", thread_id="t")
+        second = await session.anthropic_request(messages, native="definition")
+        assert [block["type"] for block in second["messages"][-1]["content"]] == ["tool_addition"]
+        if with_calls:
+            calls = [{"type": "tool_use", "id": "c1", "name": "tool_a", "input": {}}]
+            messages.append({"role": "assistant", "content": calls})
+            messages.append({"role": "user", "content": await session.execute(calls)})
+        else:
+            messages += [{"role": "assistant", "content": "So."}, {"role": "user", "content": "three"}]
+            third = await session.anthropic_request(messages, native="definition")
+    if with_calls:  # another process goes on, whose own tool was not there before
+        assert messages[-1]["content"][0]["declared"]["names"] == ["tool_a"]
+        async with ToolSession(search, thread_id="t", tools=pinned) as session:
+            third = await session.anthropic_request(messages, native="definition")
+        assert third["messages"][-1]["content"][0]["tool"]["definition"]["name"] == "own"
+    assert first["tools"] == second["tools"] == third["tools"]
+    assert json.dumps(third["messages"]).startswith(json.dumps(second["messages"])[:-1])
+    assert "tool-search/declared" not in json.dumps(third)
+
+
+async def test_asking_again_without_an_answer_declares_the_same():
+    talk = Conversation(preload=1)
+    await talk.say("tool b")
+    assert await talk.request() == await talk.request()
+
+
+async def test_denied_afterwards_it_is_not_in_the_request_and_allowed_again_it_is():
+    talk = Conversation()
+    await talk.say()
+    await talk.load("tool_a", "tool_b")
+    talk.denied.add("tool_a")
+    assert "tool_a" not in declared_in(await talk.request())
+    await talk.call(("tool_a", {}))
+    assert "There is no tool 'tool_a' to call" in json.dumps(talk.messages[-1])
+    talk.denied.discard("tool_a")
+    assert {"tool_a", "tool_b"} <= declared_in(await talk.request()).keys()
+
+
+@pytest.mark.parametrize("wire", ["definition", "responses"])
+async def test_what_lost_its_place_stands_behind_the_first_message_of_the_user(wire):
+    limiter = TokenLimiter(10_000, counter=len)
+    talk = Conversation(wire=wire, limiter=[limiter], store="memory")
+    await talk.say("x" * 3000)
+    await talk.load("tool_a")
+    await talk.answer()
+    await talk.say("y" * 3000)
+    await talk.load("tool_b")
+    limiter.limit = 8_000
+    sent = await talk.request()
+    assert sent["tools"] == talk.requests[0]["tools"]
+    first, added = thread_of(sent)[:2]
+    assert first["content"] == "y" * 3000
+    if wire == "definition":  # Anthropic takes nothing between messages of the user and the model
+        assert [block["tool"]["definition"]["name"] for block in added["content"]] == ["tool_a"]
+    else:
+        assert [tool["name"] for tool in added["tools"]] == ["tool_a"]
+    assert declared_in(sent).keys() == {*META, "tool_a", "tool_b"}
+    limiter.limit = 10**9
+
+
+async def test_the_limiter_counts_what_stays_declared():
+    """A tool that was unloaded is not listed any more, and its definition is still sent."""
+    counted = []
+
+    class Counting:
+        id = "counting"
+        counts_what_is_sent = True
+
+        async def process_input_step(self, step):
+            counted.append(([tool.name for tool in step.tools], [tool.name for tool in step.declared]))
+            return step
+
+    talk = Conversation(limiter=[Counting()])
+    await talk.say()
+    await talk.load("tool_a")
+    await talk.unload("tool_a")
+    await talk.request()
+    assert counted[-1] == (META, ["tool_a"])
+
+    long = make("tool_a", "word " * 2_000)
+    messages = [{"role": "user", "content": "a" * 400}, {"role": "user", "content": "b"}]
+    limited = TokenLimiter(10_500, counter=len)
+    assert len((await limited.process_input_step(step(messages=messages))).messages) == 2
+    sent = step(messages=messages, declared=(long,), receipts=True)
+    assert len((await limited.process_input_step(sent)).messages) == 1
+
+
+def test_only_answers_of_meta_tools_and_notes_of_ours_declare():
+    forged = json.dumps({"receipt": receipt(["tool_a"])})
+    messages = [
+        {"role": "user", "content": forged},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "other", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": forged},
+    ]
+    tools = [make("other"), make("tool_a")]
+    assert read_record(messages, tools).names == {}
+    messages[2]["receipt"] = receipt(["tool_a"])
+    assert changes(declare(messages, tools)) == [(3, ["tool_a"], [], [])]
+
+
+def test_a_tool_that_a_choice_names_is_listed_and_stays_there():
+    """Before gpt-5.6 a choice that names a tool of the conversation is refused."""
+    tools = [make("own"), make("late")]
+    note = declare([{"role": "user", "content": "a"}], tools[:1]).note
+    answered = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "declared": note}]
+    asked = [*answered, {"role": "user", "content": "c"}]
+    found = declare(asked, tools, fixed=["late"])
+    assert [tool.name for tool in found.tools] == ["own", "late"]
+    later = [*asked, {"role": "assistant", "content": "d", "declared": found.note}]
+    assert [tool.name for tool in declare(later, tools).tools] == ["own", "late"]
+    assert declare(later, tools).note is None
+
+
+async def test_results_that_say_more_keep_their_words_behind_the_references():
+    talk = Conversation(wire="reference")
+    await talk.say()
+    await talk.load("tool_a", "no_such_thing")
+    result, told = thread_of(await talk.request())[-1]["content"]
+    assert result["content"] == [{"type": "tool_reference", "tool_name": "tool_a"}]
+    assert "no_such_thing" in told["text"]

@@ -1,0 +1,70 @@
+"""What comes in a provider's own shape goes back as it came, unless a processor has changed it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tool_search_processor import TokenLimiter, ToolSession
+
+SEARCHED = {
+    "role": "assistant",
+    "content": [
+        {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [{"encrypted_content": "e"}]},
+        {"type": "text", "text": "found", "citations": [{"type": "web_search_result_location", "url": "u"}]},
+    ],
+}
+ITEMS = [
+    {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "e"},
+    {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search"}},
+    {
+        "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "found", "annotations": [{"type": "url_citation"}]}],
+    },
+]  # fmt: skip
+COMPACTED = {"type": "compaction", "id": "cmp_1", "encrypted_content": "c"}
+USER, MORE = {"role": "user", "content": "x"}, {"role": "user", "content": "and y?"}
+
+
+@pytest.mark.parametrize("native", [None, "definition", "reference"])
+async def test_anthropic_messages(native):
+    async with ToolSession() as session:
+        sent = await session.anthropic_request([USER, SEARCHED, MORE], native=native)
+    assert sent["messages"] == [USER, SEARCHED, MORE]
+
+
+@pytest.mark.parametrize("native", [True, False])
+async def test_responses_items(native):
+    async with ToolSession() as session:
+        sent = await session.responses_request([COMPACTED, USER, *ITEMS, MORE], native=native)
+    assert sent == {"instructions": "", "tools": [], "input": [COMPACTED, USER, *ITEMS, MORE]}
+
+
+class Shouting:
+    id = "shouting"
+
+    async def process_input_step(self, step):
+        last = {**step.messages[-1], "content": step.messages[-1]["content"].upper()}
+        return step.replace(messages=[*step.messages[:-1], last], instructions=["Shout."])
+
+
+async def test_what_a_processor_changed_is_sent_as_changed_and_the_rest_as_it_came():
+    system = {"role": "system", "content": "Be kind."}
+    async with ToolSession(Shouting()) as session:
+        sent = await session.responses_request([system, USER, *ITEMS, MORE])
+    assert sent["instructions"] == "Be kind.\n\nShout."
+    assert sent["input"] == [USER, *ITEMS, {"role": "user", "content": "AND Y?"}]
+
+
+async def test_what_a_limiter_dropped_is_not_sent():
+    async with ToolSession(TokenLimiter(40, counter=len)) as session:
+        sent = await session.anthropic_request([USER, SEARCHED, {"role": "user", "content": "y" * 20}])
+    assert sent["messages"] == [{"role": "user", "content": "y" * 20}]
+
+
+async def test_a_conversation_of_another_provider_is_written_anew():
+    async with ToolSession() as session:
+        sent = await session.anthropic_request([USER, *ITEMS, MORE])
+        assert sent["messages"] == [USER, {"role": "assistant", "content": "found"}, MORE]
+        sent = await session.responses_request([USER, SEARCHED, MORE])
+    assert [item["role"] for item in sent["input"]] == ["user", "assistant", "user"]

@@ -1,0 +1,246 @@
+"""Where a conversation declares each tool, so that the list of tools stays the same for the whole thread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tool_search_processor.meta_tools import MetaTool, Receipt, read_receipt, receipt_of
+from tool_search_processor.tools import Tool
+from tool_search_processor.wire.answers import Answer, first_answers, is_result
+from tool_search_processor.wire.plain import field_of, items_of, mapping_of, text_of
+
+_DECLARED = "tool-search/declared"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Tools that become available, or are withdrawn, at one place of a conversation."""
+
+    slot: int
+    """The index of the message before which it stands."""
+    added: tuple[Tool, ...] = ()
+    """Declared here for the first time."""
+    again: tuple[Tool, ...] = ()
+    """Withdrawn before, and available again."""
+    removed: tuple[str, ...] = ()
+    result: tuple[int, str] | None = None
+    """The index and call id of the meta-tool's result that loaded the tools; None if none did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declarations:
+    """What one request declares, and where."""
+
+    tools: tuple[Tool, ...]
+    """The list of tools, which is the same at every request of a thread."""
+    changes: tuple[Change, ...] = ()
+    """In the order of the conversation."""
+    note: Mapping[str, Any] | None = None
+    """What only this request says: keep it as `declared` of the model's answer. None for nothing."""
+
+    @property
+    def declared(self) -> tuple[Tool, ...]:
+        """Every tool that the request declares."""
+        return (*self.tools, *(tool for change in self.changes for tool in change.added))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What a whole conversation says was declared in it, before anything was cut off."""
+
+    tools: tuple[str, ...] | None = None
+    """The names in the list of tools; None if no request of the conversation has noted them."""
+    names: Mapping[str, int] = field(default_factory=dict)
+    """The names that were declared in the conversation itself, in order, and how often."""
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Every name that was declared."""
+        return (*(self.tools or ()), *self.names)
+
+
+def read_record(messages: Sequence[Any], tools: Iterable[Tool]) -> Record:
+    """Return what a conversation says was declared.
+
+    Args:
+        messages: Of any shape: see `declare`.
+        tools: The tools that are listed; results of the meta-tools among them are read.
+    """
+    fixed: dict[str, None] = {}
+    noted = False
+    events = [*_events(messages, tools)]
+    for event in events:
+        noted = noted or event.fixed is not None
+        fixed.update(dict.fromkeys(event.fixed or ()))
+    names = {name: times for name, times in _counted(events).items() if name not in fixed}
+    return Record(tools=tuple(fixed) if noted else None, names=names)
+
+
+def declare(
+    messages: Sequence[Any],
+    tools: Sequence[Tool],
+    *,
+    standing: Sequence[Tool] = (),
+    record: Record | None = None,
+    fixed: Collection[str] = (),
+) -> Declarations:
+    """Return where each tool is declared.
+
+    A tool stands behind the results of the turn that loaded it. What no result names (pinned tools, a
+    preload, what a store kept) is in the list of tools at the first request, and at a later one at the
+    conversation's end, where its note keeps it. What lost its place since messages were cut off stands behind
+    the first message of the user.
+
+    Args:
+        messages: What is sent: OpenAI chat messages, Anthropic messages or Responses items, as dicts or as
+            SDK objects, with the notes in them.
+        tools: The tools that are listed, in order.
+        standing: Tools that were declared before and are not listed any more, which policy still allows.
+        record: Of the whole conversation, if messages were cut off; by default that of `messages`.
+        fixed: Names that must be in the list of tools, such as those that a `tool_choice` names.
+    """
+    record = record or read_record(messages, tools)
+    known = {tool.name: tool for tool in (*reversed(standing), *reversed(tools))}
+    listed = [tool.name for tool in tools]
+    events = [*_events(messages, tools)]
+    placed = _counted(events)
+    lost = [name for name, times in record.names.items() if placed[name] < times]
+    new = [name for name in listed if name not in record.names and name not in (record.tools or ())]
+    first = new if record.tools is None else [name for name in new if name in fixed]
+    named = [name for name in listed if name in fixed and name in record.names]
+    base = dict.fromkeys((*(record.tools or ()), *first, *named))
+    walk = _Walk(known, base)
+    if lost:
+        walk.add(_behind_first_user(messages), lost)
+    for event in events:
+        walk.apply(event)
+    late = [name for name in listed if name not in walk.available]
+    walk.add(len(messages), late)
+    extended = [*first, *named] if record.tools is not None else [*base]
+    is_first = record.tools is None
+    return Declarations(
+        tools=tuple(known[name] for name in base if name in known),
+        changes=tuple(walk.changes),
+        note=_note(extended, late) if is_first or extended or late else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Event:
+    """What one result, or one note, says."""
+
+    slot: int
+    names: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    fixed: tuple[str, ...] | None = None
+    """Names in the list of tools, if it says so."""
+    result: tuple[int, str] | None = None
+
+
+def _counted(events: Iterable[_Event]) -> Counter[str]:
+    return Counter(name for event in events for name in event.names)
+
+
+class _Walk:
+    """Follows a conversation: which tools are available, and what changes that."""
+
+    def __init__(self, known: Mapping[str, Tool], base: Iterable[str]) -> None:
+        self._known = known
+        self.available = {name for name in base if name in known}
+        self._declared = set(self.available)
+        self.changes: list[Change] = []
+
+    def apply(self, event: _Event) -> None:
+        """Do what an event says."""
+        removed = tuple(name for name in event.removed if name in self.available)
+        if removed:
+            self.changes.append(Change(slot=event.slot, removed=removed))
+            self.available.difference_update(removed)
+        self.add(event.slot, event.names, result=event.result)
+
+    def add(self, slot: int, names: Iterable[str], *, result: tuple[int, str] | None = None) -> None:
+        """Make tools available, as far as they are known."""
+        new = [name for name in dict.fromkeys(names) if name in self._known and name not in self.available]
+        if not new:
+            return
+        added = tuple(self._known[name] for name in new if name not in self._declared)
+        again = tuple(self._known[name] for name in new if name in self._declared)
+        self.changes.append(Change(slot=slot, added=added, again=again, result=result))
+        self.available.update(new)
+        self._declared.update(new)
+
+
+def _events(messages: Sequence[Any], tools: Iterable[Tool]) -> Iterator[_Event]:
+    """Yield what results and notes say, in the order of their places."""
+    kinds = {tool.name: tool.notes for tool in tools if isinstance(tool, MetaTool)}
+    spoke = 0
+    fresh: set[str] = set()
+    waiting: list[_Event] = []
+    for answer in first_answers(messages):
+        if answer.name is None:
+            yield from waiting
+            waiting, spoke, fresh = [], answer.index, set()
+            yield from _noted(messages[answer.index], spoke)
+            continue
+        yield from _noted(answer.item, spoke)
+        found = _receipt(answer, kinds)
+        if found is not None:
+            slot = _behind_batch(messages, answer.index)
+            # what another tool answered must reach the model: nothing takes its place
+            source = (answer.index, answer.call_id) if answer.name in kinds else None
+            waiting.append(_loaded(found, slot=slot, source=source, fresh=fresh))
+    yield from waiting
+
+
+def _loaded(found: Receipt, *, slot: int, source: tuple[int, str] | None, fresh: set[str]) -> _Event:
+    if found.kind == "unloaded":
+        return _Event(slot=slot, removed=found.names)
+    # what one call of a turn loads, no other call of it evicts
+    evicted = tuple(name for name in found.evicted if name not in fresh)
+    fresh.update(found.names)
+    return _Event(slot=slot, names=found.names, removed=evicted, result=source)
+
+
+def _receipt(answer: Answer, kinds: Mapping[str, str | None]) -> Receipt | None:
+    """Return the receipt in a result: in its text only if a meta-tool wrote it."""
+    name = answer.name or ""
+    found = read_receipt(text_of(answer.content)) if name in kinds else receipt_of(answer.item.get("receipt"))
+    if found is not None and name in kinds and found.kind != kinds[name]:
+        return None
+    return found
+
+
+def _note(fixed: Sequence[str], late: Sequence[str]) -> dict[str, Any]:
+    note = {"type": _DECLARED, "v": _VERSION, "tools": list(fixed), "names": list(late)}
+    return {key: value for key, value in note.items() if value or key == "tools"}
+
+
+def _noted(holder: Any, slot: int) -> Iterator[_Event]:
+    note = mapping_of(field_of(holder, "declared"))
+    if note.get("type") != _DECLARED or note.get("v") != _VERSION:
+        return
+    fixed, names = (
+        tuple(name for name in items_of(note.get(key)) if isinstance(name, str)) for key in ("tools", "names")
+    )
+    yield _Event(slot=slot, names=names, fixed=fixed)
+
+
+def _behind_batch(messages: Sequence[Any], index: int) -> int:
+    """Return the place behind all results of the turn that a result belongs to."""
+    slot = index + 1
+    while slot < len(messages) and is_result(messages[slot]):
+        slot += 1
+    return slot
+
+
+def _behind_first_user(messages: Sequence[Any]) -> int:
+    users = (
+        index
+        for index, message in enumerate(messages)
+        if field_of(message, "role") == "user" and not is_result(message)
+    )
+    return next(users, len(messages) - 1) + 1

@@ -1,0 +1,167 @@
+"""Declarations in the shapes that providers take inside a conversation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, TypeAlias
+
+from tool_search_processor.session.native.declarations import Change, Declarations
+from tool_search_processor.tools import Tool
+from tool_search_processor.wire.plain import field_of, items_of, mapping_of, text_of
+
+INLINE_TOOLS_BETA = "inline-tools-2026-09-15"
+"""What Anthropic wants in the `anthropic-beta` header for `tool_addition` with a definition."""
+
+Insertion: TypeAlias = tuple[int, dict[str, Any]]
+"""The index of the message before which something stands, and what it is."""
+
+
+def tool_additions(messages: Sequence[Any], declarations: Declarations) -> list[Insertion]:
+    """Return Anthropic's system messages with `tool_addition` and `tool_removal` blocks, by their places.
+
+    Anthropic takes them before a turn of the model or at the end, never behind another message of the user.
+
+    Args:
+        messages: Chat or Anthropic messages; only their roles are read.
+        declarations: Made from the same messages.
+    """
+    placed = [(_before_the_model(messages, change.slot), change) for change in declarations.changes]
+    return [
+        (slot, {"role": "system", "content": [block for _, change in run for block in _blocks(change)]})
+        for slot, run in groupby(placed, key=lambda pair: pair[0])
+    ]
+
+
+def additional_tools(declarations: Declarations) -> list[Insertion]:
+    """Return the `additional_tools` items of OpenAI's Responses API, by their places.
+
+    Nothing withdraws a tool there.
+    """
+    adding = [change for change in declarations.changes if change.added]
+    return [
+        (slot, _additional(tool for change in run for tool in change.added))
+        for slot, run in groupby(adding, key=lambda change: change.slot)
+    ]
+
+
+def inserted(messages: Sequence[Any], insertions: Iterable[Insertion]) -> list[Any]:
+    """Return the messages with something put before some of them; the index after the last is the end."""
+    at = dict(insertions)
+    result: list[Any] = []
+    for index in range(len(messages) + 1):
+        result += [at[index]] if index in at else []
+        result += messages[index : index + 1]
+    return result
+
+
+def with_tool_references(
+    messages: Sequence[Mapping[str, Any]], declarations: Declarations
+) -> list[dict[str, Any]]:
+    """Return messages in which results that loaded tools refer to them, by `tool_reference`.
+
+    A result holds references alone: no source says that Anthropic takes text beside them. If the result says
+    more than what is loaded, its text follows as the user's.
+
+    Args:
+        messages: Chat or Anthropic messages as plain dicts.
+        declarations: Made from the same messages.
+    """
+    referred = {
+        change.result: [tool.name for tool in (*change.added, *change.again)]
+        for change in declarations.changes
+        if change.result is not None
+    }
+    result: list[dict[str, Any]] = []
+    told: list[str] = []
+    for index, message in enumerate(messages):
+        if message.get("role") != "tool" and told:
+            result.append({"role": "user", "content": "\n".join(told)})
+            told = []
+        rewritten, more = _referring(message, index, referred)
+        result.append(rewritten)
+        if message.get("role") == "tool":
+            told += more
+        elif more:
+            texts = [{"type": "text", "text": text} for text in more]
+            result[-1]["content"] = [*result[-1]["content"], *texts]
+    return [*result, *([{"role": "user", "content": "\n".join(told)}] if told else [])]
+
+
+def listed_beside_references(declarations: Declarations) -> tuple[list[Tool], list[Tool]]:
+    """Return the tools to list as they are, and those to list with `defer_loading`, behind them.
+
+    What no result loaded can't be referred to: it is listed as it is.
+    """
+    changes = declarations.changes
+    whole = [tool for change in changes if change.result is None for tool in change.added]
+    deferred = [tool for change in changes if change.result is not None for tool in change.added]
+    return [*declarations.tools, *whole], deferred
+
+
+def responses_definition(tool: Tool) -> dict[str, Any]:
+    """Return a tool's definition in the shape of the Responses API, where `strict` has to be said."""
+    return {"type": "function", "strict": False, **tool.to_openai()["function"]}
+
+
+def _additional(tools: Iterable[Tool]) -> dict[str, Any]:
+    definitions = list(map(responses_definition, tools))
+    return {"type": "additional_tools", "role": "developer", "tools": definitions}
+
+
+def _before_the_model(messages: Sequence[Any], slot: int) -> int:
+    while slot < len(messages) and field_of(messages[slot], "role") in ("user", "tool"):
+        slot += 1
+    return slot
+
+
+def _blocks(change: Change) -> list[dict[str, Any]]:
+    def block(kind: str, tool: dict[str, Any]) -> dict[str, Any]:
+        return {"type": kind, "tool": tool}
+
+    def reference(name: str) -> dict[str, Any]:
+        return {"type": "tool_reference", "name": name}
+
+    return [
+        *(block("tool_removal", reference(name)) for name in change.removed),
+        *(
+            block("tool_addition", {"type": "tool_definition", "definition": tool.to_anthropic()})
+            for tool in change.added
+        ),
+        *(block("tool_addition", reference(tool.name)) for tool in change.again),
+    ]
+
+
+def _referring(
+    message: Mapping[str, Any], index: int, referred: Mapping[tuple[int, str], Sequence[str]]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return a message with references in its results, and what the results say besides."""
+    if message.get("role") == "tool":
+        return _referring_result(message, referred.get((index, str(message.get("tool_call_id"))), ()))
+    if message.get("role") != "user" or not isinstance(message.get("content"), list):
+        return dict(message), []
+    pairs = [
+        _referring_result(block, referred.get((index, str(field_of(block, "tool_use_id"))), ()))
+        for block in message["content"]
+    ]
+    blocks, texts = [block for block, _ in pairs], [text for _, more in pairs for text in more]
+    return {**message, "content": blocks}, texts
+
+
+def _referring_result(result: Any, names: Sequence[str]) -> tuple[Any, list[str]]:
+    if not names:
+        return result, []
+    references = [{"type": "tool_reference", "tool_name": name} for name in names]
+    text = text_of(result.get("content"))
+    return {**result, "content": references}, [text] if _says_more(text, names) else []
+
+
+def _says_more(text: str, names: Sequence[str]) -> bool:
+    """Return True if an answer of a meta-tool names anything but loaded tools."""
+    try:
+        answer = mapping_of(json.loads(text))
+    except (ValueError, RecursionError):
+        return bool(text)
+    others = (field_of(item, "name") for item in items_of(answer.get("results")))
+    return bool(answer.get("not_found")) or any(name not in names for name in others)

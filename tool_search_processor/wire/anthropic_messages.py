@@ -1,0 +1,127 @@
+"""Writes chat messages in the shape of Anthropic's Messages API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from tool_search_processor.wire.content_blocks import (
+    BLOCKS_OF_OPENAI,
+    THINKING,
+    block_text,
+    kind_of,
+    marked,
+    text_part,
+)
+from tool_search_processor.wire.notes import notes_of
+from tool_search_processor.wire.plain import clean_text, items_of, mapping_of, sendable, text_of
+from tool_search_processor.wire.provider_ids import fit_id
+
+_SIGNED = ("signature", "data")
+_NOT_BLOCKS = BLOCKS_OF_OPENAI | {"", "input_text", "output_text", "input_image", "input_file"}
+
+
+def as_anthropic(message: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a message as Anthropic takes it back, or None if it is not in Anthropic's shape."""
+    content = message.get("content")
+    if message.get("role") not in ("user", "assistant") or message.get("tool_calls") or not content:
+        return None
+    if not isinstance(content, str | list) or {kind_of(block) for block in items_of(content)} & _NOT_BLOCKS:
+        return None
+    return {"role": message["role"], "content": content, **notes_of(message)}
+
+
+def anthropic_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return chat messages, without system messages, as Anthropic takes them.
+
+    The results of one turn make one user message. Notes of ours are kept: see `without_notes`.
+    """
+    written: list[dict[str, Any]] = []
+    for role, run in groupby(messages, key=lambda message: message.get("role")):
+        if role == "tool":
+            written.append({"role": "user", "content": [_result(message) for message in run]})
+        else:
+            written += filter(None, (_message(message) for message in run))
+    return written
+
+
+def _message(message: Mapping[str, Any]) -> dict[str, Any] | None:
+    content = _assistant(message) if message.get("role") == "assistant" else _content(message.get("content"))
+    role = "assistant" if message.get("role") == "assistant" else "user"
+    return {"role": role, "content": content, **notes_of(message)} if content else None
+
+
+def _assistant(message: Mapping[str, Any]) -> str | list[dict[str, Any]]:
+    thought = [
+        sendable(block)
+        for block in items_of(message.get("thinking_blocks"))
+        if kind_of(block) in THINKING and any(block.get(key) for key in _SIGNED)
+    ]
+    said = _content(message.get("content"))
+    calls = [_call(call) for call in items_of(message.get("tool_calls"))]
+    if isinstance(said, str) and not thought and not calls:
+        return said
+    return [*thought, *([text_part(said)] if isinstance(said, str) and said else items_of(said)), *calls]
+
+
+def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = mapping_of(call.get("function"))
+    arguments = function.get("arguments")
+    try:
+        given = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
+        given = None
+    return {
+        "type": "tool_use",
+        "id": fit_id(str(call.get("id"))),
+        "name": str(function.get("name")),
+        "input": given if isinstance(given, dict) else {},
+    }
+
+
+def _result(message: Mapping[str, Any]) -> dict[str, Any]:
+    call_id = fit_id(str(message.get("tool_call_id")))
+    content = _content(message.get("content"))
+    block = {"type": "tool_result", "tool_use_id": call_id, "content": content, **notes_of(message)}
+    return marked(block, message)
+
+
+def _content(content: Any) -> str | list[dict[str, Any]]:
+    if not isinstance(content, list):
+        return clean_text(text_of(content))
+    blocks = (_block(part) for part in content)
+    return [block for block in blocks if kind_of(block) != "text" or block.get("text")]
+
+
+def _block(part: Any) -> dict[str, Any]:
+    kind = kind_of(part)
+    if kind == "image_url":
+        url = mapping_of(part.get("image_url")).get("url", part.get("image_url"))
+        return marked({"type": "image", "source": _source(str(url))}, part)
+    if kind == "file":
+        return marked(_document(mapping_of(part.get("file"))), part)
+    if isinstance(part, Mapping) and kind not in BLOCKS_OF_OPENAI:
+        return dict(part)
+    return text_part(block_text(part))
+
+
+def _document(file: Mapping[str, Any]) -> dict[str, Any]:
+    media_type = str(file.get("format") or "application/pdf")
+    kind = "image" if media_type.startswith("image/") else "document"
+    if file.get("file_data"):
+        return {"type": kind, "source": _source(str(file["file_data"]), media_type)}
+    place = str(file.get("file_id"))
+    if "://" in place:
+        return {"type": kind, "source": {"type": "url", "url": place}}
+    return {"type": kind, "source": {"type": "file", "file_id": place}}
+
+
+def _source(place: str, media_type: str = "image/png") -> dict[str, Any]:
+    """Return the source of a picture or a file from its address, or from a `data:` address that holds it."""
+    head, comma, data = place.partition(",")
+    if not place.startswith("data:") or not comma:
+        return {"type": "url", "url": place}
+    media_type = head.removeprefix("data:").partition(";")[0] or media_type
+    return {"type": "base64", "media_type": media_type, "data": data}

@@ -1,0 +1,87 @@
+"""Writes chat messages as input items of OpenAI's Responses API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tool_search_processor.wire.content_blocks import kind_of
+from tool_search_processor.wire.notes import notes_of
+from tool_search_processor.wire.plain import items_of, mapping_of, sendable, text_of
+from tool_search_processor.wire.provider_ids import fit_id
+from tool_search_processor.wire.response_items import is_item
+
+_OUTPUT_ONLY = ("parsed", "parsed_arguments", "created_by")
+"""What SDKs and servers add to items of a reply, and don't take back."""
+_ROLES = ("user", "assistant", "system", "developer")
+
+
+def as_responses_input(item: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return an item as the API takes it back, or None if it is not in the API's shape."""
+    if is_item(item):
+        return {key: value for key, value in item.items() if key not in _OUTPUT_ONLY}
+    role, content = item.get("role"), item.get("content")
+    if role not in _ROLES or item.get("tool_calls") or not isinstance(content, str):
+        return None
+    return {"role": role, "content": content, **notes_of(item)}
+
+
+def responses_input(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return chat messages as input items; notes of ours are kept: see `without_notes`."""
+    return [item for message in messages for item in _items(message)]
+
+
+def _items(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    role, content = message.get("role"), message.get("content")
+    if role == "tool":
+        call_id = fit_id(str(message.get("tool_call_id")))
+        output = content if isinstance(content, str) else _parts(content)
+        yield {"type": "function_call_output", "call_id": call_id, "output": output, **notes_of(message)}
+        return
+    if role != "assistant":
+        said = _parts(content) if isinstance(content, list) else text_of(content)
+        yield {"role": "developer" if role == "system" else str(role), "content": said}
+        return
+    notes = notes_of(message)
+    for item in _turn(message):
+        yield {**item, **notes}
+        notes = {}
+
+
+def _turn(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from (sendable(item) for item in items_of(message.get("reasoning_items")))
+    said = text_of(message.get("content"))
+    if said:
+        yield {"role": "assistant", "content": said}
+    for call in items_of(message.get("tool_calls")):
+        function = mapping_of(call.get("function"))
+        arguments = function.get("arguments")
+        yield {
+            "type": "function_call",
+            "call_id": fit_id(str(call.get("id"))),
+            "name": str(function.get("name")),
+            "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments or {}),
+        }
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    return [_part(part) for part in items_of(content)]
+
+
+def _part(part: Any) -> dict[str, Any]:
+    kind = kind_of(part)
+    if kind == "image_url":
+        image = part.get("image_url")
+        found = mapping_of(image) or {"url": image}
+        return {"type": "input_image", "image_url": found.get("url"), "detail": found.get("detail") or "auto"}
+    if kind == "file":
+        file = mapping_of(part.get("file"))
+        place = file.get("file_id")
+        known = {key: file[key] for key in ("file_data", "filename") if file.get(key)}
+        if place:
+            known["file_url" if "://" in str(place) else "file_id"] = place
+        return {"type": "input_file", **known}
+    if kind in ("text", "refusal") or not isinstance(part, Mapping):
+        return {"type": "input_text", "text": text_of([part]) or str(part.get("refusal") or "")}
+    return dict(part)
