@@ -48,7 +48,7 @@ class SearchRun:
             run_id: The framework's own id of this run, which no other run has; one is made if None.
             options: How tools of ours are run; the defaults if None.
         """
-        self._search = search
+        self.search = search
         self._processors = (search,)
         self._options = options
         step = InputStep(messages=(), context=context, thread_id=thread_id)
@@ -87,7 +87,7 @@ class SearchRun:
         For a framework that runs listed tools only: the next model call lists it. A tool that is unknown or
         denied is answered with a sentence.
         """
-        return await self._search.unlisted_tool_text(self.model_call.step, name)
+        return await self.search.unlisted_tool_text(self.model_call.step, name)
 
     async def end(self) -> None:
         """Drop what is kept for this run alone; a second call does nothing."""

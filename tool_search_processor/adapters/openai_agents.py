@@ -1,0 +1,261 @@
+"""The same search inside the OpenAI Agents SDK, by an agent of its own class.
+
+```python
+search = ToolSearchProcessor(tools)
+agent = ToolSearchAgent(name="helper", model="gpt-5.5", search=search, mcp_servers=[github], hide_own=True)
+result = await Runner.run(agent, "File a bug", context={"plan": "pro"}, run_config=agent.run_config())
+```
+
+What is loaded is read from the run's items, so a `Session`, or `result.to_input_list()`, is all that a later
+run needs. Tools with `requires_approval` stop the run with `result.interruptions`, as the SDK's own do.
+
+What cannot work: the SDK runs listed tools only. The call of an unlisted tool ends the run, unless it has
+`run_config()`: then the tool is loaded, and the model is asked to call it again. A run that
+`RunState.from_json` restores has the tools that a person approved, and what a store of threads holds; use
+`ToolSearchAgent.restore` for all that the run had loaded. With `hide_own`, OpenAI's hosted tool search finds
+nothing.
+
+Seen with openai-agents 0.24.0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from tool_search_processor.adapters.runs import SearchRun, instructions_of, read_context, warn_of_proxy
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.meta_tools import MetaTool
+from tool_search_processor.processor.pipeline import SearchPipeline
+from tool_search_processor.session.foreign_tools import is_foreign
+from tool_search_processor.tools import Tool
+from tool_search_processor.wire.responses import read_items
+
+try:
+    from agents import Agent, FunctionTool, RunConfig, RunContextWrapper, RunState
+    from agents import Tool as SDKTool
+    from agents.run_config import ToolErrorFormatterArgs
+except ImportError as exc:
+    raise ImportError(
+        'ToolSearchAgent needs the OpenAI Agents SDK: pip install "tool-search-processor[openai-agents]"'
+    ) from exc
+
+from tool_search_processor.adapters.openai_agents_tools import Listing, OwnTools
+
+_KEPT_AS = "_tool_search_runs"
+_RESTORED: ContextVar[Sequence[Any]] = ContextVar("tool-search-restored", default=())
+_ending: set[asyncio.Task[None]] = set()
+
+
+@dataclass
+class ToolSearchAgent(Agent[Any]):
+    """An agent that finds its tools by search.
+
+    ```python
+    agent = ToolSearchAgent(name="helper", model="gpt-5.5", search=ToolSearchProcessor([create_issue]))
+    result = await Runner.run(agent, "File a bug", session=SQLiteSession("t-42"))
+    ```
+
+    It is handed off to, cloned and used as a tool like any other agent, and any number of runs can share it.
+
+    Raises:
+        ConfigurationError: A field can't work.
+    """
+
+    search: SearchPipeline = field(kw_only=True)
+    """The catalog and its options: a `ToolSearchProcessor`."""
+    context: Callable[[Any], Mapping[str, Any]] | None = field(default=None, kw_only=True)
+    """Makes what filters and tools see of the run's context; its attributes if None."""
+    thread_id: Callable[[Any], str | None] | None = field(default=None, kw_only=True)
+    """Returns the conversation, from the run's context: for a searcher with a store of threads."""
+    hide_own: bool = field(default=False, kw_only=True)
+    """Whether `tools` and those of `mcp_servers` are searched too, and withheld until they are loaded."""
+
+    def __post_init__(self) -> None:
+        """Check the fields, and make the searcher that reads loads from the run's items."""
+        super().__post_init__()
+        if not isinstance(self.search, SearchPipeline):
+            raise ConfigurationError(f"search must be a ToolSearchProcessor, found {self.search!r:.80}")
+        for name, hook in (("context", self.context), ("thread_id", self.thread_id)):
+            if hook is not None and not callable(hook):
+                raise ConfigurationError(
+                    f"{name} must be a function of the run's context, found {hook!r:.80}"
+                )
+        self._search = self.search.for_framework(include_step_tools=self.hide_own)
+        if self._search.include_step_tools and self._search.mode == "call":
+            raise ConfigurationError(
+                "hide_own can't work in mode 'call': approvals and guardrails of the agent's own tools would "
+                "not be asked for a call through the proxy. Use mode='load' or 'auto_load'"
+            )
+        if isinstance(self.tool_use_behavior, dict):
+            warn_of_proxy(self._search, gate="StopAtTools")
+        self._own = OwnTools()
+
+    async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[SDKTool]:
+        """Return the meta-tools, the agent's own tools, and what is pinned or loaded.
+
+        Raises:
+            ReservedToolNameError: An own tool has a meta-tool's name.
+        """
+        own = await super().get_all_tools(run_context)
+        functions = {tool.name: tool for tool in own if isinstance(tool, FunctionTool)}
+        run, context = self._run(run_context), self._read(run_context)
+        model_call = await run.begin(
+            read_items([*run_context.turn_input, *_RESTORED.get()]),
+            self._own.converted(functions.values()),
+            context=context,
+        )
+        offered = [*model_call.tools, *await run.approved(_approved(run_context, self))]
+        listing = Listing(model_call, functions, asks_through_proxy=await self._asks_through_proxy(context))
+        meta_tools = [tool for tool in offered if isinstance(tool, MetaTool)]
+        rest = [tool for tool in offered if not isinstance(tool, MetaTool)]
+        if self._search.include_step_tools:
+            own = [tool for tool in own if not isinstance(tool, FunctionTool)]
+        else:
+            rest = [tool for tool in rest if not is_foreign(tool)]
+        return [*map(listing.tool, meta_tools), *own, *map(listing.tool, rest)]
+
+    async def get_system_prompt(self, run_context: RunContextWrapper[Any]) -> str | None:
+        """Return the agent's instructions, and how to find tools."""
+        own = await super().get_system_prompt(run_context)
+        texts = (own, instructions_of(self._run(run_context).model_call))
+        return "\n\n".join(text for text in texts if text) or None
+
+    @staticmethod
+    def run_config(config: RunConfig | None = None) -> RunConfig:
+        """Return a RunConfig with which the call of an unlisted tool loads it, and the run goes on.
+
+        Args:
+            config: All other settings; its own `tool_error_formatter` is asked first.
+        """
+        config = config or RunConfig()
+        theirs = config.tool_error_formatter
+
+        async def formatted(error: ToolErrorFormatterArgs[Any]) -> str | None:
+            text = theirs(error) if theirs is not None else None
+            text = await text if inspect.isawaitable(text) else text
+            return await _unlisted_text(error) if text is None else text
+
+        return replace(
+            config, tool_not_found_behavior="return_error_to_model", tool_error_formatter=formatted
+        )
+
+    async def restore(self, state_json: dict[str, Any], **options: Any) -> RunState[Any]:
+        """Return `RunState.from_json(self, state_json, **options)`, of a run that has what it had loaded."""
+        items = [item.get("raw_item") for item in state_json.get("generated_items", ())]
+        token = _RESTORED.set([item for item in items if isinstance(item, Mapping)])
+        try:
+            return await RunState.from_json(self, state_json, **options)
+        finally:
+            _RESTORED.reset(token)
+
+    def _run(self, run_context: RunContextWrapper[Any]) -> _AgentRun:
+        """Return this agent's part of a run; a clone goes on with it after a handoff."""
+        key = (self.search, self.hide_own, self.context, self.thread_id)
+        return _Runs.of(run_context).run(
+            key, partial(self._new_run, run_context), requests=run_context.usage.requests
+        )
+
+    def _new_run(self, run_context: RunContextWrapper[Any]) -> _AgentRun:
+        thread_id = None if self.thread_id is None else self.thread_id(run_context.context)
+        return _AgentRun(self._search, context=self._read(run_context), thread_id=thread_id)
+
+    def _read(self, run_context: RunContextWrapper[Any]) -> Mapping[str, Any]:
+        """Return what filters and tools see of a run's context."""
+        context = run_context.context
+        return read_context(context if self.context is None else self.context(context))
+
+    async def _asks_through_proxy(self, context: Mapping[str, Any]) -> bool:
+        """Return True if a call of the proxy may need approval; the SDK asks for one that can't be read."""
+        if self._search.mode != "call":
+            return False
+        return any(tool.requires_approval for tool in await self._search.catalog.list_tools(context))
+
+
+class _Runs:
+    """The runs of searchers within one run of the SDK.
+
+    They are kept on the run's context wrapper, since the SDK copies it for a run that stops for an approval.
+    """
+
+    def __init__(self) -> None:
+        self._runs: dict[Hashable, _AgentRun] = {}
+        self._last: tuple[_AgentRun, int] | None = None
+
+    @classmethod
+    def of(cls, run_context: RunContextWrapper[Any]) -> _Runs:
+        """Return those of an SDK's run."""
+        runs: _Runs = vars(run_context).setdefault(_KEPT_AS, cls())
+        return runs
+
+    def run(self, key: Hashable, make: Callable[[], _AgentRun], *, requests: int) -> _AgentRun:
+        """Return the run of a searcher, made at its first model call.
+
+        Args:
+            key: Names the searcher and its options.
+            make: Makes the run.
+            requests: The model calls that the SDK's run has made.
+        """
+        run = self._runs.get(key)
+        if run is None:
+            run = self._runs[key] = make()
+            # The SDK shows no end of a run that fails. If the loop is gone by then, what is kept is bounded.
+            weakref.finalize(self, _end_later, run, asyncio.get_running_loop()).atexit = False
+        self._last = run, requests
+        return run
+
+    def last(self, requests: int) -> SearchRun | None:
+        """Return the run that listed the tools of the last model call; None if another kind of agent did."""
+        if self._last is None:
+            return None
+        run, requests_before = self._last
+        return run if requests <= requests_before + 1 else None
+
+
+class _AgentRun(SearchRun):
+    """One searcher's part of an SDK's run."""
+
+    def __init__(self, search: SearchPipeline, **options: Any) -> None:
+        super().__init__(search, **options)
+        self._offered: set[str] = set()
+
+    async def approved(self, names: Iterable[str]) -> list[Tool]:
+        """Return the tools that a person approved in another process, which this run has never offered."""
+        self._offered.update(tool.name for tool in self.model_call.tools)
+        unknown = [name for name in names if name not in self._offered]
+        found = [(name, await self.search.resolve_call(self.model_call.step, name)) for name in unknown]
+        return [tool for name, tool in found if tool is not None and tool.name == name]
+
+
+def _approved(run_context: RunContextWrapper[Any], agent: ToolSearchAgent) -> list[str]:
+    """Return the names of an agent's tools that a person has decided on.
+
+    Nothing else of a context that was restored from JSON tells which tools its run had loaded.
+    """
+    decided = getattr(run_context, "_approvals", ())
+    return [key.tool_key for key in decided if getattr(key, "agent", None) is agent]
+
+
+async def _unlisted_text(error: ToolErrorFormatterArgs[Any]) -> str | None:
+    if error.kind != "tool_not_found":
+        return None
+    run = _Runs.of(error.run_context).last(error.run_context.usage.requests)
+    return None if run is None else await run.unlisted_text(error.tool_name)
+
+
+def _end_later(run: SearchRun, loop: asyncio.AbstractEventLoop) -> None:
+    with suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(_end, run, loop)
+
+
+def _end(run: SearchRun, loop: asyncio.AbstractEventLoop) -> None:
+    task = loop.create_task(run.end())
+    _ending.add(task)
+    task.add_done_callback(_ending.discard)
