@@ -1,0 +1,78 @@
+"""The own tools of a pydantic-ai agent, as a searcher sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_ai.tools import ToolDefinition
+
+from tool_search_processor.adapters.framework_tools import FrameworkTools
+from tool_search_processor.session.foreign_tools import ForeignTool
+from tool_search_processor.tools import Tool
+
+_AGENT_ITSELF = "<agent>"
+
+
+class OwnTools:
+    """Makes a tool for each definition, again only when the definition changes."""
+
+    def __init__(self, *, proxied: bool = False) -> None:
+        """Begin without tools.
+
+        Args:
+            proxied: Whether those that are hidden are called through a call tool.
+        """
+        self._proxied = proxied
+        self._tools = FrameworkTools(_tool_of)
+        # pydantic-ai makes its definitions again at each step
+        self._kept: dict[str, _Known] = {}
+
+    def of(self, definitions: Iterable[ToolDefinition], *, always: Collection[str] = ()) -> list[ForeignTool]:
+        """Return the tools of these definitions; those named in `always` are never hidden."""
+        return self._tools.of([self._known(one, listed=one.name in always) for one in definitions])
+
+    def _known(self, definition: ToolDefinition, *, listed: bool) -> _Known:
+        # a tool that runs outside of the agent can only be called by its own name
+        listed = listed or (self._proxied and definition.kind == "external")
+        known = _Known(definition, listed=listed, proxied=self._proxied and not listed)
+        kept = self._kept.get(definition.name)
+        if kept == known:
+            return kept
+        self._kept[definition.name] = known
+        return known
+
+
+@dataclass(frozen=True)
+class _Known:
+    definition: ToolDefinition
+    listed: bool
+    proxied: bool
+
+
+@dataclass(frozen=True)
+class _ValidatedTool(ForeignTool):
+    """A tool whose arguments pydantic-ai has validated before the call gets here."""
+
+    __hash__ = Tool.__hash__
+
+    def check_arguments(self, arguments: Any = None) -> Any:
+        """Return them as they are: they may hold objects that JSON Schema knows nothing of."""
+        return arguments
+
+
+def _tool_of(known: _Known) -> ForeignTool:
+    definition = known.definition
+    kind = ForeignTool if known.proxied else _ValidatedTool
+    annotations = (definition.metadata or {}).get("annotations")
+    return kind(
+        definition.name,
+        definition.description or "",
+        definition.parameters_json_schema,
+        namespace=None if definition.toolset_id == _AGENT_ITSELF else definition.toolset_id,
+        annotations=annotations if isinstance(annotations, Mapping) else {},
+        pinned=known.listed,
+        requires_approval=definition.kind == "unapproved",
+        original=known,
+    )
