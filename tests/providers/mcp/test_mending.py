@@ -113,7 +113,7 @@ def text(words):
     ("given", "content"),
     [
         ({"content": "done"}, [text("done")]),
-        ({"content": ["one", text("two")]}, [text("one"), text("two")]),
+        ({"content": [text("one"), text("two")]}, [text("one"), text("two")]),
         ({"content": text("done")}, [text("done")]),
         ({"content": ""}, []),
         ({"content": {}}, []),
@@ -141,7 +141,7 @@ def test_results_of_careless_and_of_old_servers_are_read(given, content, version
         ("prompts/get", "messages", "hi", [{"role": "user", "content": text("hi")}]),
         ("prompts/get", "messages", [{"role": "assistant", "content": "hi"}],
          [{"role": "assistant", "content": text("hi")}]),
-        ("prompts/get", "messages", {"role": "user", "content": [text("a"), "b"]},
+        ("prompts/get", "messages", {"role": "user", "content": [text("a"), text("b")]},
          [{"role": "user", "content": text("a")}, {"role": "user", "content": text("b")}]),
     ],
 )  # fmt: skip

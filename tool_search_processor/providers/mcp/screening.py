@@ -158,13 +158,13 @@ def _with_result(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
 
 
 def _blocks(method: str, content: Any) -> Any:
-    """Return content as a list of blocks, even if it is a single block, or strings stand for blocks."""
-    if isinstance(content, str | Mapping):
-        content = [content]
-    if not isinstance(content, list):
-        return content
-    blocks = [_OF_TEXT[method](each) if isinstance(each, str) else each for each in content]
-    return [inner for block in blocks for inner in _messages(block)] if method == "prompts/get" else blocks
+    """Return content as a list of blocks, even if it is a single block or a string."""
+    if isinstance(content, str):
+        content = _OF_TEXT[method](content)
+    blocks = [content] if isinstance(content, Mapping) else content
+    if method != "prompts/get" or not isinstance(blocks, list):
+        return blocks
+    return [inner for block in blocks for inner in _messages(block)]
 
 
 def _messages(message: Any) -> list[Any]:
