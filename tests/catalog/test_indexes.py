@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from tool_search_processor.catalog.indexes import MAX_EXTRA, IndexPool
-from tool_search_processor.catalog.toolsets import ToolSet
+from tool_search_processor.catalog.toolsets import Part, ToolSet
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.regex import RegexIndex
@@ -420,3 +420,22 @@ def test_a_missing_extra_is_told_at_construction(strategy, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "tool-search-processor\[embeddings\]"'):
         IndexPool(strategy)
+
+
+# -- parts of a set
+
+
+async def test_parts_of_a_set_are_ranked_in_the_index_of_the_whole():
+    factory = Factory()
+    pool = IndexPool(factory)
+    files = Part([SHARED.by_name["read_file"], SHARED.by_name["write_file"]], whole=SHARED)
+    mail = Part([SHARED.by_name["send_mail"]], whole=SHARED)
+    for _ in range(2):
+        assert names(await pool.search("file mail", shared=files)) == ["read_file", "write_file"]
+        assert names(await pool.search("file mail", shared=mail)) == ["send_mail"]
+        assert names(await pool.search("file", shared=files, without=frozenset({"read_file"}))) == [
+            "write_file"
+        ]
+        assert names(await pool.search("file", shared=files, tags=frozenset({"write"}))) == ["write_file"]
+        assert await pool.count("file mail", shared=mail) == 1
+    assert [index.updates for index in factory.made] == [[3]]

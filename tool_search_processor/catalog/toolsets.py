@@ -174,6 +174,9 @@ class ToolSet:
     def _selected(self, tags: frozenset[str], without: frozenset[str]) -> frozenset[str] | None:
         if not tags and without.isdisjoint(self.by_name):
             return None
+        return self._with_labels(tags, without)
+
+    def _with_labels(self, tags: frozenset[str], without: frozenset[str]) -> frozenset[str]:
         return frozenset(
             tool.name for tool in self.tools if tool.name not in without and has_any_label(tool, tags)
         )
@@ -189,6 +192,27 @@ class ToolSet:
     @cached_property
     def _normalized_names(self) -> Sequence[str]:
         return [plain_form(tool.name) for tool in self.tools]
+
+
+class Part(ToolSet):
+    """Some of the tools of a set, ranked within the index of the whole set.
+
+    Callers who may see different tools share one index, and none of them makes it again for the others.
+    """
+
+    def __init__(self, tools: Iterable[Tool], *, whole: ToolSet) -> None:
+        """Take tools of the whole set."""
+        super().__init__(tools)
+        self.generation = whole.generation
+        self._whole = whole
+
+    @cached_property
+    def documents(self) -> Sequence[Document]:
+        """The searchable text of each tool of the whole set: an index that holds it holds the part too."""
+        return self._whole.documents
+
+    def _selected(self, tags: frozenset[str], without: frozenset[str]) -> frozenset[str]:
+        return self._with_labels(tags, without)
 
 
 NO_TOOLS = ToolSet()

@@ -1,12 +1,14 @@
 """Everything the model sees: names, schemas, texts and result shapes of the meta-tools."""
 
 from tool_search_processor.meta_tools.answers import (
+    TARGET_META,
     ResultDetail,
     invalid_arguments_answer,
     load_answer,
     search_answer,
     search_result,
     signature,
+    target_meta,
     unload_answer,
 )
 from tool_search_processor.meta_tools.definitions import (
@@ -60,6 +62,7 @@ __all__ = [
     "MAX_RESULTS",
     "NO_NAMES",
     "OUTAGE",
+    "TARGET_META",
     "Handler",
     "MetaTool",
     "MetaToolNames",
@@ -99,6 +102,7 @@ __all__ = [
     "search_result",
     "search_tool",
     "signature",
+    "target_meta",
     "unknown_tags_text",
     "unlisted_text",
     "unload_answer",

@@ -8,6 +8,10 @@ from typing import Any, Literal
 
 from tool_search_processor.meta_tools.texts import cut
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.plain import sendable
+
+TARGET_META = "tool-search-processor/target"
+"""The `_meta` key that tells, in the result of an MCP call through the proxy, which tool ran."""
 
 ResultDetail = Literal["brief", "signature", "schema"]
 
@@ -107,6 +111,11 @@ def _default(schema: Any) -> str:
         return ""
     text = json.dumps(schema["default"], ensure_ascii=False, default=str)
     return f" = {text}" if len(text) <= _SIGNATURE_DEFAULT else " = …"
+
+
+def target_meta(tool: Tool) -> dict[str, Any]:
+    """Return what the `_meta` of a result of a call through the proxy tells about the tool that ran."""
+    return {TARGET_META: {"name": tool.name, "annotations": sendable(tool.annotations)}}
 
 
 def invalid_arguments_answer(tool: Tool, *, problem: str, loaded: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ try:
 except ImportError as exc:
     raise ImportError('ToolServer needs the MCP SDK: pip install "tool-search-processor[server]"') from exc
 
-from tool_search_processor.server.mcp.call_results import TARGET_META
+from tool_search_processor.meta_tools import TARGET_META
 from tool_search_processor.server.mcp.middleware import ToolCall
 from tool_search_processor.server.mcp.questions import forward_elicitation, forward_progress, forward_sampling
 from tool_search_processor.server.mcp.rules import SessionRules

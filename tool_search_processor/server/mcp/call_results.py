@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from tool_search_processor.errors import ToolArgumentsError, ToolCallError, ToolSearchError
+from tool_search_processor.meta_tools import target_meta
 from tool_search_processor.providers.mcp.rendering import MCPResult, MCPToolError
 from tool_search_processor.server.mcp.links import linked_blocks
 from tool_search_processor.session.tool_results import encode_result, error_text, innermost, told_text
@@ -24,9 +25,6 @@ from tool_search_processor.tools.tool_names import title_of
 from tool_search_processor.wire.plain import clean_text, sendable
 
 logger = logging.getLogger(__name__)
-
-TARGET_META = "tool-search-processor/target"
-"""The `_meta` key that tells, in the result of a call through the proxy, which tool ran."""
 
 _ResultT = TypeVar("_ResultT", bound=BaseModel)
 
@@ -142,8 +140,7 @@ def text_result(text: str, *, is_error: bool = False, structured: Any = None) ->
 
 def of_target(result: types.CallToolResult, tool: Tool) -> types.CallToolResult:
     """Return a result of a call through the proxy, which says what ran and with which hints."""
-    target = {"name": tool.name, "annotations": sendable(tool.annotations)}
-    return result.model_copy(update={"meta": {**(result.meta or {}), TARGET_META: target}})
+    return result.model_copy(update={"meta": {**(result.meta or {}), **target_meta(tool)}})
 
 
 def wire_tool(tool: Tool) -> types.Tool:
