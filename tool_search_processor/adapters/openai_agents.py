@@ -7,7 +7,8 @@ result = await Runner.run(agent, "File a bug", context={"plan": "pro"}, run_conf
 ```
 
 What is loaded is read from the run's items, so a `Session`, or `result.to_input_list()`, is all that a later
-run needs. Tools with `requires_approval` stop the run with `result.interruptions`, as the SDK's own do.
+run needs. Where OpenAI keeps the items (`conversation_id`, `previous_response_id`), give the searcher a
+store, and the agent a `thread_id`. Tools with `requires_approval` stop the run with `result.interruptions`.
 
 What cannot work: the SDK runs listed tools only. The call of an unlisted tool ends the run, unless it has
 `run_config()`: then the tool is loaded, and the model is asked to call it again. A run that
@@ -36,7 +37,6 @@ from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.processor.pipeline import SearchPipeline
 from tool_search_processor.session.foreign_tools import is_foreign
 from tool_search_processor.tools import Tool
-from tool_search_processor.wire.responses import read_items
 
 try:
     from agents import Agent, FunctionTool, RunConfig, RunContextWrapper, RunState
@@ -108,7 +108,7 @@ class ToolSearchAgent(Agent[Any]):
         functions = {tool.name: tool for tool in own if isinstance(tool, FunctionTool)}
         run, context = self._run(run_context), self._read(run_context)
         model_call = await run.begin(
-            read_items([*run_context.turn_input, *_RESTORED.get()]),
+            [*run_context.turn_input, *_RESTORED.get()],
             self._own.converted(functions.values()),
             context=context,
         )
