@@ -69,7 +69,7 @@ from tool_search_processor.errors import (
     ToolUnavailableError,
 )
 from tool_search_processor.policy.cached_filters import cached_filter
-from tool_search_processor.policy.filters import FilterRequest
+from tool_search_processor.policy.filters import Filter, FilterRequest, Phase
 from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.providers import CallableProvider, StaticProvider, ToolProvider
 from tool_search_processor.search.protocol import Document, Hit, SearchIndex
@@ -103,6 +103,7 @@ __all__ = [
     "ConfigurationError",
     "Document",
     "DuplicateToolError",
+    "Filter",
     "FilterRequest",
     "HistoryStore",
     "Hit",
@@ -115,6 +116,7 @@ __all__ = [
     "MemoryStore",
     "Namespace",
     "OpenAPIProvider",
+    "Phase",
     "ProviderError",
     "RedisStore",
     "ReservedToolNameError",

@@ -23,6 +23,7 @@ from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.checks import check_callable, check_count, check_string, refuse
 from tool_search_processor.wire.messages import to_openai_messages
+from tool_search_processor.wire.plain import counted
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 _OWN_SETTINGS = frozenset({"model", "messages", "tools", "stream", "parallel_tool_calls"})
@@ -128,6 +129,13 @@ class Agent:
             options=options,
         )
         self._ledger = ClaimLedger()
+
+    def __repr__(self) -> str:
+        processors = ", ".join(f"{processor.id!r}" for processor in self.input_processors)
+        return (
+            f"<Agent {self.name!r}: model {self.model!r}, {counted(len(self.tools), 'tool')}, "
+            f"processors {processors or 'none'}>"
+        )
 
     async def run(
         self,

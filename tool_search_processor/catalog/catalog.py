@@ -31,6 +31,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.tools.origins import Origin
 from tool_search_processor.transforms.rows import overrides_get_tool
 from tool_search_processor.transforms.transform import Transform, as_transforms
+from tool_search_processor.wire.plain import counted
 
 logger = logging.getLogger(__name__)
 
@@ -176,6 +177,12 @@ class Catalog(Provider):
         self.transforms, self._shared = other.transforms, other._shared  # noqa: SLF001
         self._components, self._uniting = other._components, other._uniting  # noqa: SLF001
         self._drift.renew()  # what was united before, or is just now, is united again
+
+    def __repr__(self) -> str:
+        known = self._shared.last.tools
+        count = counted(len(known), "tool") + ("" if self.static else " as last read")
+        sources = ", ".join(source.name for source in self._sources)
+        return f"<Catalog {self.name!r}: {count}, of {sources or 'no provider'}>"
 
     @property
     def fingerprint(self) -> str:

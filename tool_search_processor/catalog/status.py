@@ -43,3 +43,22 @@ class CatalogStatus:
     refused: tuple[RefusedTool, ...]
     changed: tuple[ToolChange, ...] = ()
     """Foreign tools that changed after they were first seen, and were not accepted since."""
+
+    def __str__(self) -> str:
+        """Return a table: a line for each provider, refused tool and changed tool."""
+        rows = [("provider", "state", "tools", "read", "")]
+        rows += [
+            (row.name, row.state, str(row.tools), _ago(row.age_seconds), row.error or "")
+            for row in self.providers
+        ]
+        widths = [max(len(row[place]) for row in rows) for place in range(4)]
+        lines = ["  ".join(map(str.ljust, row, [*widths, 0])).rstrip() for row in rows]
+        lines += [f"refused: {tool.name} of {tool.provider}: {tool.reason}" for tool in self.refused]
+        for change in self.changed:
+            blocked = ", blocked until it is accepted" if change.blocked else ""
+            lines.append(f"changed: {change.name} of {change.provider}: {', '.join(change.parts)}{blocked}")
+        return "\n".join(lines)
+
+
+def _ago(seconds: float | None) -> str:
+    return "never" if seconds is None else f"{seconds:.0f} s ago"

@@ -63,6 +63,11 @@ class SearchPipeline:
         )
         self._meta_tools = MetaToolSet()
 
+    def __repr__(self) -> str:
+        names = ", ".join(self._options.names.present)
+        policy = "a filter" if self._options.filter is not None else "no filter"
+        return f"<{type(self).__name__} {self.id!r}: {names}; {policy}; {self._store!r}; {self.catalog!r}>"
+
     async def process_input_step(self, step: InputStep) -> InputStep:
         """Return the step with the meta-tools, its own tools, the pinned and the loaded ones.
 

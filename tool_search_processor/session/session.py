@@ -39,6 +39,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.wire.calls import Style
 from tool_search_processor.wire.messages import Given, chat_messages, read_conversation, to_openai_messages
 from tool_search_processor.wire.notes import without_notes
+from tool_search_processor.wire.plain import counted
 
 _NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})
 
@@ -113,6 +114,15 @@ class ToolSession:
             return
         self._ended = True
         await (self._call or ModelCall(self._processors, self._base)).end_run()
+
+    def __repr__(self) -> str:
+        thread = f"thread {self._base.thread_id!r}" if self._base.thread_id else "an anonymous run"
+        listed = (
+            f"{counted(len(self._call.tools), 'tool')} listed"
+            if self._call is not None
+            else "nothing listed yet"
+        )
+        return f"<ToolSession of {thread}: step {self._number}, {listed}{', ended' if self._ended else ''}>"
 
     @property
     def run_id(self) -> str:

@@ -37,6 +37,9 @@ class HistoryStore(Store):
         """Make the store; there is nothing to set."""
         self._receipts: dict[tuple[int, int], Receipt | None] = {}
 
+    def __repr__(self) -> str:
+        return "<HistoryStore: reads the conversation>"
+
     def replay(self, scope: LoadScope) -> Replay:
         """Read the conversation of a scope.
 

@@ -13,6 +13,7 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.stores.protocol import AddResult, LoadScope
 from tool_search_processor.stores.store import Store
 from tool_search_processor.wire.checks import check_callable, check_count, check_positive
+from tool_search_processor.wire.plain import counted
 
 _Key = tuple[str, str]
 
@@ -64,6 +65,10 @@ class MemoryStore(Store):
         self._lock = threading.Lock()
         self._clock = clock
         self._uses = 0
+
+    def __repr__(self) -> str:
+        with self._lock:
+            return f"<MemoryStore: {counted(len(self._threads), 'thread')}>"
 
     async def loaded(self, scope: LoadScope) -> Sequence[str]:
         """Return the names in load order."""

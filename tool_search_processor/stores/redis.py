@@ -98,6 +98,10 @@ class RedisStore(Store):
         self._timeout_seconds = timeout_seconds
         self._down = False
 
+    def __repr__(self) -> str:
+        # never the URL, which may hold a password
+        return f"<RedisStore: keys {self._prefix!r}{', down' if self._down else ''}>"
+
     async def loaded(self, scope: LoadScope) -> Sequence[str]:
         """Return the names in load order."""
         key = self._key(scope)

@@ -111,6 +111,9 @@ class ForeignStore(Store):
         self._claim = given.claim if can_claim else super().claim
         self._release = given.release if can_claim else super().release
 
+    def __repr__(self) -> str:
+        return repr(self._store)
+
     @property
     def label(self) -> str:
         """The name of the object's class."""

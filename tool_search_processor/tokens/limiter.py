@@ -19,7 +19,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.wire.checks import check_callable, check_choice, check_count
 from tool_search_processor.wire.messages import SYSTEM_ROLES
 from tool_search_processor.wire.notes import NOTES
-from tool_search_processor.wire.plain import items_of, mapping_of, plain
+from tool_search_processor.wire.plain import counted, items_of, mapping_of, plain
 
 _MESSAGE_OVERHEAD = 4
 """Tokens around each message (role marks): 3 to 4 with OpenAI's models."""
@@ -103,6 +103,9 @@ class TokenLimiter:
         self._cache: LRUCache[tuple[str, bytes], int] = LRUCache(_CACHE_ENTRIES)
         self._lock = Lock()  # cachetools leaves locking to its user; one limiter may serve several loops
         self._definition_bytes = DefinitionCounter(_byte_length)
+
+    def __repr__(self) -> str:
+        return f"<TokenLimiter {self.id!r}: {counted(self.limit, 'token')}, {self._strategy}>"
 
     async def process_input_step(self, step: InputStep) -> InputStep:
         """Return the step with as many of its newest messages as fit.

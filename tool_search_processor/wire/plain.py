@@ -159,3 +159,8 @@ def safe_repr(value: Any) -> str:
         raise
     except BaseException:  # noqa: BLE001 - foreign code
         return f"<{type(value).__name__}>"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, such as "1 tool" and "2 tools"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
