@@ -41,6 +41,7 @@ class MetaTool(Tool):
             handler: Answers a call.
             proxy: Returns the tool and the arguments that a call really runs; None if it runs no other tool.
         """
+        self._wire  # noqa: B018  # kept with the definition, or each step's copy would make it again
         copy = object.__new__(MetaTool)
         # The definition was checked and frozen when it was made; each step needs a copy.
         copy.__dict__.update(self.__dict__, handler=handler, proxy=proxy)

@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated
 
 import pytest
@@ -17,6 +18,7 @@ from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddlewar
 from langchain.tools import InjectedState, ToolRuntime
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
@@ -916,3 +918,58 @@ class TestSubagents:
 
 
 CATALOG = {"weather_forecast", *(each.name for each in others())}
+
+
+def wire_of(provider, steps):
+    """Return a real client of a provider that records what it would send, and the list of that."""
+    if provider == "openai":
+        from langchain_openai import ChatOpenAI as Client
+    else:
+        from langchain_anthropic import ChatAnthropic as Client
+    sent, answered = [], iter(replies(*steps))
+
+    class Recorded(Client):
+        def _generate(self, messages, stop=None, run_manager=None, **options):
+            sent.append(json.loads(json.dumps(self._get_request_payload(messages, stop=stop, **options))))
+            return ChatResult(generations=[ChatGeneration(message=next(answered))])
+
+        async def _agenerate(self, messages, stop=None, run_manager=None, **options):
+            return self._generate(messages, stop, None, **options)
+
+    model = {"openai": "gpt-5.5", "anthropic": "claude-opus-5-5"}[provider]
+    return Recorded(model=model, api_key="none"), sent
+
+
+class TestPayloads:
+    @pytest.mark.parametrize("provider", ["openai", "anthropic"])
+    async def test_what_a_provider_is_sent(self, invoke, provider):
+        pytest.importorskip(f"langchain_{provider}")
+        steps = [load("weather_forecast", "whoami"), "done", ("secret", {"word": "x"}), "done", "third turn"]
+        model, sent = wire_of(provider, steps)
+        catalog = [weather(), from_langchain(whoami), from_langchain(secret)]
+        agent = agent_of(
+            model,
+            ToolSearchMiddleware(ToolSearchProcessor(catalog)),
+            system_prompt="Be kind.",
+            checkpointer=InMemorySaver(),
+        )
+        for _ in range(3):
+            await invoke(agent, thread="t")
+
+        functions = [[tool.get("function", tool) for tool in payload["tools"]] for payload in sent]
+        names = [[each["name"] for each in listed] for listed in functions]
+        loaded = [*META, "weather_forecast", "whoami"]
+        assert names == [META, loaded, loaded, [*loaded, "secret"], [*loaded, "secret"]]
+        schema = functions[1][2].get("parameters") or functions[1][2]["input_schema"]
+        assert schema == CITY
+        own = functions[1][3].get("parameters") or functions[1][3]["input_schema"]
+        assert list(own["properties"]) == ["question"]
+        system = sent[0].get("system") or sent[0]["messages"][0]["content"]
+        assert system.startswith("Be kind.\n\n")
+        assert "search_tools" in system
+        # each request begins with the one before, and no receipt of an unlisted call is sent
+        assert [payload["messages"][: len(before["messages"])] for before, payload in pairwise(sent)] == [
+            before["messages"] for before in sent[:-1]
+        ]
+        assert "tool_search_receipt" not in json.dumps(sent)
+        assert [each[: len(before)] for before, each in pairwise(functions)] == functions[:-1]
