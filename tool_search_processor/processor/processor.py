@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal, overload
 
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.finding import ToolHit
@@ -19,6 +19,13 @@ from tool_search_processor.meta_tools import (
     unloaded_text,
 )
 from tool_search_processor.policy.filters import Filter
+from tool_search_processor.processor.functions import (
+    AsyncFunction,
+    FunctionSearch,
+    GivenContext,
+    SyncFunction,
+    function_options,
+)
 from tool_search_processor.processor.load_answers import LoadAnswers
 from tool_search_processor.processor.loading import thread_step
 from tool_search_processor.processor.pipeline import SearchPipeline
@@ -39,6 +46,7 @@ from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputStep
+from tool_search_processor.stores.history import HistoryStore
 from tool_search_processor.stores.protocol import LoadedToolStore
 from tool_search_processor.tokens.counting import TextCounter
 from tool_search_processor.transforms.transform import Transform
@@ -285,6 +293,50 @@ class ToolSearchProcessor(SearchPipeline):
     ) -> ToolSession:
         """Return a session for a loop of your own, with this processor alone."""
         return ToolSession(self, thread_id=thread_id, context=context or {})
+
+    @overload
+    def functions(
+        self, *, context: GivenContext = None, sync: Literal[False] = False
+    ) -> tuple[AsyncFunction, AsyncFunction]: ...
+
+    @overload
+    def functions(
+        self, *, context: GivenContext = None, sync: Literal[True]
+    ) -> tuple[SyncFunction, SyncFunction]: ...
+
+    def functions(
+        self, *, context: GivenContext = None, sync: bool = False
+    ) -> tuple[AsyncFunction, AsyncFunction] | tuple[SyncFunction, SyncFunction]:
+        """Return a search function and a call function, for any framework that takes functions as tools.
+
+        ```python
+        search_tools, call_tool = search.functions(context={"plan": "pro"}, sync=True)
+        "create_issue" in search_tools("file a bug in GitHub")  # -> True
+        call_tool("create_issue", {"repo": "octo/hello", "title": "Bug"})  # -> 'created octo/hello: Bug'
+        ```
+
+        They work as in mode "call", whatever the mode is: a search returns parameters, and a tool that was
+        found runs through the call function. Pinned tools are found like all others. Policy is asked at
+        every call, and what goes wrong is an answer. A tool that needs approval doesn't run, since there is
+        nobody to ask.
+
+        Args:
+            context: The request's own data, for the filter and the tools; or a function that returns it at
+                each call, sync or async, such as one that reads a context variable.
+            sync: Return functions that wait, for frameworks that take no async ones.
+
+        Raises:
+            ConfigurationError: If the context is neither.
+        """
+        search = FunctionSearch(
+            self.catalog,
+            HistoryStore(),
+            store_was_given=False,
+            options=function_options(self._options),
+            counter=self._counter,
+            id=self.id,
+        )
+        return search.sync_functions(context) if sync else search.functions(context)
 
     async def aclose(self) -> None:
         """Close the connections of the store and the providers."""

@@ -1,0 +1,142 @@
+"""The search as two plain functions, for any framework that takes functions as tools."""
+
+# Without `from __future__ import annotations`: frameworks make schemas of the annotations, as types.
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias, TypeVar
+
+from tool_search_processor.concurrency.blocking import run_in_sync_hook
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.meta_tools import MetaTool
+from tool_search_processor.meta_tools import call_tool as call_tool_definition
+from tool_search_processor.meta_tools import search_tool as search_tool_definition
+from tool_search_processor.processor.pipeline import SearchPipeline
+from tool_search_processor.processor.processor_options import Options
+from tool_search_processor.processor.step_view import StepView
+from tool_search_processor.session.model_call import ModelCall
+from tool_search_processor.session.prepared_calls import refusal_text
+from tool_search_processor.steps import InputStep
+from tool_search_processor.tools import Tool
+
+logger = logging.getLogger(__name__)
+
+GivenContext: TypeAlias = (
+    Mapping[str, Any] | Callable[[], Mapping[str, Any] | Awaitable[Mapping[str, Any]]] | None
+)
+"""The request's own data, or what returns it at each call, sync or async."""
+
+AsyncFunction: TypeAlias = Callable[..., Awaitable[str]]
+SyncFunction: TypeAlias = Callable[..., str]
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def function_options(options: Options) -> Options:
+    """Return a processor's options as its functions have them: nothing is listed, and all else is called."""
+    return replace(
+        options,
+        names=replace(options.names, mode="call", allow_unload=False),
+        pinned=(),
+        include_step_tools=False,
+        catalog_in_prompt=False,
+        preload=0,
+        passthrough_tokens=0,
+        # without parameters, a model could only guess the arguments
+        result_detail="schema" if options.result_detail == "brief" else options.result_detail,
+    )
+
+
+class FunctionSearch(SearchPipeline):
+    """Answers the two functions; nobody lists its pinned tools, so they are found like all others."""
+
+    async def _view(self, step: InputStep, *, own: Sequence[Tool] = ()) -> StepView:
+        return replace(await super()._view(step, own=own), pinned=())
+
+    def functions(self, context: GivenContext) -> tuple[AsyncFunction, AsyncFunction]:
+        """Return the search function and the call function."""
+        answers = _Answers(self, context)
+        names = self._options.names
+
+        async def search_tools(query: str | list[str], limit: int = self._options.top_k) -> str:
+            return await answers.of(names.search, {"query": query, "limit": limit})
+
+        # the one form of "any object" that every framework reads as such
+        async def call_tool(name: str, arguments: dict | None = None) -> str:  # type: ignore[type-arg]
+            return await answers.of(names.call, {"name": name, "arguments": arguments})
+
+        return self._named(search_tools, call_tool)
+
+    def sync_functions(self, context: GivenContext) -> tuple[SyncFunction, SyncFunction]:
+        """Return both as functions that wait; they can be called inside a running loop, which they block."""
+        answers = _Answers(self, context)
+        names = self._options.names
+
+        def search_tools(query: str | list[str], limit: int = self._options.top_k) -> str:
+            return answers.waited_for(names.search, {"query": query, "limit": limit})
+
+        def call_tool(name: str, arguments: dict | None = None) -> str:  # type: ignore[type-arg]
+            return answers.waited_for(names.call, {"name": name, "arguments": arguments})
+
+        return self._named(search_tools, call_tool)
+
+    def _named(self, search: _F, call: _F) -> tuple[_F, _F]:
+        names = self._options.names
+        definition = search_tool_definition(
+            names,
+            inventory="",
+            takes_pattern=self.catalog.indexes.takes_pattern,
+            default_limit=self._options.top_k,
+            tags=(),
+        )
+        return _described(search, definition), _described(call, call_tool_definition(names))
+
+
+class _Answers:
+    """Answers calls, each as a run of its own: the functions may serve any number of requests at once."""
+
+    def __init__(self, search: FunctionSearch, context: GivenContext) -> None:
+        if not (context is None or isinstance(context, Mapping) or callable(context)):
+            raise ConfigurationError(
+                f"context must be a mapping, or a function without parameters that returns "
+                f"one; found {context!r:.80}"
+            )
+        self._processors = (search,)
+        self._context = context
+
+    async def of(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Return the answer to one call, in words also if it fails."""
+        try:
+            step = InputStep(messages=(), context=await self._read_context())
+            model_call = await ModelCall.begin(self._processors, step)
+            try:
+                call = await model_call.resolve(name, arguments)
+                if call.needs_approval:  # there is nobody to ask
+                    return refusal_text(call.target_name, None)
+                return (await model_call.run(call)).text
+            finally:
+                await model_call.end_run()
+        except Exception:  # foreign code: the context's function, a provider
+            logger.warning("%s failed", name, exc_info=True)
+            return f"Error: {name} failed; the log says why."
+
+    def waited_for(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Return the answer to one call, after waiting for it."""
+        return run_in_sync_hook(
+            lambda: self.of(name, arguments), door=name, instead="the async functions: functions(sync=False)"
+        )
+
+    async def _read_context(self) -> Mapping[str, Any]:
+        given = self._context() if callable(self._context) else self._context
+        return (await given if inspect.isawaitable(given) else given) or {}
+
+
+def _described(function: _F, definition: MetaTool) -> _F:
+    """Name and document a function as a model is to read it; frameworks read the section `Args:`."""
+    properties = definition.parameters["properties"]
+    parameters = inspect.signature(function).parameters
+    lines = (f"    {name}: {properties[name]['description']}" for name in parameters)
+    function.__doc__ = "\n".join((definition.description, "", "Args:", *lines))
+    function.__name__ = function.__qualname__ = definition.name
+    return function
