@@ -5,6 +5,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -253,6 +254,48 @@ def test_eval_shows_a_table_with_averages(run, sets):
     assert " ".join(lines[0]).startswith("set search tools queries recall@1 recall@5 recall@10 nDCG@10")
     assert "0.667 [0.000, 1.000]" in out
     assert "AUC" not in out
+
+
+def set_and_search(lines, names, searches):
+    """Return which set and search each row of figures says it is of, in any of the forms of the table."""
+    found, current = [], None
+    for line in lines:
+        current = next((name for name in names if re.match(rf"{name}\b", line.strip())), current)
+        search = re.search(rf"(?<!\S)({'|'.join(searches)})(?!\S)", line.replace(":", " ").replace(",", " "))
+        if search:
+            found.append((current, search[1]))
+    return found
+
+
+@needs_rich
+@pytest.mark.parametrize("more", [[], ["--abstain"]])
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 180, 250])
+def test_figures_can_be_told_apart_in_terminals_of_every_width(run, sets, monkeypatch, width, more):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    searches = ["bm25", "fuzzy", "regex"]
+    asked = [part for name in searches for part in ("--search", name)]
+    code, out, _ = run("eval", "--set", sets[0], "--set", sets[1], *asked, *more)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", out).splitlines()
+    assert code == 0
+    assert "…" not in out
+    names = ["one", "two", "macro average"]
+    assert set_and_search(lines, names, searches) == [(name, search) for name in names for search in searches]
+    assert "0.667" in out  # recall@5 of the first set
+    if width >= 80:
+        assert max(map(len, lines)) <= width
+        assert ("[0.000, 1.000]" in out) == (width >= 100 + 7 * len(more))
+        assert ("95 % intervals." in out) == ("[0.000" not in out)
+
+
+@needs_rich
+def test_a_search_with_a_long_name_is_named_in_full(run, sets, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    long = "tool_search_processor.search.bm25:BM25Index"
+    out = run("eval", "--set", sets[0], "--search", long, "--search", "fuzzy")[1]
+    assert f"one, {long}: 3 tools" in out
+    assert "one, fuzzy: 3 tools" in out
 
 
 @needs_rich

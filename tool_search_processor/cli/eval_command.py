@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from tool_search_processor.cli.choices import add_search_options, index_maker
-from tool_search_processor.cli.terminal import progress, require_tables, show, show_json, show_table, warn
+from tool_search_processor.cli.eval_table import show_figures
+from tool_search_processor.cli.terminal import progress, require_tables, show_json, warn
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import Dataset, load_dataset, load_folder, load_tools
 from tool_search_processor.evaluation.files import DataError
 from tool_search_processor.evaluation.html import html_report
 from tool_search_processor.evaluation.measure import evaluate, foreign_tools, query_count
 from tool_search_processor.evaluation.report import METRICS, Report
-from tool_search_processor.evaluation.summary import COLUMNS, grouped, table_rows, united
+from tool_search_processor.evaluation.summary import grouped, united
 from tool_search_processor.tools import Tool
 
-_WITH_INTERVAL = ("recall@5", "ndcg@10")
 _ABSTENTION = "abstention_auc"
 _RELATED = 0.05
 """Two sets are related if they have more than this share of their tools in common."""
@@ -168,32 +168,7 @@ def _show(reports: Sequence[Report], *, as_json: bool) -> None:
             }
         )
         return
-    lines = table_rows(reports)
-    with_auc = any(line.abstention_auc is not None for line in lines)
-    heads = ["set", "search", "tools", "queries", *COLUMNS.values(), *(["AUC"] * with_auc)]
-    heads += ["ms", "tokens top 5", "tokens all"]
-    show_table(heads, [_cells(line, with_auc=with_auc) for line in lines], text=frozenset({"set", "search"}))
-    show("Means over queries, with 95 % bootstrap intervals; ms: CPU time, median; tokens: estimates.")
-
-
-def _cells(line: Report, *, with_auc: bool) -> list[str]:
-    figures = []
-    for name in COLUMNS:
-        found = line.metrics[name]
-        interval = f" [{found.low:.3f}, {found.high:.3f}]" if name in _WITH_INTERVAL else ""
-        figures.append(f"{found.value:.3f}{interval}")
-    if with_auc:
-        figures.append("" if line.abstention_auc is None else f"{line.abstention_auc:.3f}")
-    return [
-        line.set_name,
-        line.search,
-        f"{line.tools:,}",
-        f"{line.queries:,}",
-        *figures,
-        f"{line.milliseconds:.2f}",
-        f"{line.tokens_top5:,.0f}",
-        f"{line.tokens_all:,.0f}",
-    ]
+    show_figures(reports)
 
 
 def _bound(text: str) -> tuple[str, float]:

@@ -8,13 +8,15 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    import rich.table
 
 _WIDTH = 200
 """Columns of a table if the output is not a terminal: nothing needs to be cut."""
+_ENDLESS = 100_000
 _CONTROL = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _MISSING = 'tables need the package rich: pip install "tool-search-processor[cli]" (or ask for --json)'
 
@@ -45,31 +47,74 @@ def require_tables() -> None:
         raise ImportError(_MISSING)
 
 
-def show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, text: frozenset[str]) -> None:
-    """Print a table.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table to print."""
 
-    Args:
-        heads: The columns' names; empty ones are fine.
-        rows: The cells; nothing in them is markup.
-        text: Names of the columns of strings: aligned to the left, and wrapped if needed.
+    heads: Sequence[str]
+    """The columns' names; empty ones are fine."""
+    rows: Sequence[Sequence[str]]
+    """The cells; nothing in them is markup."""
+    text: frozenset[str]
+    """Names of the columns of strings: aligned to the left, and wrapped if needed."""
+    title: str = ""
+    is_tight: bool = False
+    """Leave less space between columns."""
+
+    def widths(self) -> list[int]:
+        """Return how wide each column is if nothing in it is wrapped."""
+        from rich.cells import cell_len
+
+        columns = zip(self.heads, *self.rows, strict=True)
+        return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
+
+
+def show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, text: frozenset[str]) -> None:
+    """Print a table; see `Table` for its parts."""
+    show_first_that_fits([Table(heads=heads, rows=rows, text=text)])
+
+
+def show_first_that_fits(*choices: Sequence[Table]) -> Sequence[Table]:
+    """Print the first choice that fits into the terminal with no cell wrapped; the last one if none does.
+
+    The tables of a choice stand below each other and have the same columns, which are aligned.
+
+    Returns:
+        What was printed.
     """
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
+    for tables in choices:
+        widths = [max(column) for column in zip(*(table.widths() for table in tables), strict=True)]
+        aligned = [_rich_table(table, widths) for table in tables]
+        if all(Console(width=_ENDLESS).measure(made).maximum <= console.width for made in aligned):
+            break
+    else:
+        aligned = [_rich_table(table, [0] * len(table.heads)) for table in tables]
+    for place, (table, made) in enumerate(zip(tables, aligned, strict=True)):
+        if table.title:
+            show(*[""] * (place > 0), printable(table.title))
+        with console.capture() as captured:  # written by ourselves: rich ends the program on a broken pipe
+            console.print(made)
+        show("\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n"))
+    return tables
+
+
+def _rich_table(table: Table, widths: Sequence[int]) -> rich.table.Table:
+    from rich import box
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    table: Table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in heads:
-        if head in text:
-            table.add_column(head, overflow="fold")
+    made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=table.is_tight)
+    for head, width in zip(table.heads, widths, strict=True):
+        if head in table.text:
+            made.add_column(head, overflow="fold", min_width=width)
         else:
-            table.add_column(head, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    with console.capture() as captured:  # written by ourselves: rich ends the program on a broken pipe
-        console.print(table)
-    show("\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n"))
+            made.add_column(head, justify="right", no_wrap=True, min_width=width)
+    for row in table.rows:
+        made.add_row(*(Text(printable(cell)) for cell in row))
+    return made
 
 
 @contextmanager
