@@ -9,6 +9,7 @@ result = await Runner.run(agent, "File a bug", context={"plan": "pro"}, run_conf
 What is loaded is read from the run's items, so a `Session`, or `result.to_input_list()`, is all that a later
 run needs. Where OpenAI keeps the items (`conversation_id`, `previous_response_id`), give the searcher a
 store, and the agent a `thread_id`. Tools with `requires_approval` stop the run with `result.interruptions`.
+`model=native_model(...)` keeps the list of tools the same, for the prompt cache.
 
 What cannot work: the SDK runs listed tools only. The call of an unlisted tool ends the run, unless it has
 `run_config()`: then the tool is loaded, and the model is asked to call it again. A run that
@@ -47,7 +48,10 @@ except ImportError as exc:
         'ToolSearchAgent needs the OpenAI Agents SDK: pip install "tool-search-processor[openai-agents]"'
     ) from exc
 
+from tool_search_processor.adapters.openai_agents_native import NativeModel, native_model
 from tool_search_processor.adapters.openai_agents_tools import Listing, OwnTools
+
+__all__ = ["NativeModel", "ToolSearchAgent", "native_model"]
 
 _KEPT_AS = "_tool_search_runs"
 _RESTORED: ContextVar[Sequence[Any]] = ContextVar("tool-search-restored", default=())
@@ -80,7 +84,8 @@ class ToolSearchAgent(Agent[Any]):
 
     def __post_init__(self) -> None:
         """Check the fields, and make the searcher that reads loads from the run's items."""
-        super().__post_init__()
+        check_theirs: Any = super().__post_init__  # it has no annotations
+        check_theirs()
         if not isinstance(self.search, SearchPipeline):
             raise ConfigurationError(f"search must be a ToolSearchProcessor, found {self.search!r:.80}")
         for name, hook in (("context", self.context), ("thread_id", self.thread_id)):
@@ -113,7 +118,8 @@ class ToolSearchAgent(Agent[Any]):
             context=context,
         )
         offered = [*model_call.tools, *await run.approved(_approved(run_context, self))]
-        listing = Listing(model_call, functions, asks_through_proxy=await self._asks_through_proxy(context))
+        asks = await self._asks_through_proxy(context)
+        listing = Listing(model_call, functions, admitted=run.admitted, asks_through_proxy=asks)
         meta_tools = [tool for tool in offered if isinstance(tool, MetaTool)]
         rest = [tool for tool in offered if not isinstance(tool, MetaTool)]
         if self._search.include_step_tools:
@@ -165,7 +171,10 @@ class ToolSearchAgent(Agent[Any]):
 
     def _new_run(self, run_context: RunContextWrapper[Any]) -> _AgentRun:
         thread_id = None if self.thread_id is None else self.thread_id(run_context.context)
-        return _AgentRun(self._search, context=self._read(run_context), thread_id=thread_id)
+        is_native = isinstance(self.model, NativeModel)
+        return _AgentRun(
+            self._search, receipts=is_native, context=self._read(run_context), thread_id=thread_id
+        )
 
     def _read(self, run_context: RunContextWrapper[Any]) -> Mapping[str, Any]:
         """Return what filters and tools see of a run's context."""
@@ -222,15 +231,21 @@ class _Runs:
 class _AgentRun(SearchRun):
     """One searcher's part of an SDK's run."""
 
-    def __init__(self, search: SearchPipeline, **options: Any) -> None:
+    def __init__(self, search: SearchPipeline, *, receipts: bool, **options: Any) -> None:
         super().__init__(search, **options)
+        self._base = self._base.replace(receipts=receipts)
         self._offered: set[str] = set()
 
     async def approved(self, names: Iterable[str]) -> list[Tool]:
         """Return the tools that a person approved in another process, which this run has never offered."""
         self._offered.update(tool.name for tool in self.model_call.tools)
         unknown = [name for name in names if name not in self._offered]
-        found = [(name, await self.search.resolve_call(self.model_call.step, name)) for name in unknown]
+        return await self.admitted(unknown)
+
+    async def admitted(self, names: Iterable[str]) -> list[Tool]:
+        """Return the tools of these names that policy admits at the moment, listed or not."""
+        step = self.model_call.step
+        found = [(name, await self.search.resolve_call(step, name)) for name in names]
         return [tool for name, tool in found if tool is not None and tool.name == name]
 
 

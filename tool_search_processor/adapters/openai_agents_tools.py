@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from agents import (
     ToolInputGuardrail,
     ToolInputGuardrailData,
 )
+from agents import Tool as SDKTool
 from agents.tool_context import ToolContext
 
 from tool_search_processor.adapters.framework_tools import MAX_KEPT, FrameworkTools
@@ -25,6 +27,24 @@ from tool_search_processor.session.prepared_calls import ToolOutcome
 from tool_search_processor.tools import Tool
 
 _rejected = ToolGuardrailFunctionOutput.reject_content
+
+
+_OFFERED_AS = "_tool_search_offered"
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What a listed tool is to us."""
+
+    tool: Tool
+    admitted: Callable[[Iterable[str]], Awaitable[Sequence[Tool]]]
+    """Returns the tools of these names that policy admits at the moment, listed or not."""
+
+
+def offered_as(tool: SDKTool) -> Offered | None:
+    """Return what a tool of the SDK is to us; None for one that we didn't list."""
+    offered: Offered | None = vars(tool).get(_OFFERED_AS)
+    return offered
 
 
 class OwnTools:
@@ -56,22 +76,31 @@ class Listing:
     """The tools of one model call, as the SDK runs them."""
 
     def __init__(
-        self, model_call: ModelCall, functions: Mapping[str, FunctionTool], *, asks_through_proxy: bool
+        self,
+        model_call: ModelCall,
+        functions: Mapping[str, FunctionTool],
+        *,
+        admitted: Callable[[Iterable[str]], Awaitable[Sequence[Tool]]],
+        asks_through_proxy: bool,
     ) -> None:
         """Take the model call.
 
         Args:
             model_call: Runs the calls.
             functions: The agent's own tools, as they are at this turn.
+            admitted: As of `Offered`.
             asks_through_proxy: Whether a call of the proxy may need approval, since its target does.
         """
         self._model_call = model_call
         self._functions = functions
+        self._admitted = admitted
         self._asks_through_proxy = asks_through_proxy
 
     def tool(self, tool: Tool) -> FunctionTool:
         """Return a listed tool: one of ours, or an own one of the agent that runs under our policy."""
-        return self._gated(self._functions[tool.name]) if is_foreign(tool) else self._ours(tool)
+        listed = self._gated(self._functions[tool.name]) if is_foreign(tool) else self._ours(tool)
+        vars(listed)[_OFFERED_AS] = Offered(tool, self._admitted)
+        return listed
 
     def _ours(self, tool: Tool) -> FunctionTool:
         asks = tool.requires_approval
@@ -111,7 +140,7 @@ class Listing:
                 f"Error: {tool.name} is disabled at the moment."
             )
         call = await self._model_call.resolve(tool.name, context.tool_arguments, call_id=context.tool_call_id)
-        outcome = await self._model_call.hand_over(call, _admitted)
+        outcome = await self._model_call.hand_over(call, _do_nothing)
         return (
             _rejected(outcome.text)
             if isinstance(outcome, ToolOutcome)
@@ -119,7 +148,7 @@ class Listing:
         )
 
 
-async def _admitted(_: Mapping[str, Any]) -> None:
+async def _do_nothing(_: Mapping[str, Any]) -> None:
     """Do nothing: the SDK runs the tool once the guardrail lets it through."""
 
 

@@ -12,10 +12,13 @@ import pytest
 
 pytest.importorskip("agents", reason='needs pip install "tool-search-processor[openai-agents]"')
 
+import httpx2
 from agents import (
     Agent,
     FunctionTool,
     ModelSettings,
+    OpenAIChatCompletionsModel,
+    OpenAIResponsesModel,
     RunConfig,
     RunContextWrapper,
     RunHooks,
@@ -33,6 +36,7 @@ from agents.mcp import MCPServer
 from agents.testing import ScriptedModel, assistant_message, function_call
 from mcp.types import CallToolResult, TextContent
 from mcp.types import Tool as MCPTool
+from openai import AsyncOpenAI
 
 from tool_search_processor import (
     ConfigurationError,
@@ -42,7 +46,7 @@ from tool_search_processor import (
     ToolContext,
     ToolSearchProcessor,
 )
-from tool_search_processor.adapters.openai_agents import ToolSearchAgent
+from tool_search_processor.adapters.openai_agents import ToolSearchAgent, native_model
 
 set_tracing_disabled(True)
 
@@ -690,6 +694,163 @@ class TestOtherAgents:
         agent = agent_of(model, model_settings=ModelSettings(tool_choice="search_tools"))
         await Runner.run(agent, "x", context={})
         assert model.calls[0].model_settings.tool_choice == "search_tools"
+
+
+def declared(call):
+    """The names that the items of a model call declare, with the place of each item."""
+    return {
+        place: [tool["name"] for tool in item["tools"]]
+        for place, item in enumerate(call.input)
+        if item.get("type") == "additional_tools"
+    }
+
+
+def responses_model(replies):
+    """OpenAI's own model over a wire that answers these lists of items, and the bodies that it sent."""
+    bodies, waiting = [], iter(replies)
+
+    def answer(request):
+        bodies.append(json.loads(request.content))
+        details = {
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
+        }
+        return httpx2.Response(
+            200,
+            json={
+                "id": "r",
+                "created_at": 0,
+                "model": "gpt-5.5",
+                "object": "response",
+                "parallel_tool_calls": True,
+                "tool_choice": "auto",
+                "tools": [],
+                "status": "completed",
+                "output": next(waiting),
+                "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, **details},
+            },
+        )
+
+    http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+    return OpenAIResponsesModel("gpt-5.5", AsyncOpenAI(api_key="x", http_client=http)), bodies
+
+
+def replied(name, arguments):
+    call_id = f"c{next(IDS)}"
+    call = {"type": "function_call", "id": f"fc_{call_id}", "call_id": call_id, "status": "completed"}
+    return [{**call, "name": name, "arguments": json.dumps(arguments)}]
+
+
+def said():
+    content = [{"type": "output_text", "text": "done", "annotations": []}]
+    return [
+        {
+            "type": "message",
+            "id": f"m{next(IDS)}",
+            "role": "assistant",
+            "status": "completed",
+            "content": content,
+        }
+    ]
+
+
+class TestNativeModel:
+    @pytest.mark.parametrize("streamed", [False, True])
+    async def test_loaded_tools_stand_behind_the_result_that_loaded_them(self, streamed):
+        model = script(load("weather_forecast", "pay_money"), call("pay_money"), load("send_mail"))
+        agent = agent_of(native_model(model))
+        if streamed:
+            result = Runner.run_streamed(agent, "x", context={})
+            async for _ in result.stream_events():
+                pass
+        else:
+            result = await Runner.run(agent, "x", context={})
+        first, second = ["weather_forecast", "pay_money"], ["send_mail"]
+        assert listed(model) == [META] * 4
+        assert [declared(one) for one in model.calls] == [{}, {3: first}, {3: first}, {3: first, 8: second}]
+        assert outputs(result)[1] == "paid Rome"
+        assert not any("additional_tools" in str(item) for item in result.to_input_list())
+
+    async def test_every_request_begins_with_the_one_before(self):
+        model, bodies = responses_model(
+            [replied(*load("pay_money")), replied(*call("pay_money")), said(), said()]
+        )
+        session = SQLiteSession("s")
+        for question in "xy":
+            agent = agent_of(native_model(model), tools=[whoami])
+            await Runner.run(agent, question, context={}, session=session)
+        assert len({json.dumps(body["tools"]) for body in bodies}) == 1
+        inputs = [json.dumps(body["input"]) for body in bodies]
+        assert all(later.startswith(earlier[:-1]) for earlier, later in itertools.pairwise(inputs))
+        (item,) = [item for item in bodies[-1]["input"] if item.get("type") == "additional_tools"]
+        definition = {"type": "function", "name": "pay_money", "description": "Pays money to a city."}
+        assert item == {
+            "type": "additional_tools",
+            "role": "developer",
+            "tools": [{**definition, "parameters": SCHEMA, "strict": False}],
+        }
+
+    async def test_an_own_tool_is_declared_as_the_sdk_would_list_it(self):
+        model = script(load("whoami"), WHO)
+        agent = agent_of(native_model(model), tools=[whoami], hide_own=True)
+        assert outputs(await Runner.run(agent, "x", context={"user": "ada"}))[1] == "ada 2"
+        (item,) = [item for item in model.calls[1].input if item.get("type") == "additional_tools"]
+        assert item["tools"][0]["strict"] is True
+        assert item["tools"][0]["parameters"] == whoami.params_json_schema
+
+    async def test_an_unloaded_tool_stays_where_it_was_declared(self):
+        model = script(load("pay_money"), ("unload_tool", {"tool_names": ["pay_money"]}))
+        agent = agent_of(native_model(model), searcher(allow_unload=True))
+        await Runner.run(agent, "x", context={})
+        assert declared(model.calls[2]) == {3: ["pay_money"]}
+
+    async def test_a_tool_that_is_denied_by_now_is_not_declared(self):
+        allowed = {"pay_money"}
+        session = SQLiteSession("s")
+        search = searcher(filter=lambda request: request.tool_name in allowed)
+        await Runner.run(
+            agent_of(native_model(script(load("pay_money"))), search), "x", context={}, session=session
+        )
+        allowed.clear()
+        model = script()
+        await Runner.run(agent_of(native_model(model), search), "y", context={}, session=session)
+        assert (listed(model), declared(model.calls[0])) == ([META], {})
+
+    async def test_a_store_of_threads_leaves_receipts_too(self):
+        model = script(load("pay_money"))
+        agent = agent_of(native_model(model), searcher(store=MemoryStore()), thread_id=lambda context: "t")
+        await Runner.run(agent, "x", context={})
+        assert declared(model.calls[1]) == {3: ["pay_money"]}
+
+    async def test_a_named_tool_choice_is_listed(self):
+        model = script(load("pay_money"))
+        settings = ModelSettings(tool_choice="pay_money")
+        agent = agent_of(native_model(model), model_settings=settings, reset_tool_choice=False)
+        await Runner.run(agent, "x", context={})
+        assert listed(model)[1] == [*META, "pay_money"]
+
+    async def test_where_openai_keeps_the_items_tools_are_listed(self):
+        model = script(load("pay_money"))
+        await Runner.run(agent_of(native_model(model)), "x", context={}, conversation_id="conv")
+        assert [declared(one) for one in model.calls] == [{}, {}]
+        assert listed(model)[1] == [*META, "pay_money"]
+
+    async def test_another_agents_requests_are_left_alone(self):
+        model = script(WHO)
+        agent = Agent(name="other", model=native_model(model), tools=[whoami])
+        await Runner.run(agent, "x", context={"user": "ada"})
+        assert listed(model) == [["whoami"]] * 2
+        assert declared(model.calls[1]) == {}
+
+    @pytest.mark.parametrize("model", ["gpt-5.5", None])
+    def test_what_is_no_model_of_the_api_is_refused(self, model):
+        with pytest.raises(ConfigurationError, match="OpenAIResponsesModel"):
+            native_model(model)
+
+    def test_a_chat_model_is_refused(self):
+        model = OpenAIChatCompletionsModel("gpt-5.5", AsyncOpenAI(api_key="x"))
+        with pytest.raises(ConfigurationError, match="Responses API"):
+            native_model(model)
 
 
 class TestOptions:
