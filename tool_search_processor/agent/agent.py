@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from tool_search_processor.agent.completions import Completion, litellm_completion
+from tool_search_processor.agent.completions import Completion
 from tool_search_processor.agent.engine import RunEngine, last_result
 from tool_search_processor.agent.resumption import ClaimLedger, PausedRun, read_approvals
 from tool_search_processor.agent.runs import Event, RunResult
 from tool_search_processor.agent.runstate import RunState, input_messages
+from tool_search_processor.agent.wires import NativeOption, Wires
 from tool_search_processor.concurrency.blocking import run_blocking
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.session.checks import check_approvals, checked_processors, checked_tools
@@ -69,6 +70,7 @@ class Agent:
         tool_timeout_seconds: float | None = None,
         max_result_characters: int | None = RESULT_CHARACTERS,
         mask_error_details: bool = False,
+        native: NativeOption = "off",
     ) -> None:
         """Check the options; nothing is called yet.
 
@@ -89,6 +91,14 @@ class Agent:
                 1; the rest is cut off and the model told so. None cuts nothing.
             mask_error_details: Keep what tools raise in the log: the model reads that a tool failed, but not
                 why. Errors that were written for the model still reach it.
+            native: How tools that are loaded during a thread are declared. "off": in the list of tools, so
+                that each load costs one miss of the provider's prompt cache. The others leave the list as it
+                is, and declare in the conversation: "definition" and "reference" for Claude, by
+                `litellm.anthropic_messages` (`pip install fastapi orjson backoff soundfile`, which it imports) and
+                `acompletion`; "responses" for OpenAI, by `litellm.aresponses`. "auto" takes what the table in `session.native.models`
+                has for the model and its route, and "off" for anything else. A `completion` takes the place
+                of the function that is named here. Results in the history may have notes of ours then, which
+                no provider gets from this agent: `receipt` and `declared`.
 
         Raises:
             ConfigurationError: An option cannot work, or names of tools or processors clash.
@@ -124,7 +134,7 @@ class Agent:
             instructions=instructions,
             tools=self.tools,
             processors=self.input_processors,
-            completion=completion or litellm_completion,
+            wires=Wires(native, completion=completion, settings=self.model_settings),
             max_steps=max_steps,
             options=options,
         )

@@ -7,7 +7,8 @@ import importlib
 import inspect
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
 
 from tool_search_processor.agent.chunks import ChunkAssembler
 from tool_search_processor.agent.replies import Reply, parse_reply
@@ -18,11 +19,45 @@ Completion: TypeAlias = Callable[..., Awaitable[Any]]
 `litellm.acompletion` does, in objects or in dicts."""
 
 
-async def litellm_completion(**request: Any) -> Any:
-    """Call `litellm.acompletion`.
+class Assembler(Protocol):
+    """Puts a streamed answer together."""
+
+    def add(self, chunk: Any) -> str:
+        """Take a chunk in; return the text that it adds."""
+        ...
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the stream ended before there was an answer."""
+        ...
+
+    def reply(self) -> Reply:
+        """Return the whole answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How the answers of one API are read."""
+
+    read: Callable[[Any], Reply]
+    assembler: Callable[[], Assembler]
+    stream_settings: Mapping[str, Any] = field(default_factory=dict)
+    """Sent with a request for a stream, unless the settings have them."""
+
+
+CHAT_READING = Reading(
+    read=parse_reply,
+    assembler=ChunkAssembler,
+    stream_settings={"stream_options": {"include_usage": True}},
+)
+
+
+async def loaded_litellm() -> Any:
+    """Return the module litellm.
 
     Raises:
-        ImportError: litellm is not installed.
+        ImportError: It is not installed.
     """
     if sys.modules.get("litellm") is None:
         try:
@@ -34,31 +69,47 @@ async def litellm_completion(**request: Any) -> Any:
             raise ImportError(
                 'an Agent without `completion=` needs litellm: pip install "tool-search-processor[agent]"'
             ) from exc
-    import litellm
+    return sys.modules["litellm"]
 
-    return await litellm.acompletion(**request)
+
+async def litellm_completion(**request: Any) -> Any:
+    """Call `litellm.acompletion`.
+
+    Raises:
+        ImportError: litellm is not installed.
+    """
+    return await (await loaded_litellm()).acompletion(**request)
+
+
+async def litellm_responses(**request: Any) -> Any:
+    """Call `litellm.aresponses`.
+
+    Raises:
+        ImportError: litellm is not installed.
+    """
+    return await (await loaded_litellm()).aresponses(**request)
 
 
 async def complete(
-    completion: Completion, request: Mapping[str, Any], *, stream: bool
+    completion: Completion, request: Mapping[str, Any], *, stream: bool, reading: Reading = CHAT_READING
 ) -> AsyncGenerator[str | Reply]:
     """Call the model; yield its text piece by piece if it streams, and the reply last.
 
     Raises:
-        ToolSearchError: The answer has no choices, or its stream ended before it began.
+        ToolSearchError: The answer can't be read, or its stream ended before it began.
     """
     if not stream:
-        yield parse_reply(await _awaited(completion(**request)))
+        yield reading.read(await _awaited(completion(**request)))
         return
-    options = {"stream_options": {"include_usage": True}, **request, "stream": True}
+    options = {**reading.stream_settings, **request, "stream": True}
     response = await _awaited(completion(**options))
     if not hasattr(response, "__aiter__"):  # a completion that cannot stream
-        reply = parse_reply(response)
+        reply = reading.read(response)
         if reply.text:
             yield reply.text
         yield reply
         return
-    assembler = ChunkAssembler()
+    assembler = reading.assembler()
     try:
         async for chunk in response:
             text = assembler.add(chunk)

@@ -7,8 +7,9 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
-from tool_search_processor.agent.completions import Completion, complete
+from tool_search_processor.agent.completions import complete
 from tool_search_processor.agent.replies import Reply
 from tool_search_processor.agent.resumption import PausedRun
 from tool_search_processor.agent.runs import (
@@ -21,7 +22,8 @@ from tool_search_processor.agent.runs import (
     ToolCallEvent,
     ToolResultEvent,
 )
-from tool_search_processor.agent.runstate import RunState, model_request
+from tool_search_processor.agent.runstate import RunState
+from tool_search_processor.agent.wires import Wire, Wires
 from tool_search_processor.errors import AbortRun
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.checks import resolvers
@@ -53,7 +55,7 @@ class RunEngine:
         instructions: str,
         tools: Sequence[Tool],
         processors: Sequence[InputProcessor],
-        completion: Completion,
+        wires: Wires,
         max_steps: int,
         options: CallOptions,
     ) -> None:
@@ -62,7 +64,7 @@ class RunEngine:
         self._instructions = instructions
         self._tools = tools
         self._processors = processors
-        self._completion = completion
+        self._wires = wires
         self._max_steps = max_steps
         self._options = options
         self._resolvers = resolvers(processors)
@@ -124,14 +126,21 @@ class RunEngine:
         check_tool_choice(step)
         yield StepStart(step_number=step.step_number, tools=[tool.name for tool in step.tools])
         reply = Reply()
-        async with aclosing(self._answers(step, stream=stream)) as answers:
+        wire = self._wires.wire_of(step)
+        request = wire.render(model_call, parallel_tool_calls=self._options.concurrent)
+        async with aclosing(self._answers(step, wire, request.parts, stream=stream)) as answers:
             async for item in answers:
                 if isinstance(item, Reply):
                     reply = item
                 else:
                     yield TextDelta(text=item)
-        usage = run.count(reply, sent=self._definitions.count(step.tools), full=await self._full(step))
-        requests = run.record(reply)
+        usage = run.count(
+            reply,
+            sent=self._definitions.count(request.sent),
+            full=await self._full(step),
+            listed=None if wire.native == "off" else [tool.name for tool in step.tools],
+        )
+        requests = run.record(reply, note=request.note)
         if requests:
             cut = run.cuts > 0
             prepared = [*map(cut_off, requests)] if cut else await model_call.prepare(requests)
@@ -179,7 +188,8 @@ class RunEngine:
                 if unsettled is not None and call.needs_approval and outcome.problem and not outcome.ran:
                     unsettled.append(replace(call.pending(), problem=outcome.problem))
                     continue
-                run.add_result(outcome)
+                receipt = model_call.receipt(call) if model_call.step.receipts else None
+                run.add_result(outcome, receipt=receipt)
                 yield ToolResultEvent(
                     call_id=outcome.call_id, name=outcome.name, text=outcome.text, is_error=outcome.is_error
                 )
@@ -212,12 +222,15 @@ class RunEngine:
 
     async def _begin(self, run: RunState, number: int) -> ModelCall:
         step = run.step(number, instructions=self._instructions)
+        step = step.replace(receipts=self._wires.wire_of(step).native != "off")
         return await ModelCall.begin(self._processors, step, options=self._options)
 
-    async def _answers(self, step: InputStep, *, stream: bool) -> AsyncGenerator[str | Reply]:
-        request = model_request(step, parallel_tool_calls=self._options.concurrent)
+    async def _answers(
+        self, step: InputStep, wire: Wire, request: Mapping[str, Any], *, stream: bool
+    ) -> AsyncGenerator[str | Reply]:
+        answers = complete(wire.completion, request, stream=stream, reading=wire.reading)
         try:
-            async with aclosing(complete(self._completion, request, stream=stream)) as items:
+            async with aclosing(answers) as items:
                 async for item in items:
                     yield item
         except Exception as exc:

@@ -53,15 +53,16 @@ def parse_reply(response: Any) -> Reply:
 
 def usage_of(usage: Any) -> dict[str, int]:
     """Return the figures of a usage, given as an object or as a dict."""
-
-    def number(value: Any, name: str) -> int:
-        found = field_of(value, name)
-        return int(found) if isinstance(found, int | float) and math.isfinite(found) else 0
-
-    prompt, completion = number(usage, "prompt_tokens"), number(usage, "completion_tokens")
+    prompt, completion = number_in(usage, "prompt_tokens"), number_in(usage, "completion_tokens")
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,
-        "total_tokens": number(usage, "total_tokens") or prompt + completion,
-        "cached_tokens": number(field_of(usage, "prompt_tokens_details"), "cached_tokens"),
+        "total_tokens": number_in(usage, "total_tokens") or prompt + completion,
+        "cached_tokens": number_in(field_of(usage, "prompt_tokens_details"), "cached_tokens"),
     }
+
+
+def number_in(usage: Any, name: str) -> int:
+    """Return one figure of a usage; 0 for one that is missing or not finite."""
+    found = field_of(usage, name)
+    return int(found) if isinstance(found, int | float) and math.isfinite(found) else 0

@@ -31,6 +31,10 @@ class Usage:
     definition_tokens_full: int = 0
     """The same estimate, had every tool of the agent and its catalogs been sent at each step."""
 
+    cache_tokens_kept: int = 0
+    """Prompt tokens that a changed list of tools would have cost again, had they not been declared in the
+    conversation (see `native` of an agent): those of the model call before, each time the tools changed."""
+
     def __add__(self, other: Usage) -> Usage:
         """Return the sums of both."""
         names = [item.name for item in dataclasses.fields(self)]

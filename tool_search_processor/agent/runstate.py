@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tool_search_processor.agent.replies import Reply
@@ -12,10 +12,9 @@ from tool_search_processor.session.histories import stored_call
 from tool_search_processor.session.prepared_calls import PendingCall, ToolOutcome, is_cut
 from tool_search_processor.session.tool_choices import read_tool_choice
 from tool_search_processor.steps import InputStep
-from tool_search_processor.tools import Tool
 from tool_search_processor.wire.calls import CallRequest, unique_ids
 from tool_search_processor.wire.messages import call_ids, merge_system, message_list
-from tool_search_processor.wire.plain import clean_text, copied, plain
+from tool_search_processor.wire.plain import clean_text, plain
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +61,8 @@ class RunState:
         self._output = ""
         self._has_lost_call = False
         self._pending: list[PendingCall] = []
+        self._listed: Sequence[str] | None = None
+        self._prompt_tokens = 0
 
     def step(self, number: int, *, instructions: str) -> InputStep:
         """Return the input of a step, with copies of the history under the agent's instructions."""
@@ -72,8 +73,17 @@ class RunState:
         is_met = self._has_called and read_tool_choice(step.tool_choice).is_forced
         return step.replace(tool_choice=None) if is_met else step
 
-    def count(self, reply: Reply, *, sent: int, full: int) -> Usage:
-        """Count a model call; returns the usage of that call alone."""
+    def count(self, reply: Reply, *, sent: int, full: int, listed: Sequence[str] | None = None) -> Usage:
+        """Count a model call; returns the usage of that call alone.
+
+        Args:
+            reply: The model's answer.
+            sent: Tokens of the definitions that were sent.
+            full: Tokens of all definitions there are.
+            listed: The names of the step's tools, if the list that was sent doesn't show them.
+        """
+        before, self._listed = self._listed, listed
+        changed = listed is not None and before is not None and before != listed
         usage = Usage(
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
@@ -81,15 +91,21 @@ class RunState:
             cached_tokens=reply.cached_tokens,
             definition_tokens_sent=sent,
             definition_tokens_full=full,
+            cache_tokens_kept=self._prompt_tokens if changed else 0,
         )
+        self._prompt_tokens = reply.prompt_tokens
         self.usage += usage
         self.steps += 1
         return usage
 
-    def record(self, reply: Reply) -> list[CallRequest]:
+    def record(self, reply: Reply, *, note: Mapping[str, Any] | None = None) -> list[CallRequest]:
         """Put a reply into the history; return its calls, or none if the run ends with it.
 
         If the reply was cut off, `cuts` is above 0, and its calls must be answered without running.
+
+        Args:
+            reply: The model's answer.
+            note: What only its request has declared; it stays with the reply, and no provider gets it.
         """
         calls = self._calls(reply)
         self.cuts = self.cuts + 1 if calls and is_cut(reply.finish_reason) else 0
@@ -97,6 +113,8 @@ class RunState:
         message: dict[str, Any] = {"role": "assistant", "content": reply.text or None, **reply.extra}
         if calls:
             message["tool_calls"] = list(map(stored_call, calls))
+        if note is not None:
+            message["declared"] = dict(note)
         if calls or reply.text:
             self.history.append(message)
         if calls:
@@ -114,9 +132,10 @@ class RunState:
         self.finish(reason, output=reply.text)
         return []
 
-    def add_result(self, outcome: ToolOutcome) -> None:
-        """Put a tool's result into the history, and remember whether it has run."""
-        self.history.append(outcome.to_message())
+    def add_result(self, outcome: ToolOutcome, *, receipt: Mapping[str, Any] | None = None) -> None:
+        """Put a tool's result into the history, with what its call has loaded, and whether it has run."""
+        note = {} if receipt is None else {"receipt": dict(receipt)}
+        self.history.append({**outcome.to_message(), **note})
         if outcome.ran:
             self.used.add(outcome.call_id)
 
@@ -182,30 +201,3 @@ def input_messages(given: str | Iterable[Any] | None) -> list[Any]:
     if isinstance(given, str):
         return [{"role": "user", "content": clean_text(given)}]
     return message_list(given)
-
-
-def model_request(step: InputStep, *, parallel_tool_calls: bool) -> dict[str, Any]:
-    """Return the arguments of the completion for a step; its messages and tools are plain JSON data."""
-    request = {
-        **copied(step.model_settings),
-        "model": step.model,
-        "messages": [plain(m) for m in merge_system(step.messages, after=step.instructions)],
-    }
-    tools = _distinct(step.tools)
-    if tools:
-        request["tools"] = [tool.to_openai() for tool in tools]
-        if step.tool_choice is not None:
-            request["tool_choice"] = plain(step.tool_choice)
-        if not parallel_tool_calls:
-            request["parallel_tool_calls"] = False
-    return request
-
-
-def _distinct(tools: Sequence[Tool]) -> list[Tool]:
-    """Providers refuse a request in which two tools share a name."""
-    named: dict[str, Tool] = {}
-    for tool in tools:
-        if tool.name in named:
-            logger.warning("two tools of one step are named %r: the first is sent", tool.name)
-        named.setdefault(tool.name, tool)
-    return list(named.values())

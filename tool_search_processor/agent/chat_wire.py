@@ -1,0 +1,49 @@
+"""Requests in chat shape, as `litellm.acompletion` takes them."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import Any
+
+from tool_search_processor.session.model_call import ModelCall
+from tool_search_processor.session.native.requests import RequestParts, distinct, reference_parts
+from tool_search_processor.steps import InputStep
+from tool_search_processor.wire.messages import merge_system
+from tool_search_processor.wire.notes import without_notes
+from tool_search_processor.wire.plain import copied, plain
+
+logger = logging.getLogger(__name__)
+
+
+def chat_request(model_call: ModelCall, *, parallel_tool_calls: bool) -> RequestParts:
+    """Return a request that lists the step's tools."""
+    step = model_call.step
+    tools = distinct(step.tools)
+    for name, times in Counter(tool.name for tool in step.tools).items():
+        if times > 1:
+            logger.warning("two tools of one step are named %r: the first is sent", name)
+    messages = [
+        without_notes(plain(message)) for message in merge_system(step.messages, after=step.instructions)
+    ]
+    parts = {"messages": messages, "tools": [tool.to_openai() for tool in tools]}
+    return RequestParts(parts=_request(step, parts, parallel_tool_calls), sent=tuple(tools))
+
+
+def reference_request(model_call: ModelCall, *, parallel_tool_calls: bool) -> RequestParts:
+    """Return a request to Claude that declares loaded tools by `tool_reference`, which LiteLLM passes on."""
+    step = model_call.step
+    found = reference_parts(step, record=model_call.record)
+    parts = _request(step, found.parts, parallel_tool_calls)
+    return RequestParts(parts=parts, sent=found.sent, note=found.note)
+
+
+def _request(step: InputStep, parts: dict[str, Any], parallel_tool_calls: bool) -> dict[str, Any]:  # noqa: FBT001
+    request = {**copied(step.model_settings), "model": step.model, "messages": parts["messages"]}
+    if parts["tools"]:
+        request["tools"] = parts["tools"]
+        if step.tool_choice is not None:
+            request["tool_choice"] = plain(step.tool_choice)
+        if not parallel_tool_calls:
+            request["parallel_tool_calls"] = False
+    return request

@@ -1,0 +1,145 @@
+"""OpenAI's Responses API by LiteLLM, with loaded tools declared in the conversation.
+
+Seen on LiteLLM's wire, and not tried with a key: how many tokens are read from the cache after an addition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tool_search_processor.agent.completions import Reading
+from tool_search_processor.agent.replies import Reply, number_in
+from tool_search_processor.agent.wire_settings import WireSettings
+from tool_search_processor.errors import ToolSearchError
+from tool_search_processor.session.model_call import ModelCall
+from tool_search_processor.session.native.requests import RequestParts, responses_parts
+from tool_search_processor.session.tool_choices import read_tool_choice
+from tool_search_processor.wire.calls import read_calls
+from tool_search_processor.wire.content_blocks import kind_of
+from tool_search_processor.wire.plain import clean_text, field_of, items_of, plain, sendable
+
+SETTINGS = WireSettings(
+    known=frozenset(
+        {
+            "max_output_tokens", "reasoning", "reasoning_effort", "text", "store", "include", "truncation",
+            "service_tier", "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
+        }
+    ),
+    renamed={"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"},
+)  # fmt: skip
+_CUT_REASONS = {"max_output_tokens": "length", "content_filter": "content_filter"}
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+
+
+def responses_request(model_call: ModelCall, *, parallel_tool_calls: bool) -> RequestParts:
+    """Return the arguments of `litellm.aresponses` for a step.
+
+    The whole conversation is sent, so nothing has to be stored at OpenAI, unless the settings say so; a
+    model's reasoning comes encrypted then.
+    """
+    step = model_call.step
+    found = responses_parts(step, native=True, record=model_call.record)
+    request = {"store": False, **SETTINGS.sent(step.model_settings)}
+    effort = request.pop("reasoning_effort", None)
+    if effort is not None:
+        request["reasoning"] = {"effort": effort, **plain(request.get("reasoning") or {})}
+    if not request["store"] and _reasons(str(step.model)):
+        request.setdefault("include", ["reasoning.encrypted_content"])
+    request |= {"model": step.model, "input": found.parts["input"]}
+    if found.parts["instructions"]:
+        request["instructions"] = _text(found.parts["instructions"])
+    if found.parts["tools"]:
+        request["tools"] = found.parts["tools"]
+        if step.tool_choice is not None:
+            request["tool_choice"] = _tool_choice(step.tool_choice)
+        if not parallel_tool_calls:
+            request["parallel_tool_calls"] = False
+    return RequestParts(parts=request, sent=found.sent, note=found.note)
+
+
+def read_response(response: Any) -> Reply:
+    """Read a whole response, given as an object or as a dict.
+
+    Raises:
+        ToolSearchError: It has no output, or says that the model failed.
+    """
+    output = field_of(response, "output")
+    if not isinstance(output, list) or field_of(response, "status") == "failed":
+        problem = field_of(response, "error") or response
+        raise ToolSearchError(f"the model's response has no output: found {problem!r:.200}")
+    items = [plain(item) for item in output]
+    thought = [sendable(item) for item in items if kind_of(item) == "reasoning"]
+    parts = [part for item in items if kind_of(item) == "message" for part in items_of(item.get("content"))]
+    texts = [str(part.get("text") or part.get("refusal") or "") for part in parts]
+    calls = tuple(read_calls(items))
+    cut = field_of(field_of(response, "incomplete_details"), "reason")
+    return Reply(
+        text=clean_text("".join(texts)),
+        calls=calls,
+        finish_reason=_CUT_REASONS.get(str(cut), "tool_calls" if calls else "stop"),
+        extra={"reasoning_items": thought} if thought else {},
+        **_usage(field_of(response, "usage")),
+    )
+
+
+class ResponseAssembler:
+    """Takes the events of a streamed response: its text in pieces, and the whole response at the end."""
+
+    def __init__(self) -> None:
+        self._response: Any = None
+
+    def add(self, event: Any) -> str:
+        """Take an event in; return the text that it adds.
+
+        Raises:
+            ToolSearchError: The server reports an error.
+        """
+        kind = field_of(event, "type")
+        kind = getattr(kind, "value", kind)
+        if kind == "error":
+            raise ToolSearchError(f"the model's stream ended with an error: {event!r:.200}")
+        if kind in _ENDS:
+            self._response = field_of(event, "response")
+        is_text = kind in ("response.output_text.delta", "response.refusal.delta")
+        return str(field_of(event, "delta") or "") if is_text else ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the stream ended before the model's answer was whole."""
+        return self._response is None
+
+    def reply(self) -> Reply:
+        """Return the whole answer."""
+        return read_response(self._response)
+
+
+READING = Reading(read=read_response, assembler=ResponseAssembler)
+
+
+def _reasons(model: str) -> bool:
+    """Return True for a model that reasons: the others refuse to be asked for encrypted reasoning."""
+    name = model.rpartition("/")[2]
+    return name.startswith(("gpt-5", "o3", "o4"))
+
+
+def _text(system: Any) -> str:
+    return system if isinstance(system, str) else "\n\n".join(str(part.get("text") or "") for part in system)
+
+
+def _tool_choice(choice: Any) -> Any:
+    found = read_tool_choice(choice)
+    if found.is_forced and len(found.names) == 1:
+        return {"type": "function", "name": found.names[0]}
+    return choice if isinstance(choice, str) else ("required" if found.is_forced else "auto")
+
+
+def _usage(usage: Any) -> dict[str, int]:
+    prompt = number_in(usage, "input_tokens") or number_in(usage, "prompt_tokens")
+    completion = number_in(usage, "output_tokens") or number_in(usage, "completion_tokens")
+    details = field_of(usage, "input_tokens_details") or field_of(usage, "prompt_tokens_details")
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": number_in(usage, "total_tokens") or prompt + completion,
+        "cached_tokens": number_in(details, "cached_tokens"),
+    }
