@@ -93,12 +93,12 @@ class Agent:
                 why. Errors that were written for the model still reach it.
             native: How tools that are loaded during a thread are declared. "off": in the list of tools, so
                 that each load costs one miss of the provider's prompt cache. The others leave the list as it
-                is, and declare in the conversation: "definition" and "reference" for Claude, by
-                `litellm.anthropic_messages` (`pip install fastapi orjson backoff soundfile`, which it imports) and
-                `acompletion`; "responses" for OpenAI, by `litellm.aresponses`. "auto" takes what the table in `session.native.models`
-                has for the model and its route, and "off" for anything else. A `completion` takes the place
-                of the function that is named here. Results in the history may have notes of ours then, which
-                no provider gets from this agent: `receipt` and `declared`.
+                is and declare in the conversation: "definition" for Claude, by `litellm.anthropic_messages`,
+                which imports fastapi, orjson, backoff and soundfile; "reference" too, by `acompletion`;
+                "responses" for OpenAI, by `litellm.aresponses`. "auto" takes what the table in
+                `session.native.models` has for the model and its route, and "off" for anything else. A
+                `completion` takes the place of the function that is named here. Messages of the history may
+                have notes of ours then, `receipt` and `declared`; an agent sends them to no provider.
 
         Raises:
             ConfigurationError: An option cannot work, or names of tools or processors clash.
