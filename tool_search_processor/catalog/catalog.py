@@ -14,7 +14,7 @@ from types import MappingProxyType
 from tool_search_processor.catalog.backoff import ProviderLimits
 from tool_search_processor.catalog.components import Components
 from tool_search_processor.catalog.drift import Drift, OnChange
-from tool_search_processor.catalog.indexes import IndexPool
+from tool_search_processor.catalog.indexes import IndexPool, WarmUpProgress
 from tool_search_processor.catalog.merging import Seen, United, Uniting, fetch_from
 from tool_search_processor.catalog.provider_cache import Source, labels_of, read_stale
 from tool_search_processor.catalog.request_view import CatalogView
@@ -290,6 +290,45 @@ class Catalog(Provider):
             source.expire()
         view = await self._read({} if context is None else context, strict=True)
         await self._indexes.prepare(view.shared)
+
+    async def make_ready(
+        self,
+        *,
+        wait_for_vectors: bool = True,
+        on_progress: Callable[[WarmUpProgress], object] = lambda progress: None,
+    ) -> bool:
+        """Read every provider and make the index ready, so that the first request needn't wait.
+
+        ```python
+        await catalog.make_ready(on_progress=print)
+        ```
+
+        Args:
+            wait_for_vectors: Wait for vectors that are made in the background; until they are there, words
+                answer alone.
+            on_progress: Called in the event loop whenever there is something to tell.
+
+        Returns:
+            Whether all of the index is ready. False with `wait_for_vectors` says that making vectors failed;
+            the log says why.
+
+        Raises:
+            ConfigurationError: What `refresh` raises.
+        """
+        total = len(self._sources)
+        on_progress(WarmUpProgress(stage="providers", done=0, total=total))
+        for source in self._sources:
+            source.expire()
+        view = await self._read({}, strict=True)
+        on_progress(WarmUpProgress(stage="providers", done=total, total=total))
+        return await self._indexes.make_ready(
+            view.shared, wait_for_vectors=wait_for_vectors, on_progress=on_progress
+        )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the index is made; False while words alone answer, since vectors are being made."""
+        return self._indexes.is_ready
 
     async def check_tools(self, context: Context) -> None:
         """Check what a construction checks on the tools of a request; an outer catalog asks this.

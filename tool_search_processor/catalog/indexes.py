@@ -10,8 +10,9 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from cachetools import LRUCache
 
@@ -26,8 +27,19 @@ MAX_EXTRA = 256
 _OWN_INDEXES = 16
 _INLINE_DOCUMENTS = 500
 _RETRY_SECONDS = 30.0
+_PROGRESS_SECONDS = 0.25
 _ValueT = TypeVar("_ValueT")
 _threads = Threads(32, name="tool-search-index")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmUpProgress:
+    """How far a catalog is on its way to be ready."""
+
+    stage: Literal["providers", "index", "vectors"]
+    done: int
+    """How many of `total` are done: providers that were read, or tools."""
+    total: int
 
 
 class IndexPool:
@@ -68,6 +80,12 @@ class IndexPool:
     def shared_index(self) -> Index:
         """The index of what all requests share, made when it is first asked for."""
         return self._shared_holder().index
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the shared index is made, its vectors included."""
+        holder = self._shared
+        return holder is not None and holder.held is not None and holder.index.ready
 
     @cached_property
     def lists(self) -> Mapping[ListName, IndexPool]:
@@ -131,6 +149,22 @@ class IndexPool:
             await pool._shared_holder().hold(shared)
 
         await self._answered(held)
+
+    async def make_ready(
+        self, shared: ToolSet, *, wait_for_vectors: bool, on_progress: Callable[[WarmUpProgress], object]
+    ) -> bool:
+        """Bring the shared index up to date; return whether all of it is ready. See `Catalog.make_ready`."""
+        on_progress(WarmUpProgress(stage="index", done=0, total=len(shared)))
+        await self.prepare(shared)
+        on_progress(WarmUpProgress(stage="index", done=len(shared), total=len(shared)))
+        index = self.shared_index
+        while wait_for_vectors and (building := index.building) is not None:
+            done, total = building
+            on_progress(WarmUpProgress(stage="vectors", done=done, total=total))
+            await _threads.run(functools.partial(index.wait, _PROGRESS_SECONDS))
+        if wait_for_vectors and index.ready and "vector" in index.lists():
+            on_progress(WarmUpProgress(stage="vectors", done=len(shared), total=len(shared)))
+        return index.ready
 
     async def _answered(self, ask: Callable[[IndexPool], Awaitable[_ValueT]]) -> _ValueT:
         """Return the answer of this pool, or of a pool that ranks by words while an embedder fails."""

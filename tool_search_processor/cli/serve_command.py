@@ -9,14 +9,14 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.cli.choices import index_maker
 from tool_search_processor.cli.serve_options import DESCRIPTION, EXAMPLES, HOST, TOKEN_VARIABLE, add_options
-from tool_search_processor.cli.terminal import printable, warn
+from tool_search_processor.cli.terminal import printable, staged_progress, warn
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.wire.checks import check_positive
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     gateway = make_gateway(options)
     started = partial(_tell_upstreams, gateway)
     if address is None:
-        asyncio.run(serve_stdio(gateway, started))
+        asyncio.run(_warmed(gateway, options, lambda: serve_stdio(gateway, started)))
         return 0
     host, port = address
     limits: dict[str, Any] = {name: getattr(options, name) for name in _LIMITS}
@@ -62,8 +62,22 @@ def run(options: argparse.Namespace) -> int:
         limits["allowed_hosts"] = options.allow_host
     limits["allowed_origins"] = options.allow_origin
     _allow_open_files(options.max_connections + _OTHER_FILES)
-    asyncio.run(gateway.run_http(host, port, started=started, **limits))
+
+    def serve() -> Awaitable[None]:
+        return gateway.run_http(host, port, started=started, **limits)
+
+    asyncio.run(_warmed(gateway, options, serve))
     return 0
+
+
+async def _warmed(
+    gateway: Gateway, options: argparse.Namespace, serve: Callable[[], Awaitable[None]]
+) -> None:
+    """Serve, after everything is ready if that was asked for."""
+    if options.warm_up:
+        with staged_progress() as tell:
+            await gateway.warm_up(on_progress=lambda now: tell(now.stage, now.done, now.total))
+    await serve()
 
 
 def make_gateway(options: argparse.Namespace) -> Gateway:

@@ -126,6 +126,11 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
     )
     _add_repeatable(group, "--always-visible NAME", "a tool, or a tag of tools, to list in either mode")
     add_search_options(group, several=False)
+    group.add_argument(
+        "--warm-up",
+        action="store_true",
+        help="read every upstream and make the index with its vectors before serving",
+    )
     group.add_argument("--top-k", metavar="N", type=int, default=5, help="results of a search (default 5)")
     group.add_argument(
         "--result-format",

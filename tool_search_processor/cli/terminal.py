@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import rich.progress
     import rich.table
 
 _WIDTH = 200
@@ -128,21 +129,29 @@ def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
     Yields:
         A function to call with the number of steps done since the last call.
     """
-    if not sys.stderr.isatty() or importlib.util.find_spec("rich") is None:
-        yield _ignore
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar() as bar:
+        if bar is None:
+            yield _ignore
+            return
         task = bar.add_task(printable(label), total=total)
         yield lambda steps: bar.advance(task, steps)
+
+
+@contextmanager
+def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a progress bar as `progress` does, for work whose stages tell how far they are.
+
+    Yields:
+        A function to call with a stage's name, and how many of how many of its steps are done.
+    """
+    with _bar() as bar:
+        task = None if bar is None else bar.add_task("", total=None)
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if bar is not None and task is not None:
+                bar.update(task, description=printable(stage), completed=done, total=total)
+
+        yield tell
 
 
 def printable(text: str) -> str:
@@ -158,6 +167,25 @@ def printable(text: str) -> str:
         else character
         for character in text
     )
+
+
+@contextmanager
+def _bar() -> Iterator[rich.progress.Progress | None]:
+    """Show bars on the standard error; None if that is no terminal, or can't show any."""
+    if not sys.stderr.isatty() or importlib.util.find_spec("rich") is None:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield bar
 
 
 def _ignore(_steps: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal, overload
 
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.finding import ToolHit
+from tool_search_processor.catalog.indexes import WarmUpProgress
 from tool_search_processor.catalog.toolsets import of_other_types
 from tool_search_processor.meta_tools import (
     MetaToolNames,
@@ -278,15 +279,26 @@ class ToolSearchProcessor(SearchPipeline):
             thread_id = thread_step(thread_id, None).thread_id
         await self._loads.clear(thread_id)
 
-    async def stats(self) -> dict[str, Any]:
-        """Return the number of `tools` that all requests share, and the store's figures.
+    async def warm_up(
+        self,
+        *,
+        wait_for_vectors: bool = True,
+        on_progress: Callable[[WarmUpProgress], object] = lambda progress: None,
+    ) -> bool:
+        """Read every provider and make the index ready; see `Catalog.make_ready`."""
+        return await self.catalog.make_ready(wait_for_vectors=wait_for_vectors, on_progress=on_progress)
 
+    async def stats(self) -> dict[str, Any]:
+        """Return the number of shared `tools`, whether the index is `ready`, and the store's figures.
+
+        `ready` is False until the index is made, and while words alone answer, since vectors are being made.
         `threads` and `loaded` are counts. `oldest_access` is when the thread that has been idle longest was
         last renewed, in seconds since 1970 (or since the store's clock was 0); None if there are no threads
         or the store can't tell.
         """
         shared = (await self.catalog.view()).shared
-        return {"tools": len(shared), "oldest_access": None, **await self._store.stats()}
+        is_ready = self.catalog.is_ready
+        return {"tools": len(shared), "ready": is_ready, "oldest_access": None, **await self._store.stats()}
 
     def session(
         self, *, thread_id: str | None = None, context: Mapping[str, Any] | None = None

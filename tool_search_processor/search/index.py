@@ -82,6 +82,11 @@ class Index(ABC):
         """Wait until building in the background has ended; return whether the index is ready."""
         return self.ready
 
+    @property
+    def building(self) -> tuple[int, int] | None:
+        """How many vectors, of how many, are made in the background; None if nothing is."""
+        return None
+
     def warn(self, message: str, *, exc_info: bool = True) -> None:
         """Log a failure of this index as a warning."""
         logger.warning(message, exc_info=exc_info)
@@ -142,6 +147,12 @@ class AdaptedIndex(Index):
     def wait(self, timeout_seconds: float | None = None) -> bool:
         """Wait, if the index knows how to."""
         return self.ready if self._wait is None else bool(self._wait(timeout_seconds))
+
+    @property
+    def building(self) -> tuple[int, int] | None:
+        """What the index says, None if it says nothing."""
+        building: tuple[int, int] | None = getattr(self._index, "building", None)
+        return building
 
     def _checked(self, hits: Any) -> list[Hit]:
         if not isinstance(hits, list | tuple) or not all(isinstance(hit, Hit) for hit in hits[:1]):

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
-from typing import Any, Unpack
+from typing import Any, Self, Unpack
 
 try:
     from starlette.applications import Starlette
@@ -20,6 +20,7 @@ except ImportError as exc:
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import CatalogStatus, ProviderStatus
 from tool_search_processor.catalog.drift import OnChange
+from tool_search_processor.catalog.indexes import WarmUpProgress
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
@@ -214,6 +215,21 @@ class Gateway:
             ExceptionGroup: What the failing ones raised.
         """
         await self.server.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def warm_up(
+        self,
+        *,
+        wait_for_vectors: bool = True,
+        on_progress: Callable[[WarmUpProgress], object] = lambda progress: None,
+    ) -> bool:
+        """Read every upstream and make the index ready before it serves; see `Catalog.make_ready`."""
+        return await self.catalog.make_ready(wait_for_vectors=wait_for_vectors, on_progress=on_progress)
 
     @asynccontextmanager
     async def _started(self, started: Callable[[], object] | None) -> AsyncIterator[None]:

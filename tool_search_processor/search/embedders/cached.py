@@ -74,19 +74,31 @@ class CachedEmbedder:
         self._queries: LRUCache[str, Floats] = LRUCache(_KEPT_QUERIES)
         self._lock = threading.Lock()
 
-    def documents(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> Floats:
+    def documents(
+        self,
+        texts: Sequence[str],
+        *,
+        stop: threading.Event | None = None,
+        on_made: Callable[[int, int], object] | None = None,
+    ) -> Floats:
         """Return the unit vectors of texts, shape (n, dimensions); (0, 0) for none.
 
         Args:
             texts: What to embed, unless its vector is stored.
             stop: Once set, ends the work after the current batch.
+            on_made: Called before each batch with how many texts have vectors, of how many.
 
         Raises:
             EmbeddingStopped: If `stop` was set before all texts had vectors.
             TimeoutError: When the embedder takes too long for a batch. Its late answer is still stored.
         """
+        made_now = 0
 
         def made(batch: Mapping[bytes, str]) -> dict[bytes, Floats]:
+            nonlocal made_now
+            if on_made is not None:
+                on_made(made_now, len(texts))
+            made_now += len(batch)
             if stop is not None and stop.is_set():
                 raise EmbeddingStopped
             return self._calls.call(lambda: self._embedded(batch))

@@ -87,9 +87,8 @@ class HybridIndex(Index):
 
     While the embedder fails or takes too long, words answer alone, and the log has one warning a minute.
     Words also answer alone until the vectors are ready: those of more than 32 tools are built in the
-    background, 2,000 in about ten seconds. To have them before the first request, `await
-    search.catalog.refresh()`, then `wait` in a thread. To have them right after a restart, pass
-    `VectorIndex(cache_path=..., background=True)`.
+    background, 2,000 in about ten seconds. To have them before the first request, `await search.warm_up()`.
+    To have them right after a restart, pass `VectorIndex(cache_path=..., background=True)`.
     """
 
     def __init__(
@@ -157,6 +156,11 @@ class HybridIndex(Index):
         An `update` starts it: a catalog makes the first one at its first search or `refresh`.
         """
         return self.vector.wait(timeout_seconds)
+
+    @property
+    def building(self) -> tuple[int, int] | None:
+        """How many vectors, of how many, are made in the background; None if nothing is."""
+        return self.vector.building
 
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order."""

@@ -142,6 +142,7 @@ class VectorIndex(Index):
         self._snapshot = _Vectors()
         self._wanted: tuple[Document, ...] = ()
         self._worker: threading.Thread | None = None
+        self._made = (0, 0)
         self._failed_at: float | None = None
         self._warning = threading.Lock()
         self._warned_at = -math.inf
@@ -161,6 +162,11 @@ class VectorIndex(Index):
         if worker is not None:
             worker.join(timeout_seconds)
         return self.ready
+
+    @property
+    def building(self) -> tuple[int, int] | None:
+        """How many vectors, of how many, are made in the background; None if nothing is."""
+        return self._made if self._is_building else None
 
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order; only new texts are embedded."""
@@ -266,6 +272,7 @@ class VectorIndex(Index):
         return without + len(snapshot.requests.missing(documents))
 
     def _build_in_background(self) -> None:
+        self._made = (0, len(self._wanted))
         self._worker = start_worker(self._build_wanted, name="vector-index")
         self._failed_at = None
         logger.info("vectors of %d tools are made in the background", len(self._wanted))
@@ -322,7 +329,9 @@ class VectorIndex(Index):
         embedder = self.embedder
 
         def embed(texts: Sequence[str]) -> Floats:
-            return embedder.documents_in_time(texts) if in_time else embedder.documents(texts, stop=stop)
+            if in_time:
+                return embedder.documents_in_time(texts)
+            return embedder.documents(texts, stop=stop, on_made=self._count_made)
 
         fresh = embed(texts)
         self._check(texts, fresh)
@@ -339,6 +348,9 @@ class VectorIndex(Index):
         views = Views([document.name for document in documents])
         requests = old.requests.of(documents, embed)
         return _Vectors(documents, views, vectors, vectors.any(axis=1), requests)
+
+    def _count_made(self, made: int, total: int) -> None:
+        self._made = made, total
 
     def _check(self, texts: Sequence[str], vectors: Floats) -> None:
         """Raise if no text has a vector though it should have one; warn if some have none."""

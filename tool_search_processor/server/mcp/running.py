@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.indexes import WarmUpProgress
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp.handlers import ALL_CHANGES, FrontHandlers, ProtocolServer
@@ -59,6 +60,15 @@ class Runner:
         self._closing = asyncio.Event()
         self.metrics: ServerMetrics | None = None
         """Figures of the searches and calls, once there is an HTTP app that shows them."""
+
+    async def warm_up(
+        self,
+        *,
+        wait_for_vectors: bool = True,
+        on_progress: Callable[[WarmUpProgress], object] = lambda progress: None,
+    ) -> bool:
+        """Read every provider and make the index ready before it serves; see `Catalog.make_ready`."""
+        return await self.catalog.make_ready(wait_for_vectors=wait_for_vectors, on_progress=on_progress)
 
     async def __aenter__(self) -> Self:
         return self
