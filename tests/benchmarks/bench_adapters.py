@@ -123,7 +123,106 @@ def langchain(tools: Sequence[Tool]) -> Measured:
     )
 
 
-FRAMEWORKS: dict[str, Callable[[Sequence[Tool]], Measured]] = {"langchain": langchain}
+def fastmcp(tools: Sequence[Tool]) -> Measured:
+    """Measure `ToolSearchTransform` beside FastMCP's own search; a step is one call through the proxy."""
+    from fastmcp import Client, FastMCP
+    from fastmcp.server.providers import Provider
+    from fastmcp.server.transforms.search import BM25SearchTransform
+    from fastmcp.tools.base import Tool as ServerTool
+    from fastmcp.tools.base import ToolResult
+
+    from tool_search_processor.adapters.fastmcp import ToolSearchTransform
+
+    class Echo(ServerTool):
+        async def run(self, arguments: dict[str, Any]) -> ToolResult:
+            return ToolResult(content=arguments["text"])
+
+    made = [
+        Echo(name=tool.name, description=tool.description, parameters=tool.wire_schema()) for tool in tools
+    ]
+    offered: list[Any] = []
+
+    class Many(Provider):
+        async def _list_tools(self) -> Sequence[ServerTool]:
+            return made
+
+    def conversation(transform: Any) -> Run:
+        server = FastMCP("bench", providers=[Many()], transforms=[transform])
+
+        async def run() -> None:
+            async with Client(server) as client:
+                listed = await client.list_tools()
+                offered[:] = [
+                    {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+                    for tool in listed
+                ]
+                for _ in range(STEPS):
+                    await client.call_tool("call_tool", {"name": CALLED, "arguments": {"text": "x"}})
+
+        return run
+
+    return Measured(
+        alone=conversation(BM25SearchTransform()),
+        searched=conversation(ToolSearchTransform()),
+        offered=offered,
+    )
+
+
+def google_adk(tools: Sequence[Tool]) -> Measured:
+    """Measure `ToolSearchToolset`."""
+    from google.adk.agents import LlmAgent
+    from google.adk.models.base_llm import BaseLlm
+    from google.adk.models.llm_response import LlmResponse
+    from google.adk.runners import InMemoryRunner
+    from google.genai import types
+
+    from tool_search_processor.adapters.google_adk import ToolSearchToolset
+
+    offered: list[Any] = []
+
+    class Scripted(BaseLlm):
+        steps: list[Any]
+
+        async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+            declared = llm_request.config.tools[0].function_declarations
+            offered[:] = [each.model_dump(mode="json", exclude_none=True) for each in declared]
+            yield LlmResponse(content=types.Content(role="model", parts=[self.steps.pop(0)]))
+
+    def call(name: str, arguments: dict[str, Any]) -> Any:
+        return types.Part(function_call=types.FunctionCall(name=name, args=arguments))
+
+    def conversation(first: Any, own: Any) -> Run:
+        model = Scripted(model="scripted", steps=[])
+        runner = InMemoryRunner(LlmAgent(name="bench", model=model, tools=[own]), app_name="bench")
+        rest = [call(CALLED, {"text": "x"}) for _ in range(1, STEPS)]
+
+        async def run() -> None:
+            model.steps = [first, *rest, types.Part(text="done")]
+            session = await runner.session_service.create_session(app_name="bench", user_id="u")
+            said = types.Content(role="user", parts=[types.Part(text="hi")])
+            async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=said):
+                pass
+
+        return run
+
+    def echo_text(text: str) -> str:
+        """Returns a text as it is."""
+        return text
+
+    return Measured(
+        alone=conversation(call(CALLED, {"text": "x"}), echo_text),
+        searched=conversation(
+            call("load_tool", {"tool_names": [CALLED]}), ToolSearchToolset(ToolSearchProcessor(tools))
+        ),
+        offered=offered,
+    )
+
+
+FRAMEWORKS: dict[str, Callable[[Sequence[Tool]], Measured]] = {
+    "fastmcp": fastmcp,
+    "google_adk": google_adk,
+    "langchain": langchain,
+}
 
 
 async def openapi_tools(path: str) -> list[Tool]:

@@ -49,7 +49,7 @@ InnerTool: TypeAlias = "BaseTool | BaseToolset | Callable[..., Any]"
 ContextOf = Callable[[ReadonlyContext], object]
 """Makes of ADK's context what `read_context` reads: a mapping, or an object with attributes."""
 
-_MAX_RUNS = 1000
+_MAX_RUNS = 256
 """Invocations whose memory is kept: ADK doesn't tell when one has ended."""
 
 
