@@ -218,10 +218,58 @@ def google_adk(tools: Sequence[Tool]) -> Measured:
     )
 
 
+def openai_agents(tools: Sequence[Tool]) -> Measured:
+    """Measure `ToolSearchAgent`."""
+    from agents import Agent, FunctionTool, Runner, Usage, function_tool, set_tracing_disabled
+    from agents.items import ModelResponse
+    from agents.models.interface import Model
+    from agents.testing import assistant_message, function_call
+
+    from tool_search_processor.adapters.openai_agents import ToolSearchAgent
+
+    set_tracing_disabled(True)
+    offered: list[Any] = []
+
+    class Scripted(Model):
+        def __init__(self, first: tuple[str, dict[str, Any]]) -> None:
+            rest = [(CALLED, {"text": "x"})] * (STEPS - 1)
+            self._steps = [
+                function_call(name, arguments, call_id=f"c{number}")
+                for number, (name, arguments) in enumerate([first, *rest])
+            ]
+            self._next = 0
+
+        async def get_response(self, *args: Any, tools: Sequence[FunctionTool], **options: Any) -> Any:
+            offered[:] = [
+                {"name": tool.name, "description": tool.description, "parameters": tool.params_json_schema}
+                for tool in tools
+            ]
+            step = self._next
+            self._next = (step + 1) % (STEPS + 1)
+            output = self._steps[step] if step < STEPS else assistant_message("done")
+            return ModelResponse(output=[output], usage=Usage(requests=1), response_id=None)
+
+        def stream_response(self, *args: Any, **options: Any) -> Any:
+            raise NotImplementedError
+
+    def conversation(agent: Agent[Any]) -> Run:
+        async def run() -> None:
+            await Runner.run(agent, "hi", context={}, max_turns=STEPS + 1)
+
+        return run
+
+    own = function_tool(echo, name_override=CALLED, description_override="Returns a text as it is.")
+    first = ("load_tool", {"tool_names": [CALLED]})
+    alone = Agent(name="alone", model=Scripted((CALLED, {"text": "x"})), tools=[own])
+    searched = ToolSearchAgent(name="searched", model=Scripted(first), search=ToolSearchProcessor(tools))
+    return Measured(alone=conversation(alone), searched=conversation(searched), offered=offered)
+
+
 FRAMEWORKS: dict[str, Callable[[Sequence[Tool]], Measured]] = {
     "fastmcp": fastmcp,
     "google_adk": google_adk,
     "langchain": langchain,
+    "openai_agents": openai_agents,
 }
 
 

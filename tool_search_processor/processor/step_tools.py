@@ -26,8 +26,9 @@ def listed_tools(step: InputStep, options: Options, *, processor_id: str) -> lis
         ReservedToolNameError: If one of the step's tools has a meta-tool's name.
     """
     listed: list[Tool] = []
+    reserved = frozenset(options.names.present)
     for tool in step.tools:
-        if tool.name in options.names.present:
+        if tool.name in reserved:
             _refuse(tool, processor_id)
         elif not _is_withheld(tool, options):
             listed.append(tool)
@@ -36,8 +37,7 @@ def listed_tools(step: InputStep, options: Options, *, processor_id: str) -> lis
 
 def _is_withheld(tool: Tool, options: Options) -> bool:
     # A tool that another searcher lists has been found already.
-    is_listed_by_searcher = isinstance(tool, MetaTool | GuardedTool)
-    return options.include_step_tools and not tool.pinned and not is_listed_by_searcher
+    return options.include_step_tools and not tool.pinned and not isinstance(tool, (MetaTool, GuardedTool))
 
 
 def _refuse(tool: Tool, processor_id: str) -> None:
