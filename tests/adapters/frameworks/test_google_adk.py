@@ -366,6 +366,20 @@ class Builtin(BaseTool):
         llm_request.append_instructions(["The web can be searched."])
 
 
+MCP_SERVER = """
+from mcp.server import MCPServer
+
+server = MCPServer("numbers")
+
+@server.tool()
+def add_numbers(a: int, b: int) -> int:
+    "Add two numbers."
+    return a + b
+
+server.run()
+"""
+
+
 class TestInnerTools:
     async def test_are_withheld_until_loaded_and_run_by_adk(self):
         model = scripted(
@@ -415,6 +429,34 @@ class TestInnerTools:
         refused, counted = chat.results("count")
         assert "`n`" in refused["error"]
         assert counted == {"counted": 3}
+
+    async def test_of_an_mcp_server(self, tmp_path):
+        pytest.importorskip("mcp", reason='needs pip install "tool-search-processor[mcp]"')
+        from google.adk.tools.mcp_tool import McpToolset, StdioConnectionParams
+        from mcp import StdioServerParameters
+
+        program = tmp_path / "server.py"
+        program.write_text(MCP_SERVER)
+        parameters = StdioServerParameters(command=sys.executable, args=[str(program)])
+        toolset = McpToolset(connection_params=StdioConnectionParams(server_params=parameters))
+        model = scripted(
+            ("search_tools", {"query": "add numbers"}),
+            ("load_tool", {"tool_names": ["add_numbers"]}),
+            ("add_numbers", {"a": 2, "b": 3}),
+            "done",
+        )
+        chat = await Chat.begin(model, ToolSearchProcessor(catalog()), inner=[toolset])
+        await chat.say("go")
+        await chat.runner.close()
+        assert model.listed[:3] == [META, META, [*META, "add_numbers"]]
+        assert chat.results("add_numbers")[0]["structuredContent"] == {"result": 5}
+
+    async def test_behind_the_proxy(self):
+        model = scripted(("call_tool", {"name": "whoami", "arguments": {"question": "q"}}), "done")
+        chat = await Chat.begin(model, ToolSearchProcessor(catalog(), mode="call"), inner=[whoami])
+        await chat.say("go")
+        assert model.listed[0] == ["search_tools", "call_tool"]
+        assert chat.results("call_tool") == [{"user": "ada", "call": True}]
 
     async def test_that_the_provider_runs_are_always_there(self):
         model = scripted("done")
