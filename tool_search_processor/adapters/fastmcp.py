@@ -13,7 +13,8 @@ it is called through `call_tool` or by its own name.
 
 What can't work: a server doesn't see the conversation, so tools are called through `call_tool` or by name,
 and never loaded. Tools that a middleware injects go past every transform, and so past the filter: give them
-an `auth=`.
+an `auth=`. Where a server with this transform is mounted in a namespace, its answers call the meta-tools by
+their names without it: mount it without a namespace, or put the transform on the outer server.
 Seen with FastMCP 4.2.3.
 """
 

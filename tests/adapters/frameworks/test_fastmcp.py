@@ -14,6 +14,7 @@ from fastmcp.server.auth import require_scopes
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from fastmcp.server.dependencies import get_access_token
 from fastmcp.server.middleware import Middleware
+from fastmcp.server.providers.addressing import hash_tool, hashed_backend_name
 from fastmcp.server.transforms import Namespace, VersionFilter
 from fastmcp.tools.base import Tool as ServerTool
 from fastmcp.utilities.tests import asgi_server
@@ -321,6 +322,15 @@ class TestFilter:
         async with Client(searched(filter=policy, filter_timeout_seconds=0.01)) as client:
             assert await found(client, ["mail", "weather"]) == []
         assert "policy is down" in caplog.text
+
+    @pytest.mark.parametrize("allowed", [True, False])
+    async def test_a_call_from_an_app_is_gated_too(self, allowed):
+        mcp = server()
+        meta = {"ui": {"visibility": ["app"]}, "fastmcp": {"tool_hash": hash_tool("app", "refresh")}}
+        mcp.tool(lambda: "fresh", name="refresh", meta=meta)
+        async with Client(searched(mcp, filter=lambda request: allowed)) as client:
+            is_error, text = await told(client, hashed_backend_name("app", "refresh"))
+        assert (is_error, text == "fresh") == (not allowed, allowed)
 
     async def test_outside_of_a_request_the_filter_is_asked_without_context(self):
         mcp = searched(filter=lambda request: bool(request.context) or request.tool_name == "send_mail")
