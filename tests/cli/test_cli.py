@@ -325,7 +325,8 @@ def test_sets_are_paired_with_one_that_shares_no_tool(run, tmp_path):
 @needs_rich
 def test_a_report_is_written(run, sets, tmp_path):
     page = tmp_path / "report.html"
-    assert run("eval", "--set", sets[0], "--report", page)[0] == 0
+    code, _, err = run("eval", "--set", sets[0], "--report", page)
+    assert (code, err) == (0, f"tool-search: wrote {page}\n")
     assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
     surrogates = write(
         tmp_path / "odd", [{"name": "a", "description": "\ud800"}], [{"query": "\ud800", "relevant": ["a"]}]
@@ -480,6 +481,140 @@ def test_a_similarity_that_can_not_be(run, tools, similarity):
     )
 
 
+# -- tools in Python, and export
+
+PYTHON_TOOLS = """
+import sys
+from tool_search_processor import Catalog, Namespace, StaticProvider, Tool, ToolSearchProcessor, tool
+
+print("a module may print")
+
+@tool(tags={"mail"}, namespace="office")
+def send_mail(to: str) -> str:
+    \"\"\"Write to somebody.\"\"\"
+
+def get_weather(city: str) -> str:
+    \"\"\"Tell the weather of a city.\"\"\"
+
+class Down:
+    name = "broken"
+    async def list_tools(self, context):
+        raise OSError("no route to the server")
+
+tools = [send_mail, get_weather]
+by_name = {"send_mail": send_mail, "get_weather": get_weather}
+catalog = Catalog(tools)
+provider = StaticProvider(tools)
+processor = ToolSearchProcessor(tools)
+class app:
+    processor = processor
+def of_request(context):
+    return tools
+partly = Catalog([*tools, Down()])
+down = Catalog([Down()])
+empty = []
+number = 7
+"""
+
+
+@pytest.fixture
+def in_python(tmp_path, monkeypatch):
+    """Write a module of tools into the current folder, and forget it afterwards."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "my_tools.py").write_text(PYTHON_TOOLS)
+    (tmp_path / "raising.py").write_text("import os\nKEY = os.environ['NO_SUCH_KEY_HERE']\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    yield
+    for name in ("shop", "shop.my_tools", "raising"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize(
+    "attribute",
+    ["tools", "by_name", "catalog", "provider", "processor", "app.processor", "of_request", "partly"],
+)
+def test_tools_in_python_are_named_as_an_index_is(run, attribute):
+    code, out, err = run("search", "the weather", "--json", "--tools", f"shop.my_tools:{attribute}")
+    assert code == 0
+    assert [result["name"] for result in json.loads(out)["results"]] == ["get_weather"]
+    assert ("broken is down" in err) == (attribute == "partly")
+
+
+@pytest.mark.usefixtures("in_python")
+def test_a_single_tool_is_a_catalog_of_one(run):
+    definitions = json.loads(run("export", "--tools", "shop.my_tools:send_mail")[1])
+    assert [definition["function"]["name"] for definition in definitions] == ["send_mail"]
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("shop.my_tools:missing", "--tools 'shop.my_tools:missing' can't be imported: module"),
+        ("no_such_module_here:tools", "No module named 'no_such_module_here'"),
+        ("raising:KEY", "can't be imported: KeyError: 'NO_SUCH_KEY_HERE'"),
+        ("shop.my_tools:empty", "shop.my_tools:empty holds no tools"),
+        ("shop.my_tools:number", "--tools 'shop.my_tools:number' can't be used: "),
+        ("shop.my_tools:get_weather", "put it in a list if it is a tool itself"),
+        ("shop.my_tools:down", "no route to the server"),
+        ("C:\\tools.json", "can't read C:\\tools.json"),
+        ("http://example.invalid/tools.json", "can't read http://"),
+    ],
+)
+def test_tools_in_python_that_can_not_be_used_are_told_in_a_sentence(run, name, message):
+    code, out, err = run("lint", "--json", "--tools", name)
+    assert (code, out) == (2, "")
+    assert message in err.splitlines()[-1]
+
+
+@pytest.mark.usefixtures("in_python")
+def test_every_command_that_takes_tools_takes_them_from_python(run, sets, tmp_path):
+    name, other = "shop.my_tools:tools", Path(sets[1]) / "tools.jsonl"
+    queries = tmp_path / "weather.jsonl"
+    queries.write_text('{"query": "the weather", "relevant": ["get_weather"]}')
+    assert json.loads(run("lint", "--json", "--tools", name)[1])["tools"] == 2
+    found = figures(run("eval", "--json", "--tools", name, "--queries", queries, "--abstain-tools", other)[1])
+    (report,) = found.values()
+    assert report["abstention_auc"] == 1
+    assert figures(run("eval", "--json", "--set", sets[1], "--abstain-tools", name)[1])
+
+
+@pytest.mark.usefixtures("in_python")
+def test_a_file_comes_before_a_module_of_its_name(run, tools):
+    Path("shop:tools").write_text(Path(tools).read_text("utf-8"), "utf-8")
+    assert json.loads(run("lint", "--json", "--tools", "shop:tools")[1])["tools"] == 3
+
+
+@pytest.mark.parametrize(
+    ("shape", "key"), [("openai", "function"), ("anthropic", "input_schema"), ("mcp", None)]
+)
+def test_an_export_has_the_shape_that_was_asked_for_and_is_read_again(run, tools, tmp_path, shape, key):
+    code, out, err = run("export", "--tools", tools, "--format", shape)
+    value = json.loads(out)
+    assert (code, err) == (0, "")
+    definitions = value["tools"] if shape == "mcp" else value
+    assert all((key or "inputSchema") in definition for definition in definitions)
+    (tmp_path / "again.json").write_text(out, "utf-8")
+    assert run("export", "--tools", tmp_path / "again.json", "--format", shape)[1] == out
+    again = json.loads(run("search", "open a ticket", "--json", "--tools", tmp_path / "again.json")[1])
+    assert [result["name"] for result in again["results"]] == ["create_issue"]
+
+
+def test_an_export_into_a_file_says_where_it_is(run, tools, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("export", "--tools", tools, "--output", "out.json") == (
+        0,
+        "",
+        "tool-search: wrote 3 tools to out.json\n",
+    )
+    assert Path("out.json").read_text("utf-8") == run("export", "--tools", tools)[1]
+    refused(
+        run("export", "--tools", tools, "--output", "nowhere/x.json"), "--output 'nowhere/x.json' can't be"
+    )
+
+
 # -- what all have in common
 
 
@@ -543,9 +678,29 @@ def test_a_progress_bar_is_shown_in_a_terminal_alone(monkeypatch):
     assert "3/3" in shown[1]
 
 
+@needs_rich
+@pytest.mark.parametrize(
+    ("arguments", "labels"),
+    [
+        (["search", "x"], ["reading ", "indexing 3 tools"]),
+        (["lint"], ["reading ", "tools "]),
+        (["export"], ["reading "]),
+    ],
+)
+def test_what_may_take_a_second_says_what_it_is_doing(tools, monkeypatch, arguments, labels):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert main([*arguments, "--tools", tools]) == 0
+    for label in labels:
+        assert label in sys.stderr.getvalue()
+    assert "\x1b" not in sys.stdout.getvalue()
+
+
 def test_help_and_version(run):
     assert run("--version") == (0, f"tool-search {__version__}\n", "")
-    for command in ("search", "eval", "lint"):
+    for command in ("search", "eval", "lint", "export", "page"):
         assert f"usage: tool-search {command}" in run(command, "--help")[1]
     code, _, err = run()
     assert code == 2

@@ -1,14 +1,14 @@
-"""The options that commands share: a catalog's file, and from what `--search` says to what makes an index."""
+"""The options that commands share: a catalog, and from what `--search` says to what makes an index."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tool_search_processor.cli.python_names import imported, is_python_name, python_tools
+from tool_search_processor.cli.terminal import progress
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import check_unique, load_tools
 from tool_search_processor.evaluation.files import label_of
@@ -19,27 +19,50 @@ from tool_search_processor.tools import Tool
 _WITH_VECTORS = ("vector", "hybrid")
 
 
-def add_tools_option(parser: argparse._ActionsContainer) -> None:
-    """Add `--tools`, the file of a catalog, which `load_tools` reads."""
+def add_tools_option(parser: argparse._ActionsContainer, *, required: bool = True) -> None:
+    """Add `--tools`, a catalog in a file or in Python, which `given_tools` reads."""
     parser.add_argument(
         "--tools",
-        metavar="FILE",
-        required=True,
-        help="JSON Lines, a JSON list, an OpenAI or Anthropic tools array, an MCP tools/list result, or an "
-        "OpenAPI document (2.0 or 3.x); - is the standard input. Of tools in Python: "
-        "json.dumps([tool.to_openai() for tool in await Catalog(tools).list_tools()])",
+        metavar="TOOLS",
+        required=required,
+        help="a file (JSON Lines, a JSON list, an OpenAI or Anthropic tools array, an MCP tools/list result, "
+        "or an OpenAPI document, 2.0 or 3.x), - for the standard input, or package.module:attribute for what "
+        "a ToolSearchProcessor takes as tools, or a processor, in Python",
     )
+
+
+def given_tools(name: str) -> list[Tool]:
+    """Return the tools in a file, or of `package.module:attribute`; names in a file may repeat.
+
+    Raises:
+        DataError: If the file can't be read, or there are no tools.
+        ConfigurationError: If what is named in Python can't be used.
+    """
+    with progress(None, f"reading {label_of(name)}"):
+        return python_tools(name) if is_python_name(name) else load_tools(name)
 
 
 def read_catalog(options: argparse.Namespace) -> list[Tool]:
     """Return the tools of `--tools`, whose names must be unique.
 
     Raises:
-        DataError: If the file can't be read, or two tools have one name.
+        DataError: If they can't be read, or two tools have one name.
     """
-    tools = load_tools(options.tools)
+    tools = given_tools(options.tools)
     check_unique(tools, label_of(options.tools))
     return tools
+
+
+def check_writable(option: str, path: Path) -> None:
+    """Check that a file can be written before the long work begins.
+
+    Raises:
+        ConfigurationError: If its folder doesn't exist, or it is a folder.
+    """
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise ConfigurationError(
+            f"{option} {str(path)!r} can't be written: its folder doesn't exist, or it is a folder"
+        )
 
 
 def add_search_options(parser: argparse._ActionsContainer, *, several: bool) -> None:
@@ -86,7 +109,7 @@ def index_maker(name: str, options: argparse.Namespace, *, waits: bool = False) 
             "--embedder and --vectors shape a search by meaning: add --search vector or --search hybrid"
         )
     if ":" in name:
-        return index_factory(_imported(name))
+        return index_factory(imported("--search", name))
     if name in _WITH_VECTORS and (options.embedder or options.vectors or waits):
         return lambda: _with_vectors(name, options, waits=waits)
     return index_factory(name)  # type: ignore[arg-type]  # it refuses anything else
@@ -106,13 +129,3 @@ def _with_vectors(name: str, options: argparse.Namespace, *, waits: bool) -> Any
     from tool_search_processor.search.hybrid import HybridIndex
 
     return HybridIndex(vector=vector)
-
-
-def _imported(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    if str(Path.cwd()) not in sys.path:  # an installed command does not look there by itself
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as exc:
-        raise ConfigurationError(f"--search {name!r} can't be imported: {exc}") from exc

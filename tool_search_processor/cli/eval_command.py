@@ -8,11 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tool_search_processor.cli.choices import add_search_options, index_maker
+from tool_search_processor.cli.choices import (
+    add_search_options,
+    add_tools_option,
+    check_writable,
+    given_tools,
+    index_maker,
+)
 from tool_search_processor.cli.eval_table import show_figures
+from tool_search_processor.cli.python_names import is_python_name
 from tool_search_processor.cli.terminal import progress, require_tables, show_json, warn
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.evaluation.data import Dataset, load_dataset, load_folder, load_tools
+from tool_search_processor.evaluation.data import Dataset, load_dataset, load_folder
 from tool_search_processor.evaluation.files import DataError
 from tool_search_processor.evaluation.html import html_report
 from tool_search_processor.evaluation.measure import evaluate, foreign_tools, query_count
@@ -33,7 +40,7 @@ def add_to(commands: Any) -> None:
         description="Measure how well searches find the tools that queries should find. A query is a line "
         'such as {"query": "open a ticket", "relevant": ["create_issue"]}.',
     )
-    parser.add_argument("--tools", metavar="FILE", help="a catalog, in any format that `search` reads")
+    add_tools_option(parser, required=False)
     parser.add_argument("--queries", metavar="FILE", help="its queries; JSON Lines")
     parser.add_argument(
         "--set",
@@ -46,8 +53,9 @@ def add_to(commands: Any) -> None:
     add_search_options(parser, several=True)
     parser.add_argument(
         "--abstain-tools",
-        metavar="FILE",
-        help="a catalog that serves none of the queries: how well does the best score tell the two apart?",
+        metavar="TOOLS",
+        help="a catalog, given as --tools is, that serves none of the queries: how well does the best score "
+        "tell the two apart?",
     )
     parser.add_argument(
         "--abstain",
@@ -83,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     if any(name == _ABSTENTION for name, _ in options.fail_under) and not all(others):
         raise ConfigurationError(f"{_ABSTENTION} is measured with --abstain-tools or --abstain: give one")
     if options.report:
-        _check_writable(Path(options.report))
+        check_writable("--report", Path(options.report))
     total = sum(map(query_count, datasets, others)) * len(makers)
     reports = []
     with progress(total, "queries") as advance:
@@ -103,6 +111,8 @@ def run(options: argparse.Namespace) -> int:
     if options.report:
         Path(options.report).write_text(html_report(reports), encoding="utf-8", errors="replace")
     _show(reports, as_json=options.json)
+    if options.report:
+        warn(f"wrote {options.report}")
     return _verdict(reports, options.fail_under)
 
 
@@ -110,9 +120,11 @@ def _datasets(options: argparse.Namespace) -> list[Dataset]:
     if options.sets and (options.tools or options.queries):
         raise ConfigurationError("give either --tools and --queries, or --set, not both")
     if options.sets:
-        datasets = [load_folder(folder, allow_missing=options.allow_missing) for folder in options.sets]
+        with progress(None, "reading sets"):
+            datasets = [load_folder(folder, allow_missing=options.allow_missing) for folder in options.sets]
     elif options.tools and options.queries:
-        datasets = [load_dataset(options.tools, options.queries, allow_missing=options.allow_missing)]
+        tools = given_tools(options.tools) if is_python_name(options.tools) else options.tools
+        datasets = [load_dataset(tools, options.queries, allow_missing=options.allow_missing)]
     else:
         raise ConfigurationError("give --tools and --queries, or --set with a folder that holds both")
     names = [dataset.name for dataset in datasets]
@@ -129,7 +141,7 @@ def _datasets(options: argparse.Namespace) -> list[Dataset]:
 def _unserving(options: argparse.Namespace, datasets: Sequence[Dataset]) -> list[Sequence[Tool]]:
     """Return for each set a catalog that serves none of its queries; empty if there is no such catalog."""
     if options.abstain_tools:
-        other = load_tools(options.abstain_tools)
+        other = given_tools(options.abstain_tools)
         if not all(foreign_tools(dataset.tools, other) for dataset in datasets):
             raise DataError(f"{options.abstain_tools} holds only tools that the catalog has as well")
         return [other for _ in datasets]
@@ -186,14 +198,6 @@ def _bound(text: str) -> tuple[str, float]:
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"a bound is {name}=VALUE with a value from 0 to 1, found {text!r}")
     return name, value
-
-
-def _check_writable(path: Path) -> None:
-    """Check that the page can be written before the long work begins."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise ConfigurationError(
-            f"--report {str(path)!r} can't be written: its folder doesn't exist, or it is a folder"
-        )
 
 
 def _verdict(reports: Sequence[Report], bounds: Sequence[tuple[str, float]]) -> int:

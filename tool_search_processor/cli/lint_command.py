@@ -8,9 +8,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from tool_search_processor.cli.choices import add_tools_option
+from tool_search_processor.cli.choices import add_tools_option, given_tools
 from tool_search_processor.cli.terminal import progress, require_tables, show, show_json, show_table
-from tool_search_processor.evaluation.data import load_tools
 from tool_search_processor.evaluation.likeness import SIMILARITY
 from tool_search_processor.evaluation.lint import MAX_TOKENS, Finding, LintReport, lint
 from tool_search_processor.wire.checks import refuse
@@ -57,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         refuse("--similarity", "above 0 and at most 1", options.similarity)
     if not options.json:
         require_tables()
-    tools = load_tools(options.tools)
+    tools = given_tools(options.tools)
     with progress(len(tools), "tools") as advance:
         report = lint(tools, similarity=options.similarity, max_tokens=options.max_tokens, progress=advance)
     if options.json:

@@ -12,6 +12,7 @@ from typing import TextIO
 from tool_search_processor._version import __version__
 from tool_search_processor.cli import (
     eval_command,
+    export_command,
     lint_command,
     page_command,
     search_command,
@@ -58,11 +59,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
-        description="Search a catalog of tools, measure how well a search does, check and serve catalogs.",
+        description="Search a catalog of tools, measure how well a search does, check, export and serve it.",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (search_command, eval_command, lint_command, page_command, serve_command):
+    for command in (
+        search_command,
+        eval_command,
+        lint_command,
+        export_command,
+        page_command,
+        serve_command,
+    ):
         command.add_to(commands)
     return parser
 

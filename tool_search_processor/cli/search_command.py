@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from tool_search_processor.cli.choices import add_search_options, add_tools_option, index_maker, read_catalog
-from tool_search_processor.cli.terminal import require_tables, show, show_json, show_table
+from tool_search_processor.cli.terminal import progress, require_tables, show, show_json, show_table
 from tool_search_processor.evaluation.measure import MeasuredIndex
 from tool_search_processor.meta_tools import cut, one_line
 from tool_search_processor.search.protocol import Hit
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     query = _typed(options.query)
     make_index = index_maker(options.search or "bm25", options, waits=True)
     tools = read_catalog(options)
-    with MeasuredIndex(make_index()) as engine:
+    with progress(None, f"indexing {len(tools):,} tools"), MeasuredIndex(make_index()) as engine:
         engine.fill(tools)
         hits = engine.search(query, limit=options.limit)
     by_name = {tool.name: tool for tool in tools}

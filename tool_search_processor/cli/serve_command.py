@@ -19,6 +19,7 @@ from tool_search_processor.cli.serve_options import DESCRIPTION, EXAMPLES, HOST,
 from tool_search_processor.cli.terminal import printable, staged_progress, warn
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.wire.checks import check_positive
+from tool_search_processor.wire.plain import counted
 
 if TYPE_CHECKING:
     from tool_search_processor.server.gateway import Gateway
@@ -52,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
         names_for(address[0], read_token(options), how=_HOW)  # raises in this command's words
     _log_to_stderr(verbose=options.verbose)
     gateway = make_gateway(options)
+    if sys.stderr.isatty():
+        warn(f"asking {counted(len(gateway.upstreams()), 'upstream')} for tools …")
     started = partial(_tell_upstreams, gateway)
     if address is None:
         asyncio.run(_warmed(gateway, options, lambda: serve_stdio(gateway, started)))

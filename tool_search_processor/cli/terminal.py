@@ -119,17 +119,17 @@ def _rich_table(table: Table, widths: Sequence[int]) -> rich.table.Table:
 
 
 @contextmanager
-def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on the standard error while the block runs, if that is a terminal.
+def progress(total: int | None, label: str) -> Iterator[Callable[[int], None]]:
+    """Show on the standard error that something is going on while the block runs, if that is a terminal.
 
     Args:
-        total: How many steps there will be.
+        total: How many steps there will be; None if that is not known.
         label: What is being done.
 
     Yields:
         A function to call with the number of steps done since the last call.
     """
-    with _bar() as bar:
+    with _bar(is_counted=total is not None) as bar:
         if bar is None:
             yield _ignore
             return
@@ -170,21 +170,21 @@ def printable(text: str) -> str:
 
 
 @contextmanager
-def _bar() -> Iterator[rich.progress.Progress | None]:
-    """Show bars on the standard error; None if that is no terminal, or can't show any."""
+def _bar(*, is_counted: bool = True) -> Iterator[rich.progress.Progress | None]:
+    """Show a bar on the standard error, or only the time; None if that is no terminal, or can't show any."""
     if not sys.stderr.isatty() or importlib.util.find_spec("rich") is None:
         yield None
         return
+    from rich import progress as shown
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    counted = (shown.BarColumn(), shown.MofNCompleteColumn(), shown.TimeRemainingColumn())
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        shown.SpinnerColumn(),
+        shown.TextColumn("{task.description}", markup=False),
+        *(counted if is_counted else (shown.TimeElapsedColumn(),)),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with shown.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         yield bar
 
 

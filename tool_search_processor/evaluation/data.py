@@ -97,19 +97,23 @@ def load_queries(path: str | Path) -> list[Query]:
 
 
 def load_dataset(
-    tools: str | Path, queries: str | Path, *, name: str | None = None, allow_missing: bool = False
+    tools: str | Path | Sequence[Tool],
+    queries: str | Path,
+    *,
+    name: str | None = None,
+    allow_missing: bool = False,
 ) -> Dataset:
-    """Read a catalog and its queries, and match the relevant names; see `make_dataset`.
+    """Read a catalog, unless it is given, and its queries, and match the relevant names; see `make_dataset`.
 
     ```python
     dataset = load_dataset("my_set/tools.jsonl", "my_set/queries.jsonl", name="mine")
     report = evaluate(BM25Index, dataset.tools, dataset.queries)
     ```
     """
-    if str(tools) == STDIN == str(queries):
+    if isinstance(tools, str | Path) and str(tools) == STDIN == str(queries):
         raise DataError("only one of the two files can be the standard input")
     return make_dataset(
-        load_tools(tools),
+        load_tools(tools) if isinstance(tools, str | Path) else tools,
         load_queries(queries),
         name=label_of(queries) if name is None else name,
         allow_missing=allow_missing,

@@ -1,0 +1,51 @@
+"""`tool-search export`: a catalog as JSON, in the shape that a provider or an MCP client takes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tool_search_processor.cli.choices import add_tools_option, check_writable, read_catalog
+from tool_search_processor.cli.terminal import show, warn
+from tool_search_processor.tools import Tool
+
+_SHAPES: Mapping[str, Callable[[Tool], dict[str, Any]]] = {
+    "openai": Tool.to_openai,
+    "anthropic": Tool.to_anthropic,
+    "mcp": Tool.to_mcp,
+}
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "export",
+        help="write a catalog as JSON",
+        description="Write the definitions of a catalog's tools as JSON: what an OpenAI or Anthropic request "
+        "has as `tools`, or an MCP `tools/list` result. Every command reads it as --tools.",
+    )
+    add_tools_option(parser)
+    parser.add_argument(
+        "--format", choices=tuple(_SHAPES), default="openai", help="the shape of definitions (default openai)"
+    )
+    parser.add_argument("--output", metavar="FILE", help="where to write it (default: the standard output)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write every definition, in the catalog's order."""
+    if options.output:
+        check_writable("--output", Path(options.output))
+    tools = read_catalog(options)
+    definitions = [_SHAPES[options.format](tool) for tool in tools]
+    value = {"tools": definitions} if options.format == "mcp" else definitions
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    if not options.output:
+        show(text)
+        return 0
+    Path(options.output).write_text(f"{text}\n", "utf-8", errors="backslashreplace")
+    warn(f"wrote {len(tools):,} tools to {options.output}")
+    return 0
