@@ -14,12 +14,19 @@ keep it by `thread_id`. A subagent has messages of its own, and loads for itself
 middleware in its own `middleware` list; the built-in `general-purpose` subagent inherits none, so declare a
 subagent of that name.
 
+Models whose profile says `mid_conversation_tools` (Claude Opus 5.5, GPT-5.5 by the Responses API ...) get
+loaded tools by messages, at the providers' own addresses: the list of tools stays the same for the whole
+thread, and a load costs no prompt cache. Stored messages are free of it, so a thread can change its model.
+Not tried with a key: how many tokens are read from the cache.
+
 What cannot work:
 
 - `return_direct` of a tool that is not registered with the agent: LangChain looks it up among those that are.
 - `HumanInTheLoopMiddleware` goes by the names of calls. In mode "call" it sees the call tool alone, unless it
   has `interrupt_mode="per_call"` and is listed after `ToolSearchMiddleware`. `requires_approval=True` works
   in every mode. A reviewer can't change a call to a tool that is not registered.
+- A middleware that changes the model, such as `ModelFallbackMiddleware`, must be listed before this one:
+  tools are declared for the model that the request has.
 - Where another middleware removes tools from a request, the search still finds them: put such rules into the
   filter.
 
@@ -31,19 +38,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from tool_search_processor.adapters.runs import SearchRun, instructions_of, read_context
 from tool_search_processor.concurrency.blocking import run_in_sync_hook
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.processor.pipeline import SearchPipeline
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ToolCallRequest
-    from langchain_core.messages import SystemMessage
     from langchain_core.tools import BaseTool
-    from langgraph.config import get_config
 
     from tool_search_processor.adapters import langchain_calls as calls
+    from tool_search_processor.adapters import langchain_native as declaring
     from tool_search_processor.adapters.langchain_tools import OwnTools, from_langchain
 except ImportError as exc:
     raise ImportError(
@@ -55,7 +62,6 @@ __all__ = ["ToolSearchMiddleware", "from_langchain"]
 logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
-_HITL_STATE = "hitl_edited_tool_calls"
 
 
 class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
@@ -80,6 +86,7 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         *,
         context: Callable[[Any], Mapping[str, Any]] | None = None,
         hide_own: bool = False,
+        native: Literal["auto", "off"] = "auto",
     ) -> None:
         """Put a searcher into an agent.
 
@@ -91,26 +98,37 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             hide_own: Withhold the agent's registered tools, those of other middlewares included, until the
                 model has loaded them; the filter then applies to them too. Name those to list always in the
                 searcher's `pinned`.
+            native: "auto" declares loaded tools by messages where the model's profile says that it takes
+                them (`mid_conversation_tools`), so that a load costs no prompt cache: see the module. "off"
+                always lists them.
+
+        Raises:
+            ConfigurationError: An argument can't work.
         """
         super().__init__()
+        _check(search, context=context, native=native)
         self.tools: Sequence[BaseTool] = ()
         self._kept = search.for_framework(include_step_tools=hide_own)
         self._from_messages = search.for_framework(include_step_tools=hide_own, from_messages=True)
         self._context = context
         self._own = OwnTools(hide=self._kept.include_step_tools)
+        self._is_native = native == "auto"
+        self._writes_receipts = self._is_native and not self._kept.reads_conversation
         self._warned = False
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
         """Call the model with the tools of this step."""
         self._warn_of_gate()
-        return handler(_wait(lambda: self._listed(request)))
+        listed, note = _wait(lambda: self._listed(request))
+        return declaring.with_note(handler(listed), note)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
     ) -> Any:
         """Call the model with the tools of this step."""
         self._warn_of_gate()
-        return await handler(await self._listed(request))
+        listed, note = await self._listed(request)
+        return declaring.with_note(await handler(listed), note)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         """Run a call of the catalog's tools, and leave any other to LangChain."""
@@ -156,23 +174,33 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             return not request.tool.is_missing
         return request.tool is not None and not self._kept.include_step_tools
 
-    async def _listed(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    async def _listed(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], Mapping[str, Any] | None]:
+        """Return the request with the tools of this step, and what its answer is to note."""
+        route = declaring.native_route(request.model) if self._is_native else None
+        run = self._run(request.runtime, receipts=route is not None)
         messages = calls.messages_in(request.state) or request.messages
-        run = self._run(request.runtime)
         try:
             model_call = await run.begin(calls.read_messages(messages), self._own.seen(request.tools))
         finally:
             await run.end()
-        return request.override(
-            tools=self._own.offered(model_call, request.tools),
-            system_message=_with_text(request.system_message, instructions_of(model_call)),
+        request = request.override(
+            system_message=calls.with_text(request.system_message, instructions_of(model_call))
         )
+        if route is None:
+            return request.override(tools=self._own.offered(model_call.tools, request.tools)), None
+        own = self._own.listed_names(request.tools)
+        found = declaring.declarations_of(model_call, request, own=own)
+        request = request.override(
+            tools=self._own.offered(found.tools, request.tools),
+            messages=declaring.with_declarations(request.messages, found, route=route),
+        )
+        return request, found.note
 
     async def _taken(self, request: ToolCallRequest) -> calls.TakenCall:
         """Look up a call in the step that the model saw."""
         asked = request.tool_call
         messages = calls.before_call(calls.messages_in(request.state), asked["id"])
-        run = self._run(request.runtime)
+        run = self._run(request.runtime, receipts=self._writes_receipts)
         try:
             model_call = await run.begin(calls.read_messages(messages), self._own.seen(request.runtime.tools))
             call = await model_call.resolve(asked["name"], asked["args"], call_id=asked["id"] or "")
@@ -185,7 +213,7 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             call = replace(call, tool=None, error=error)
         return calls.TakenCall(run, call, request)
 
-    def _run(self, runtime: Any) -> SearchRun:
+    def _run(self, runtime: Any, *, receipts: bool) -> SearchRun:
         """Open a run for one hook: no memory of this process outlives it."""
         info = runtime.execution_info
         thread_id = info.thread_id if info is not None else None
@@ -195,10 +223,11 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             self._from_messages if thread_id is None or is_nested else self._kept,
             context=read_context(self._context(runtime) if self._context else runtime.context),
             thread_id=thread_id,
+            receipts=receipts,
         )
 
     def _warn_of_gate(self) -> None:
-        if self._warned or self._kept.mode != "call" or not _has_reviewer():
+        if self._warned or self._kept.mode != "call" or not calls.has_reviewer():
             return
         self._warned = True
         logger.warning(
@@ -208,25 +237,19 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         )
 
 
-def _with_text(message: SystemMessage | None, text: str) -> SystemMessage | None:
-    """Return a system message with a text behind its own; blocks stay blocks, with their cache marks."""
-    if not text:
-        return message
-    if message is None:
-        return SystemMessage(text)
-    own = message.content
-    content = f"{own}\n\n{text}" if isinstance(own, str) else [*own, {"type": "text", "text": text}]
-    return message.model_copy(update={"content": content})
-
-
-def _has_reviewer() -> bool:
-    """Return True if the agent that runs has a `HumanInTheLoopMiddleware`, whose state it then keeps."""
-    try:
-        read = get_config().get("configurable", {}).get("__pregel_read")
-    except RuntimeError:  # the hook was called outside of a graph
-        return False
-    channels = (*getattr(read, "args", ()), None, None)[1]
-    return isinstance(channels, Mapping) and _HITL_STATE in channels
+def _check(search: object, *, context: object, native: object) -> None:
+    if not isinstance(search, SearchPipeline):
+        raise ConfigurationError(
+            f"ToolSearchMiddleware needs a ToolSearchProcessor, found {search!r:.80}: make one of the tools, "
+            "ToolSearchProcessor([...])"
+        )
+    if context is not None and not callable(context):
+        raise ConfigurationError(
+            f"context makes a mapping of LangChain's runtime, found {context!r:.80}: pass a function, or "
+            "give each run its context, agent.invoke(..., context=...)"
+        )
+    if native not in ("auto", "off"):
+        raise ConfigurationError(f"native is 'auto' or 'off', found {native!r:.80}")
 
 
 def _wait(start: Callable[[], Coroutine[Any, Any, _T]]) -> _T:

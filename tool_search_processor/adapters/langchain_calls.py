@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from langchain.agents.middleware import ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
+from langgraph.config import get_config
 from langgraph.types import Command, interrupt
 from pydantic import Field
 
@@ -18,8 +19,11 @@ from tool_search_processor.session.foreign_tools import ForeignRun
 from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome, refusal_text
 
 INSTEAD = "the agent's async methods, such as ainvoke"
+_HITL_STATE = "hitl_edited_tool_calls"
+# Keys of a message's `additional_kwargs`, which are stored with it and sent to no model.
 _RECEIPT = "tool_search_receipt"
-"""Key of a message's `additional_kwargs`, which are stored with it and sent to no model."""
+DECLARED = "tool_search_declared"
+"""What the request declared that a message of the model answers, in native load."""
 
 
 def messages_in(state: Any) -> list[AnyMessage]:
@@ -31,29 +35,23 @@ def messages_in(state: Any) -> list[AnyMessage]:
 
 
 def read_messages(messages: Iterable[AnyMessage]) -> list[dict[str, Any]]:
-    """Return what a searcher reads of a conversation, in OpenAI chat shape."""
-    return list(_read(messages))
+    """Return what a searcher reads of each message, in OpenAI chat shape."""
+    return [_read(message) for message in messages]
 
 
-def _read(messages: Iterable[AnyMessage]) -> Iterator[dict[str, Any]]:
-    for message in messages:
-        text = str(message.text)
-        if isinstance(message, AIMessage):
-            calls = [
-                {"id": call["id"], "function": {"name": call["name"], "arguments": call["args"]}}
-                for call in message.tool_calls
-            ]
-            yield {"role": "assistant", "content": text, "tool_calls": calls}
-        elif isinstance(message, ToolMessage):
-            receipt = message.additional_kwargs.get(_RECEIPT)
-            yield {
-                "role": "tool",
-                "tool_call_id": message.tool_call_id,
-                "content": text,
-                "receipt": receipt,
-            }
-        elif isinstance(message, HumanMessage | SystemMessage):
-            yield {"role": "user" if isinstance(message, HumanMessage) else "system", "content": text}
+def _read(message: AnyMessage) -> dict[str, Any]:
+    read: dict[str, Any] = {"content": str(message.text)}
+    if isinstance(message, AIMessage):
+        calls = [
+            {"id": call["id"], "function": {"name": call["name"], "arguments": call["args"]}}
+            for call in message.tool_calls
+        ]
+        declared = message.additional_kwargs.get(DECLARED)
+        return read | {"role": "assistant", "tool_calls": calls, "declared": declared}
+    if isinstance(message, ToolMessage):
+        receipt = message.additional_kwargs.get(_RECEIPT)
+        return read | {"role": "tool", "tool_call_id": message.tool_call_id, "receipt": receipt}
+    return read | {"role": "user" if isinstance(message, HumanMessage) else "system"}
 
 
 def before_call(messages: list[AnyMessage], call_id: str | None) -> list[AnyMessage]:
@@ -63,6 +61,27 @@ def before_call(messages: list[AnyMessage], call_id: str | None) -> list[AnyMess
         if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
             return messages[:place]
     return messages
+
+
+def with_text(message: SystemMessage | None, text: str) -> SystemMessage | None:
+    """Return a system message with a text behind its own; blocks stay blocks, with their cache marks."""
+    if not text:
+        return message
+    if message is None:
+        return SystemMessage(text)
+    own = message.content
+    content = f"{own}\n\n{text}" if isinstance(own, str) else [*own, {"type": "text", "text": text}]
+    return message.model_copy(update={"content": content})
+
+
+def has_reviewer() -> bool:
+    """Return True if the agent that runs has a `HumanInTheLoopMiddleware`, whose state it then keeps."""
+    try:
+        read = get_config().get("configurable", {}).get("__pregel_read")
+    except RuntimeError:  # the hook was called outside of a graph
+        return False
+    channels = (*getattr(read, "args", ()), None, None)[1]
+    return isinstance(channels, Mapping) and _HITL_STATE in channels
 
 
 class AnsweredTool(BaseTool):

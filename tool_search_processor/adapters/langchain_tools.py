@@ -12,7 +12,6 @@ from tool_search_processor.adapters.framework_tools import FrameworkTools
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.foreign_tools import ForeignTool, run_by_framework
-from tool_search_processor.session.model_call import ModelCall
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.tool_names import is_tool_name
 
@@ -35,17 +34,17 @@ class OwnTools:
         always = (ForeignTool(_name_of(tool), original=tool, pinned=True) for tool in listed)
         return [*always, *self._converted.of(hidden)]
 
-    def offered(self, model_call: ModelCall, own: Sequence[LangChainTool]) -> list[LangChainTool]:
+    def listed_names(self, tools: Sequence[LangChainTool]) -> set[str]:
+        """Return the names of those that are never withheld."""
+        return {_name_of(tool) for tool in tools if not self._hides(tool)}
+
+    def offered(self, listed: Sequence[Tool], own: Sequence[LangChainTool]) -> list[LangChainTool]:
         """Return what a model is offered: the meta-tools, the agent's own tools, pinned and loaded ones."""
-        listed = model_call.tools
         meta = [tool.to_openai() for tool in listed if isinstance(tool, MetaTool)]
         unnamed = [tool for tool in own if not self._hides(tool) and not is_tool_name(_name_of(tool))]
         originals = {id(tool) for tool in own}
-        return [
-            *meta,
-            *unnamed,
-            *(self._sent(tool, originals) for tool in listed if not isinstance(tool, MetaTool)),
-        ]
+        rest = [self._sent(tool, originals) for tool in listed if not isinstance(tool, MetaTool)]
+        return [*meta, *unnamed, *rest]
 
     def _hides(self, tool: LangChainTool) -> TypeGuard[BaseTool]:
         return self._hide and isinstance(tool, BaseTool)

@@ -38,6 +38,7 @@ class SearchRun:
         thread_id: str | None = None,
         run_id: str | None = None,
         options: CallOptions | None = None,
+        receipts: bool = False,
     ) -> None:
         """Open a run.
 
@@ -47,11 +48,12 @@ class SearchRun:
             thread_id: The conversation; None where the framework doesn't know it.
             run_id: The framework's own id of this run, which no other run has; one is made if None.
             options: How tools of ours are run; the defaults if None.
+            receipts: Note in results what they load, whatever the store is: native load reads it there.
         """
         self.search = search
         self._processors = (search,)
         self._options = options
-        step = InputStep(messages=(), context=context, thread_id=thread_id)
+        step = InputStep(messages=(), context=context, thread_id=thread_id, receipts=receipts)
         self._base = step if run_id is None else step.replace(run_id=run_id)
         self._number = 0
         self.model_call = ModelCall(self._processors, self._base, options=options)

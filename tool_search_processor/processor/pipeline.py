@@ -159,6 +159,11 @@ class SearchPipeline:
         return self._options.names.mode
 
     @property
+    def reads_conversation(self) -> bool:
+        """Whether what is loaded is read from the messages alone."""
+        return self._store.reads_conversation
+
+    @property
     def include_step_tools(self) -> bool:
         """Whether the tools that a step brings are withheld until they are loaded."""
         return self._options.include_step_tools

@@ -920,7 +920,7 @@ class TestSubagents:
 CATALOG = {"weather_forecast", *(each.name for each in others())}
 
 
-def wire_of(provider, steps):
+def wire_of(provider, steps, **client):
     """Return a real client of a provider that records what it would send, and the list of that."""
     if provider == "openai":
         from langchain_openai import ChatOpenAI as Client
@@ -937,7 +937,7 @@ def wire_of(provider, steps):
             return self._generate(messages, stop, None, **options)
 
     model = {"openai": "gpt-5.5", "anthropic": "claude-opus-5-5"}[provider]
-    return Recorded(model=model, api_key="none"), sent
+    return Recorded(**{"model": model, "api_key": "none", **client}), sent
 
 
 class TestPayloads:
@@ -949,7 +949,7 @@ class TestPayloads:
         catalog = [weather(), from_langchain(whoami), from_langchain(secret)]
         agent = agent_of(
             model,
-            ToolSearchMiddleware(ToolSearchProcessor(catalog)),
+            ToolSearchMiddleware(ToolSearchProcessor(catalog), native="off"),
             system_prompt="Be kind.",
             checkpointer=InMemorySaver(),
         )
@@ -973,3 +973,94 @@ class TestPayloads:
         ]
         assert "tool_search_receipt" not in json.dumps(sent)
         assert [each[: len(before)] for before, each in pairwise(functions)] == functions[:-1]
+
+
+class TestNative:
+    """The list of tools is the same at every request, and each request begins with the one before."""
+
+    def sent_by(self, payload):
+        return payload.get("input") or payload["messages"]
+
+    async def payloads(self, invoke, provider, *, processor=None, native="auto", turns=3, **options):
+        pytest.importorskip(f"langchain_{provider}")
+        steps = [
+            search("weather of a city"),
+            load("weather_forecast"),
+            ("weather_forecast", {"city": "Rome"}),
+            "done",
+            [("secret", {"word": "x"}), load("whoami")],
+            "done",
+            "third turn",
+        ]
+        more = {"use_responses_api": True} if provider == "openai" else {}
+        model, sent = wire_of(provider, steps, **more, **options.pop("client", {}))
+        tools = [weather(), from_langchain(whoami), from_langchain(secret), *others()]
+        middleware = ToolSearchMiddleware(processor or ToolSearchProcessor(tools), native=native)
+        agent = agent_of(model, middleware, system_prompt="Be kind.", checkpointer=InMemorySaver(), **options)
+        for _ in range(turns):
+            result = await invoke(agent, thread="t")
+        assert "tool_addition" not in str(result["messages"])
+        assert "tool_search_" not in json.dumps(sent)
+        return sent
+
+    @pytest.mark.parametrize("store", [None, MemoryStore])
+    @pytest.mark.parametrize("provider", ["openai", "anthropic"])
+    async def test_loaded_tools_stand_in_the_conversation(self, invoke, provider, store):
+        tools = [weather(), from_langchain(whoami), from_langchain(secret), *others()]
+        processor = ToolSearchProcessor(tools, store=store() if store else None)
+        sent = await self.payloads(invoke, provider, processor=processor)
+        assert len(sent) == 7
+        assert len({json.dumps(payload["tools"]) for payload in sent}) == 1
+        assert [name_of(each) for each in sent[0]["tools"]] == META
+        for before, payload in pairwise(map(self.sent_by, sent)):
+            assert payload[: len(before)] == before
+        text = json.dumps(self.sent_by(sent[-1]))
+        kind = {"openai": '"additional_tools"', "anthropic": '"tool_addition"'}[provider]
+        assert text.count(kind) == {"openai": 2, "anthropic": 3}[provider]
+        for name in ("weather_forecast", "secret", "whoami"):
+            assert text.count(f'"name": "{name}", "description"') == 1
+
+    @pytest.mark.parametrize("provider", ["openai", "anthropic"])
+    async def test_the_agents_own_tools_stay_in_the_list(self, invoke, provider):
+        @tool
+        def always(text: str) -> str:
+            """Is always there."""
+            return text
+
+        sent = await self.payloads(invoke, provider, tools=[always])
+        assert {tuple(map(name_of, payload["tools"])) for payload in sent} == {(*META, "always")}
+
+    @pytest.mark.parametrize("provider", ["openai", "anthropic"])
+    @pytest.mark.parametrize("client", ["another address", "another model", "off"])
+    async def test_other_routes_list_what_is_loaded(self, invoke, provider, client):
+        options = {
+            "another address": {"base_url": "https://gateway.example/v1"},
+            "another model": {"model": {"openai": "gpt-4o", "anthropic": "claude-sonnet-4-5"}[provider]},
+            "off": {},
+        }[client]
+        native = "off" if client == "off" else "auto"
+        sent = await self.payloads(invoke, provider, native=native, client=options)
+        assert [name_of(each) for each in sent[-1]["tools"]] == [*LISTED, "secret", "whoami"]
+        assert "additional_tools" not in json.dumps(sent)
+        assert "tool_addition" not in json.dumps(sent)
+
+    async def test_a_denied_tool_is_never_declared(self, invoke):
+        allowed = {"weather_forecast", "secret"}
+        tools = [weather(), from_langchain(whoami), from_langchain(secret)]
+        processor = ToolSearchProcessor(tools, filter=lambda request: request.tool_name in allowed)
+        sent = await self.payloads(invoke, "anthropic", processor=processor)
+        definitions = json.dumps(sent)
+        assert '"name": "whoami"' not in definitions
+
+    @pytest.mark.parametrize(
+        ("arguments", "match"),
+        [
+            (([],), "needs a ToolSearchProcessor"),
+            ((ToolSearchProcessor([weather()]), {"context": {"user": "ada"}}), "pass a function"),
+            ((ToolSearchProcessor([weather()]), {"native": "on"}), "'auto' or 'off'"),
+        ],
+    )
+    def test_arguments_that_cant_work_are_refused(self, arguments, match):
+        first, options = (*arguments, {})[:2]
+        with pytest.raises(ConfigurationError, match=match):
+            ToolSearchMiddleware(first, **options)
