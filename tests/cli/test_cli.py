@@ -298,6 +298,39 @@ def test_a_search_with_a_long_name_is_named_in_full(run, sets, monkeypatch):
     assert "one, fuzzy: 3 tools" in out
 
 
+def test_eval_with_a_history(run, sets, tmp_path):
+    folder = Path(sets[0])
+    queries = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]
+    history = tmp_path / "history.jsonl"
+    past = [{"query": query["query"], "tools": query["relevant"]} for query in queries]
+    history.write_text("\n".join(map(json.dumps, past)))
+    code, out, err = run("eval", "--set", folder, "--json", "--history", history)
+    (report,) = figures(out).values()
+    assert code == 0
+    assert report["metrics"]["recall@5"]["value"] == 1.0
+    assert f"{len(queries)} queries are in {history} word for word" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('{"tool": "a"}', "record 1: 'query' must be a string that is not empty, found None"),
+        ('{"query": "x"}', "record 1: 'tool' must be a name, or 'tools' a list of names, found None"),
+        ("3", "record 1: it must be an object with 'query' and 'tool', found 3"),
+    ],
+)
+def test_eval_refuses_what_is_no_history(run, sets, tmp_path, line, complaint):
+    (tmp_path / "history.jsonl").write_text(line)
+    refused(run("eval", "--set", sets[0], "--json", "--history", tmp_path / "history.jsonl"), complaint)
+
+
+def test_eval_tells_that_a_history_is_of_other_tools(run, sets, tmp_path):
+    (tmp_path / "history.jsonl").write_text('{"query": "x", "tool": "unknown"}')
+    code, _, err = run("eval", "--set", sets[0], "--json", "--history", tmp_path / "history.jsonl")
+    assert code == 0
+    assert "names no tool of the catalog" in err
+
+
 @needs_rich
 def test_eval_with_abstention(run, sets):
     code, out, _ = run("eval", "--set", sets[0], "--set", sets[1], "--abstain")

@@ -21,6 +21,7 @@ from tool_search_processor.cli.terminal import progress, require_tables, show_js
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import Dataset, load_dataset, load_folder
 from tool_search_processor.evaluation.files import DataError
+from tool_search_processor.evaluation.history import Past, asked_again, load_history
 from tool_search_processor.evaluation.html import html_report
 from tool_search_processor.evaluation.measure import evaluate, foreign_tools, query_count
 from tool_search_processor.evaluation.report import METRICS, Report
@@ -63,6 +64,12 @@ def add_to(commands: Any) -> None:
         help="the same for each set with the catalog of another one, of like size and with other tools",
     )
     parser.add_argument(
+        "--history",
+        metavar="FILE",
+        help="past requests, which count as example requests of their tools: a line is such as "
+        '{"query": "open a ticket", "tool": "create_issue"}; `learn` makes such a file',
+    )
+    parser.add_argument(
         "--allow-missing", action="store_true", help="leave out relevant tools that are not in the catalog"
     )
     parser.add_argument("--report", metavar="FILE", help="write an HTML page with plots")
@@ -87,6 +94,7 @@ def run(options: argparse.Namespace) -> int:
     searches = list(dict.fromkeys(options.search or ["bm25"]))
     makers = {name: index_maker(name, options, waits=True) for name in searches}
     datasets = _datasets(options)
+    history = _history(options, datasets)
     others = _unserving(options, datasets)
     if any(name == _ABSTENTION for name, _ in options.fail_under) and not all(others):
         raise ConfigurationError(f"{_ABSTENTION} is measured with --abstain-tools or --abstain: give one")
@@ -104,6 +112,7 @@ def run(options: argparse.Namespace) -> int:
                     search=name,
                     name=dataset.name,
                     abstain_tools=other,
+                    history=history,
                     seed=seed,
                     progress=advance,
                 )
@@ -138,6 +147,24 @@ def _datasets(options: argparse.Namespace) -> list[Dataset]:
     return datasets
 
 
+def _history(options: argparse.Namespace, datasets: Sequence[Dataset]) -> list[Past]:
+    """Return the past requests; warn of what makes them worthless or the figures too good."""
+    if not options.history:
+        return []
+    history = load_history(options.history)
+    tools = [tool for dataset in datasets for tool in dataset.tools]
+    names = {tool.name for tool in tools} | {tool.original_name for tool in tools}
+    if names.isdisjoint(name for past in history for name in past.tools):
+        warn(f"{options.history} names no tool of the catalog, so it changes nothing")
+    again = sum(asked_again((query.text for query in dataset.queries), history) for dataset in datasets)
+    if again:
+        warn(
+            f"{again:,} queries are in {options.history} word for word, so the figures are too good: "
+            "measure with requests that are not in the history"
+        )
+    return history
+
+
 def _unserving(options: argparse.Namespace, datasets: Sequence[Dataset]) -> list[Sequence[Tool]]:
     """Return for each set a catalog that serves none of its queries; empty if there is no such catalog."""
     if options.abstain_tools:
@@ -149,10 +176,10 @@ def _unserving(options: argparse.Namespace, datasets: Sequence[Dataset]) -> list
         return [() for _ in datasets]
     if len(datasets) < 2:
         raise ConfigurationError("--abstain needs two sets at least; give --abstain-tools for one")
-    return [_least_related(place, datasets).tools for place in range(len(datasets))]
+    return [least_related(place, datasets).tools for place in range(len(datasets))]
 
 
-def _least_related(place: int, datasets: Sequence[Dataset]) -> Dataset:
+def least_related(place: int, datasets: Sequence[Dataset]) -> Dataset:
     """Return the set that is nearest in size, of those that share almost no tool with this one.
 
     The size matters: in a larger catalog some tool looks better by chance alone. If every set shares more,

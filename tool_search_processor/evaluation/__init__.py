@@ -20,6 +20,7 @@ from tool_search_processor.evaluation.data import (
     make_dataset,
 )
 from tool_search_processor.evaluation.files import DataError
+from tool_search_processor.evaluation.history import Past, load_history
 from tool_search_processor.evaluation.html import html_report
 from tool_search_processor.evaluation.lint import Finding, LintReport, lint
 from tool_search_processor.evaluation.measure import evaluate
@@ -43,6 +44,7 @@ __all__ = [
     "Finding",
     "LintReport",
     "Outcome",
+    "Past",
     "Query",
     "Report",
     "auc",
@@ -54,6 +56,7 @@ __all__ = [
     "lint",
     "load_dataset",
     "load_folder",
+    "load_history",
     "load_queries",
     "load_tools",
     "macro_average",

@@ -10,8 +10,8 @@ from typing import Any
 
 from tool_search_processor.errors import ConfigurationError, InvalidPatternError
 from tool_search_processor.evaluation.data import Dataset, Query, as_dataset
+from tool_search_processor.evaluation.history import Past, documents_with
 from tool_search_processor.evaluation.report import DEPTH, Outcome, Report, make_report
-from tool_search_processor.search.documents import document_of
 from tool_search_processor.search.index import adapted
 from tool_search_processor.search.protocol import AnyIndex, Hit
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
@@ -40,9 +40,9 @@ class MeasuredIndex:
     def __exit__(self, *_exc: object) -> None:
         self._runner.close()
 
-    def fill(self, tools: Iterable[Tool]) -> None:
+    def fill(self, tools: Iterable[Tool], history: Sequence[Past] = ()) -> None:
         """Make these tools the whole content of the index, and wait until all of them can be found."""
-        documents = [document_of(tool) for tool in tools]
+        documents = documents_with(tools, history)
         started = time.process_time()
         self._answer(self._index.update(documents))  # an engine outside is awaited
         if not self._index.wait():
@@ -92,6 +92,7 @@ def evaluate(
     search: str = "",
     name: str = "",
     abstain_tools: Sequence[Tool] = (),
+    history: Sequence[Past] = (),
     counter: TextCounter = estimate_tokens,
     seed: int = 0,
     progress: Progress | None = None,
@@ -114,6 +115,7 @@ def evaluate(
         abstain_tools: Another catalog, which serves none of the queries. Tools whose name is also in
             `tools` are left out. The report's `abstention_auc` says how well the best score separates the two
             catalogs.
+        history: Past requests, which count as example requests of their tools.
         counter: Counts the tokens of a definition.
         seed: Of the bootstrap.
         progress: Called after each query; `query_count` returns how many there will be.
@@ -125,7 +127,7 @@ def evaluate(
     served = [query for query in dataset.queries if query.relevant]
     unserved = [query for query in dataset.queries if not query.relevant]
     with MeasuredIndex(index_factory()) as engine:
-        engine.fill(dataset.tools)
+        engine.fill(dataset.tools, history)
         engine.outcome(served[0])  # imports, tables and caches are not part of the cost of a query
         outcomes = engine.outcomes(served, progress)
         not_served = engine.outcomes(unserved, progress)
@@ -133,7 +135,7 @@ def evaluate(
     foreign = foreign_tools(dataset.tools, abstain_tools)
     if foreign:
         with MeasuredIndex(index_factory()) as engine:
-            engine.fill(foreign)
+            engine.fill(foreign, history)
             not_served += engine.outcomes(served, progress)
     counts = DefinitionCounter(counter)
     return make_report(

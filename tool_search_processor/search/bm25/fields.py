@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tool_search_processor.search.bm25.request_field import request_weights
+from tool_search_processor.search.bm25.request_field import request_counts
 from tool_search_processor.search.bm25.thesaurus import concepts_of
 from tool_search_processor.search.protocol import Document
 from tool_search_processor.search.text import is_stop_word, terms_of, words
@@ -69,10 +69,10 @@ def analyze(document: Document) -> dict[str, float]:
 
 
 def indexed(document: Document) -> dict[str, float]:
-    """Return what `analyze` returns, and the keys of the document's example requests with their weights."""
+    """Return what `analyze` returns, and the keys of the document's example requests with their counts."""
     weights = analyze(document)
     if document.example_requests:
-        weights |= request_weights(document.example_requests)
+        weights |= request_counts(document.example_requests)
     return weights
 
 

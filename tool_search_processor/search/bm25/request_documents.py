@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from tool_search_processor.search.bm25.fields import indexed
 from tool_search_processor.search.bm25.name_table import name_keys
-from tool_search_processor.search.bm25.postings import Posting
-from tool_search_processor.search.bm25.request_field import RequestWord
+from tool_search_processor.search.bm25.postings import Posting, Weights
+from tool_search_processor.search.bm25.request_field import RequestWord, numbers_in
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
@@ -56,6 +56,11 @@ class RequestDocuments:
             if stored.weights and not stored.missing:
                 return stored.extended([own.weights for own in self._own], start=self._snapshot.size)
         return evidence_of(word, source=self, guess=guess)
+
+    @cached_property
+    def request_numbers(self) -> Weights:
+        """How many example requests the document in each slot has; 0 for a hidden one."""
+        return numbers_in(self)
 
     def in_requests(self, word: str) -> RequestWord:
         """Return what a word finds in the example requests of the stored documents and these."""

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tool_search_processor.search.bm25 import postings
 from tool_search_processor.search.bm25.fields import indexed
 from tool_search_processor.search.bm25.name_table import NameTable
-from tool_search_processor.search.bm25.postings import Posting, Postings
-from tool_search_processor.search.bm25.request_field import RequestWord
+from tool_search_processor.search.bm25.postings import Posting, Postings, Weights
+from tool_search_processor.search.bm25.request_field import RequestWord, numbers_in
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
 from tool_search_processor.search.protocol import Document
@@ -29,7 +29,7 @@ _HELD = 4_000_000
 """This many numbers of 4 bytes, plus 24 for each document, are cached of what the words of queries found."""
 
 
-_HELD_REQUESTS = 8_000_000
+_HELD_REQUESTS = 12_000_000
 """The same of what they found in example requests."""
 
 
@@ -169,13 +169,20 @@ class Snapshot:
             self._held += found.cost
         return found
 
+    @cached_property
+    def request_numbers(self) -> Weights:
+        """How many example requests the document in each slot has; 0 for a removed document."""
+        return numbers_in(self)
+
     def in_requests(self, word: str) -> RequestWord:
         """Return what a word of a query finds in example requests; cached next to the rest."""
         found = self._requests.get(word)
         if found is None:
             found = RequestWord(word, self)
             if self._held_requests > _HELD_REQUESTS:
-                self._requests, self._held_requests = {}, 0
+                kept = list(self._requests.items())
+                self._requests = dict(kept[len(kept) // 2 :])
+                self._held_requests = sum(word.cost for word in self._requests.values())
             self._requests[word] = found
             self._held_requests += found.cost
         return found

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tool_search_processor.search.bm25.confidence import Confidence, confidence_of
 from tool_search_processor.search.bm25.fields import analyze
 from tool_search_processor.search.bm25.query import idf, keys_of, parse
-from tool_search_processor.search.bm25.request_field import request_weights, word_in
+from tool_search_processor.search.bm25.request_field import request_counts, word_in
 from tool_search_processor.search.protocol import Document
 
 K1 = 2.0
@@ -87,8 +87,8 @@ def _weights(document: Document) -> Mapping[str, float]:
     An engine that knows one field can't tell whether a request as a whole fits (see `bm25.request_field`), so
     its words may only bring a tool in, not push it up.
     """
-    asked = ((word_in(key), weight) for key, weight in request_weights(document.example_requests).items())
-    return {word: weight * _ASKED for word, weight in asked if word} | analyze(document)
+    asked = ((word_in(key), count) for key, count in request_counts(document.example_requests).items())
+    return {word: _ASKED * count / (count + 2) for word, count in asked if word} | analyze(document)
 
 
 def evidence_in(score: float) -> float:

@@ -1,0 +1,84 @@
+"""What was asked before, and which tools it was for: as example requests of the tools that are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tool_search_processor.evaluation.files import DataError, label_of, read_values
+from tool_search_processor.search.documents import document_of
+from tool_search_processor.search.protocol import Document
+from tool_search_processor.tools import Tool
+
+_TOOL_KEYS = ("tools", "tool", "relevant")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """A request, and the tools that it was for.
+
+    ```python
+    past = Past(text="file a bug", tools=("create_issue",))
+    ```
+    """
+
+    text: str
+    tools: tuple[str, ...]
+    """Names or original names; those that a catalog doesn't have are passed over."""
+
+
+def load_history(path: str | Path) -> list[Past]:
+    """Read past requests from a JSON Lines file (or a JSON list): `query`, and `tool`, `tools` or `relevant`.
+
+    ```python
+    load_history("my_set/queries.jsonl")[0].tools  # -> ('create_issue',)
+    ```
+
+    The files of `tool-search learn` and of `Experience.export` have this form.
+
+    Raises:
+        DataError: If the file can't be read, or a record has no query or no tools.
+    """
+    label, records = label_of(path), read_values(path)
+    if len(records) == 1 and isinstance(records[0], list):
+        records = records[0]
+    return [_past(record, f"{label}, record {number}") for number, record in enumerate(records, start=1)]
+
+
+def documents_with(tools: Iterable[Tool], history: Iterable[Past]) -> list[Document]:
+    """Return the tools' documents, with the requests of a history added to their own."""
+    tools = list(tools)
+    names = {tool.original_name: tool.name for tool in tools} | {tool.name: tool.name for tool in tools}
+    asked: dict[str, dict[str, None]] = {}
+    for past in history:
+        for name in past.tools:
+            if name in names:
+                asked.setdefault(names[name], {})[past.text] = None
+    documents = map(document_of, tools)
+    return [
+        replace(document, example_requests=(*document.example_requests, *asked[document.name]))
+        if document.name in asked
+        else document
+        for document in documents
+    ]
+
+
+def asked_again(queries: Iterable[str], history: Sequence[Past]) -> int:
+    """Return how many queries are in a history word for word: they say nothing about new requests."""
+    known = {past.text.strip() for past in history}
+    return sum(query.strip() in known for query in queries)
+
+
+def _past(record: Any, place: str) -> Past:
+    if not isinstance(record, Mapping):
+        raise DataError(f"{place}: it must be an object with 'query' and 'tool', found {record!r:.60}")
+    text = record.get("query")
+    if not isinstance(text, str) or not text.strip():
+        raise DataError(f"{place}: 'query' must be a string that is not empty, found {text!r:.60}")
+    given = next((record[key] for key in _TOOL_KEYS if record.get(key) is not None), None)
+    tools = [given] if isinstance(given, str) else given
+    if not isinstance(tools, list) or not all(isinstance(name, str) for name in tools):
+        raise DataError(f"{place}: 'tool' must be a name, or 'tools' a list of names, found {given!r:.60}")
+    return Past(text=text, tools=tuple(tools))
