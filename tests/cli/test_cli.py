@@ -476,15 +476,38 @@ def test_lint_shows_the_worst_of_each_kind_and_how_many_more(run, tmp_path):
     path = Path(write(tmp_path / "set", [*alike, *silent])) / "tools.jsonl"
     asked = ("lint", "--tools", path, "--similarity", "0.1")
     out = run(*asked)[1]
-    assert [" ".join(line.split()) for line in out.splitlines() if " more " in line] == [
-        "error missing-description and 1 more --all shows them.",
-        "warning confusable and 11 more --all shows them.",
+    assert "error missing-description and 1 more --verbose shows them." in [
+        " ".join(line.split()) for line in out.splitlines()
     ]
-    assert out.count("confusable ") == 11
     every = run(*asked, "--all")[1]
+    assert run(*asked, "--verbose")[1] == every
     assert " more " not in every
     assert every.count("confusable ") == 21
     assert len(json.loads(run(*asked, "--json")[1])["findings"]) == 11 + 21
+
+
+@needs_rich
+def test_lint_shows_look_alikes_in_groups_and_every_pair_when_asked(run, tmp_path):
+    colors = ["red", "green", "blue", "white", "black", "grey", "pink"]
+    alike = [{"name": f"get_{color}_paint", "description": "Pours one bucket of paint."} for color in colors]
+    others = [
+        {"name": f"{verb}_order_{number}", "description": f"Reads order {number * 7919}."}
+        for number in range(11)
+        for verb in ("get", "fetch")
+    ]
+    path = Path(write(tmp_path / "set", [*alike, *others])) / "tools.jsonl"
+    asked = ("lint", "--tools", path, "--similarity", "0.3")
+    pairs = json.loads(run(*asked, "--json")[1])["findings"]
+    out = run(*asked)[1]
+    lines = [line.split() for line in out.splitlines() if " confusable " in line]
+    assert lines[0][2] in {f"get_{color}_paint" for color in colors}
+    assert " ".join(lines[0]).endswith(" and 2 more")
+    assert " ".join(lines[-1]).startswith(
+        f"warning confusable and 2 more groups {len(pairs)} pairs among 29 tools: say how each tool differs"
+    )
+    assert len(lines) == 11
+    every = run(*asked, "--verbose")[1]
+    assert every.count(" confusable ") == len(pairs) > 11
 
 
 @pytest.mark.parametrize(

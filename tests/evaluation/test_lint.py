@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tool_search_processor.evaluation import Finding, lint
-from tool_search_processor.evaluation.likeness import confusable
+from tool_search_processor.evaluation.likeness import confusable, look_alikes
 from tool_search_processor.evaluation.lint import undescribed_parameters
 from tool_search_processor.tools import Tool
 
@@ -213,3 +213,16 @@ def test_characters_that_nobody_sees_are_a_finding_taken_out_or_not(found):
     (finding,) = lint([found]).findings
     assert (finding.kind, finding.tool, finding.severity) == ("hidden-characters", "clock", "warning")
     assert "2 characters" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("pairs", "groups"),
+    [
+        ([], []),
+        ([("a", "b")], [["a", "b"]]),
+        ([("a", "b"), ("c", "d"), ("e", "d")], [["e", "c", "d"], ["a", "b"]]),
+        ([("a", "b"), ("c", "d"), ("b", "c"), ("a", "d")], [["b", "c", "a", "d"]]),
+    ],
+)
+def test_pairs_that_share_a_tool_are_one_group(pairs, groups):
+    assert [sorted(group) for group in look_alikes(pairs)] == [sorted(group) for group in groups]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
 from tool_search_processor.cli.choices import add_tools_option, given_tools
 from tool_search_processor.cli.terminal import progress, require_tables, show, show_json, show_table
-from tool_search_processor.evaluation.likeness import SIMILARITY
+from tool_search_processor.evaluation.likeness import SIMILARITY, look_alikes
 from tool_search_processor.evaluation.lint import MAX_TOKENS, Finding, LintReport, lint
 from tool_search_processor.wire.checks import refuse
+from tool_search_processor.wire.plain import counted
 
 _SHOWN = 10
 """How many of the costliest tools, and of the findings of each kind, are shown unless all are asked for."""
+_SHOWN_NAMES = 4
+"""How many names of a group of look-alikes are shown after the first one."""
 _TEXTS = frozenset({"", "finding", "tool", "what"})
 
 
@@ -41,9 +44,11 @@ def add_to(commands: Any) -> None:
         help=f"what a definition may cost before it is a finding (default {MAX_TOKENS})",
     )
     parser.add_argument(
+        "--verbose",
         "--all",
         action="store_true",
-        help=f"show every finding, not {_SHOWN} of each kind, and what every tool costs",
+        help=f"show every finding, not {_SHOWN} of each kind, every pair of tools that read alike, "
+        "not groups of them, and what every tool costs",
     )
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
@@ -62,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         show_json(report.as_json())
     else:
-        _show(report, every=options.all)
+        _show(report, every=options.verbose)
     return int(bool(report.findings if options.strict else report.errors))
 
 
@@ -83,7 +88,25 @@ def _show(report: LintReport, *, every: bool) -> None:
 def _rows(findings: Iterable[Finding], most: int | None) -> Iterator[list[str]]:
     for kind, group in groupby(findings, key=attrgetter("kind")):
         found = list(group)
-        yield from ([f.severity, kind, f.tool, f.text] for f in found[:most])
+        severity = found[0].severity
+        if kind == "confusable" and most:
+            yield from ([severity, kind, *cells] for cells in _alike(found, most))
+            continue
+        yield from ([severity, kind, f.tool, f.text] for f in found[:most])
         left = len(found[most:]) if most else 0
         if left:
-            yield [found[0].severity, kind, f"and {left:,} more", "--all shows them."]
+            yield [severity, kind, f"and {left:,} more", "--verbose shows them."]
+
+
+def _alike(pairs: Sequence[Finding], most: int) -> Iterator[tuple[str, str]]:
+    """Yield a line for each group of tools that read alike, and one that says what to do."""
+    groups = look_alikes((pair.tool, other) for pair in pairs for other in pair.others)
+    for first, *others in groups[:most]:
+        more = f" and {len(others) - _SHOWN_NAMES:,} more" if len(others) > _SHOWN_NAMES else ""
+        yield first, f"reads like {', '.join(others[:_SHOWN_NAMES])}{more}"
+    left = len(groups) - most
+    yield (
+        f"and {counted(left, 'more group')}" if left > 0 else "",
+        f"{counted(len(pairs), 'pair')} among {sum(map(len, groups)):,} tools: say how each tool differs, or "
+        "offer only one. --verbose shows every pair.",
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tool_search_processor.search.bm25 import BM25Index
@@ -89,6 +89,19 @@ def confusable(
             progress(1)
     found = sorted((-likeness, *key) for key, likeness in pairs.items() if likeness >= similarity)
     return [Pair(first=tools[a], second=tools[b], likeness=-negative) for negative, a, b in found]
+
+
+def look_alikes(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Return the names of pairs in groups, the largest first: both names of a pair are in the same group."""
+    group_of: dict[str, list[str]] = {}
+    for first, second in pairs:
+        group = group_of.setdefault(first, [first])
+        other = group_of.setdefault(second, [second])
+        if other is not group:
+            group += other
+            group_of |= dict.fromkeys(other, group)
+    groups = {id(group): group for group in group_of.values()}
+    return sorted(groups.values(), key=len, reverse=True)
 
 
 def _candidates(index: BM25Index, tool: Tool) -> Iterator[int]:
