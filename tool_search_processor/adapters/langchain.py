@@ -180,7 +180,11 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         run = self._run(request.runtime, receipts=route is not None)
         messages = calls.messages_in(request.state) or request.messages
         try:
-            model_call = await run.begin(calls.read_messages(messages), self._own.seen(request.tools))
+            model_call = await run.begin(
+                calls.read_messages(messages),
+                self._own.seen(request.tools),
+                tool_choice=declaring.chosen(request.tool_choice),
+            )
         finally:
             await run.end()
         request = request.override(

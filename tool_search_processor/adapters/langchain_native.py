@@ -23,6 +23,7 @@ from tool_search_processor.session.tool_choices import read_tool_choice
 
 Route: TypeAlias = Literal["anthropic", "openai"]
 
+_MODES = ("auto", "any", "none", "required")
 _OFFICIAL = ("https://api.anthropic.com", "https://api.openai.com/v1")
 """Where these messages are known to arrive: a gateway may refuse or lose them."""
 
@@ -51,8 +52,7 @@ def declarations_of(
         request: LangChain's request.
         own: Names of the agent's own tools, which LangChain itself describes: they stay in the list.
     """
-    choice = request.tool_choice
-    forced = (choice,) if isinstance(choice, str) else read_tool_choice(choice).names
+    forced = read_tool_choice(chosen(request.tool_choice)).names
     return declare(
         read_messages(request.messages),
         model_call.tools,
@@ -60,6 +60,13 @@ def declarations_of(
         record=model_call.record,
         fixed={*own, *forced},
     )
+
+
+def chosen(tool_choice: Any) -> Any:
+    """Return a tool choice in a provider's shape: LangChain takes a tool's bare name too."""
+    if not isinstance(tool_choice, str) or tool_choice in _MODES:
+        return tool_choice
+    return {"type": "tool", "name": tool_choice}
 
 
 def with_declarations(

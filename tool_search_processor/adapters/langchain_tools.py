@@ -75,6 +75,11 @@ def from_langchain(tool: BaseTool) -> ForeignTool:
     Raises:
         InvalidToolError: It can't be described to a model, or its name is none that providers accept.
     """
+    if not isinstance(tool, BaseTool):
+        raise InvalidToolError(
+            f"from_langchain takes a tool of LangChain, found {tool!r:.80}: a ToolSearchProcessor takes "
+            "plain functions as they are"
+        )
 
     async def outside(arguments: Mapping[str, Any]) -> Any:
         return await tool.ainvoke(dict(arguments))

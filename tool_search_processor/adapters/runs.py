@@ -65,6 +65,7 @@ class SearchRun:
         tools: Iterable[Tool] = (),
         *,
         context: Mapping[str, Any] | None = None,
+        tool_choice: str | Mapping[str, Any] | None = None,
     ) -> ModelCall:
         """Begin a model call, and return it.
 
@@ -72,13 +73,16 @@ class SearchRun:
             messages: The conversation so far, in OpenAI chat shape.
             tools: The framework's own tools.
             context: The request's own data as it is now; as the run began with it if None.
+            tool_choice: In the shape of any provider; a tool of the catalog that it names is listed.
 
         Raises:
             ReservedToolNameError: One of them has a meta-tool's name.
         """
         if context is not None:
             self._base = self._base.replace(context=context)
-        step = self._base.replace(messages=messages, tools=tuple(tools), step_number=self._number)
+        step = self._base.replace(
+            messages=messages, tools=tuple(tools), tool_choice=tool_choice, step_number=self._number
+        )
         self._number += 1
         self.model_call = await ModelCall.begin(self._processors, step, options=self._options)
         return self.model_call

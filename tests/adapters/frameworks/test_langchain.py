@@ -14,13 +14,19 @@ import pytest
 pytest.importorskip("langchain", reason='needs pip install "tool-search-processor[langchain]"')
 
 from langchain.agents import AgentState, create_agent
-from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    ClearToolUsesEdit,
+    ContextEditingMiddleware,
+    HumanInTheLoopMiddleware,
+)
 from langchain.tools import InjectedState, ToolRuntime
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
 from tool_search_processor import (
@@ -568,6 +574,11 @@ class TestLangChainTools:
         result = await invoke(agent_of(scripted(("outer", {"word": "x"}), "done"), middleware))
         assert answers(result) == ["SECRET x"]
 
+    @pytest.mark.parametrize("wrong", [len, "whoami", {"name": "whoami"}])
+    def test_anything_else_is_refused(self, wrong):
+        with pytest.raises(InvalidToolError, match="takes a tool of LangChain"):
+            from_langchain(wrong)
+
     def test_tags_and_metadata_are_kept(self):
         tagged = StructuredTool.from_function(
             lambda city: city, name="t", description="d", tags=["a"], metadata={"server": "x"}
@@ -656,7 +667,7 @@ class TestOwnTools:
         assert json.loads(answers(result)[2])["loaded"] == []
 
 
-def paying(**changes):
+def paying():
     return Tool(
         "pay_money", "Pays money to a city.", CITY, lambda city: f"paid {city}", requires_approval=True
     )
@@ -699,6 +710,18 @@ class TestApproval:
         assert statuses(result) == ["error"]
         assert "not run" in answers(result)[0]
         assert ("too much" in answers(result)[0]) == ("too much" in str(answer))
+
+    async def test_each_call_of_a_reply_is_asked_about_for_itself(self, invoke):
+        model = scripted([("pay_money", {"city": "Rome"}), ("pay_money", {"city": "Oslo"})], "done")
+        agent = agent_of(
+            model, ToolSearchMiddleware(ToolSearchProcessor([paying()])), checkpointer=InMemorySaver()
+        )
+        stopped = await invoke(agent, thread="t")
+        verdicts = {each.id: each.value["args"]["city"] == "Rome" for each in stopped["__interrupt__"]}
+        assert len(verdicts) == 2
+        result = await invoke(agent, Command(resume=verdicts), thread="t")
+        assert answers(result)[0] == "paid Rome"
+        assert statuses(result) == ["success", "error"]
 
     async def test_policy_is_asked_again_at_the_resume(self, invoke):
         allowed = [True]
@@ -875,6 +898,60 @@ class TestOtherMiddlewares:
         )
         assert answers(result)[3:] == ["sunny in Rome for ada of None", "done"]
         assert statuses(result) == ["success", "success", "error", "success", "success"]
+
+    async def test_results_that_are_cleared_from_requests_keep_what_they_loaded(self, invoke):
+        edit = ClearToolUsesEdit(trigger=1, keep=0)
+        ours = ToolSearchMiddleware(ToolSearchProcessor([weather()]))
+        model = scripted(load("weather_forecast"), ("weather_forecast", {"city": "Rome"}), "done")
+        await invoke(agent_of(model, [ContextEditingMiddleware(edits=[edit]), ours]))
+        assert model.recorder.names() == [META, LISTED, LISTED]
+        assert "receipt" not in model.recorder.messages[-1][3].text
+
+    async def test_a_tool_that_is_forced_is_listed(self, invoke):
+        class Forces(AgentMiddleware):
+            def wrap_model_call(self, request, handler):
+                return handler(request.override(tool_choice="weather_forecast"))
+
+            async def awrap_model_call(self, request, handler):
+                return await handler(request.override(tool_choice="weather_forecast"))
+
+        ours = ToolSearchMiddleware(ToolSearchProcessor([weather(), *others()]))
+        model = scripted("done")
+        await invoke(agent_of(model, [Forces(), ours]))
+        assert model.recorder.names() == [LISTED]
+
+
+class TestGraphs:
+    async def test_an_agent_that_is_a_node_of_a_graph(self, invoke):
+        model = scripted(load("weather_forecast"), "done", "second turn")
+        processor = ToolSearchProcessor([weather()], store=MemoryStore())
+        builder = StateGraph(AgentState, context_schema=Who)
+        builder.add_node("agent", agent_of(model, ToolSearchMiddleware(processor)))
+        builder.add_edge(START, "agent")
+        graph = builder.compile(checkpointer=InMemorySaver())
+        for _ in range(2):
+            await invoke(graph, thread="t")
+        assert model.recorder.names() == [META, LISTED, LISTED]
+
+    async def test_a_sync_call_inside_a_running_loop(self):
+        model = scripted(("weather_forecast", {"city": "Rome"}), "done")
+        agent = agent_of(model, ToolSearchMiddleware(ToolSearchProcessor([weather()])))
+        result = agent.invoke({"messages": [("user", "hi")]}, context=Who())
+        assert answers(result) == ["sunny in Rome for ada of None"]
+
+    async def test_an_agent_as_a_tool_of_an_agent(self, invoke):
+        middleware = ToolSearchMiddleware(ToolSearchProcessor([weather()]))
+        inner = agent_of(scripted(("weather_forecast", {"city": "Rome"}), "inner done"), middleware)
+
+        @tool
+        def ask_inner(question: str, runtime: ToolRuntime) -> str:
+            """Asks another agent."""
+            given = {"messages": [("user", question)]}
+            return answers(inner.invoke(given, context=runtime.context))[0]
+
+        outer = ToolSearchMiddleware(ToolSearchProcessor([from_langchain(ask_inner)]))
+        result = await invoke(agent_of(scripted(("ask_inner", {"question": "?"}), "done"), outer))
+        assert answers(result) == ["sunny in Rome for ada of None"]
 
 
 class TestSubagents:
