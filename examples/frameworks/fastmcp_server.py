@@ -14,6 +14,7 @@ import json
 import logging
 from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 from fastmcp import Client, FastMCP
 
@@ -43,7 +44,7 @@ def build() -> FastMCP:
     return mcp
 
 
-async def cost(client: Client) -> tuple[list[str], int]:
+async def cost(client: Client[Any]) -> tuple[list[str], int]:
     """Return what a client is listed: the names, and the characters of the definitions."""
     tools = await client.list_tools()
     return [tool.name for tool in tools], sum(len(json.dumps(tool.model_dump(mode="json"))) for tool in tools)
