@@ -8,11 +8,10 @@ See the tools that each model call is offered: two, until one is loaded, which t
 
 from __future__ import annotations
 
-from agents import Runner, SQLiteSession, set_tracing_disabled
+from agents import SQLiteSession, set_tracing_disabled
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from tool_search_processor import Tool, ToolContext, ToolSearchProcessor
-from tool_search_processor.adapters.openai_agents import ToolSearchAgent
 
 
 def forecast(city: str, context: ToolContext) -> str:
@@ -43,18 +42,27 @@ MODEL = ScriptedModel(
 )
 
 
+def ask(question: str, *, tools: list[Tool], session: SQLiteSession) -> str:
+    """Ask an agent with these tools, as ada."""
+    # README begin
+    from agents import Runner
+
+    from tool_search_processor.adapters.openai_agents import ToolSearchAgent
+
+    agent = ToolSearchAgent(name="helper", model=MODEL, search=ToolSearchProcessor(tools))
+    options = {"session": session, "run_config": agent.run_config()}
+    result = Runner.run_sync(agent, question, context={"user": "ada"}, **options)
+    # README end
+    return str(result.final_output)
+
+
 def main() -> None:
     """Ask twice in one session."""
     set_tracing_disabled(True)
     print("model: scripted (the SDK's scripted model, not an LLM)")
-    # README begin
-    search = ToolSearchProcessor(catalog())
-    agent = ToolSearchAgent(name="helper", model=MODEL, search=search)
-    options = {"session": SQLiteSession("t-42"), "run_config": agent.run_config()}
+    tools, session = catalog(), SQLiteSession("t-42")
     for question in ("Weather in Rome?", "And in Oslo?"):
-        result = Runner.run_sync(agent, question, context={"user": "ada"}, **options)
-        # README end
-        print(f"{question} {result.final_output}")
+        print(f"{question} {ask(question, tools=tools, session=session)}")
     for number, call in enumerate(MODEL.calls, start=1):
         print(f"model call {number}: {', '.join(tool.name for tool in call.tools)}")
 

@@ -22,22 +22,18 @@ Seen with openai-agents 0.24.0.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import weakref
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tool_search_processor.adapters.runs import SearchRun, instructions_of, read_context, warn_of_proxy
+from tool_search_processor.adapters.runs import instructions_of, read_context, warn_of_proxy
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.processor.pipeline import SearchPipeline
 from tool_search_processor.session.foreign_tools import is_foreign
-from tool_search_processor.tools import Tool
 
 try:
     from agents import Agent, FunctionTool, RunConfig, RunContextWrapper, RunState
@@ -49,13 +45,12 @@ except ImportError as exc:
     ) from exc
 
 from tool_search_processor.adapters.openai_agents_native import NativeModel, native_model
+from tool_search_processor.adapters.openai_agents_runs import AgentRun, Runs
 from tool_search_processor.adapters.openai_agents_tools import Listing, OwnTools
 
 __all__ = ["NativeModel", "ToolSearchAgent", "native_model"]
 
-_KEPT_AS = "_tool_search_runs"
 _RESTORED: ContextVar[Sequence[Any]] = ContextVar("tool-search-restored", default=())
-_ending: set[asyncio.Task[None]] = set()
 
 
 @dataclass
@@ -162,17 +157,17 @@ class ToolSearchAgent(Agent[Any]):
         finally:
             _RESTORED.reset(token)
 
-    def _run(self, run_context: RunContextWrapper[Any]) -> _AgentRun:
+    def _run(self, run_context: RunContextWrapper[Any]) -> AgentRun:
         """Return this agent's part of a run; a clone goes on with it after a handoff."""
         key = (self.search, self.hide_own, self.context, self.thread_id)
-        return _Runs.of(run_context).run(
+        return Runs.of(run_context).run(
             key, partial(self._new_run, run_context), requests=run_context.usage.requests
         )
 
-    def _new_run(self, run_context: RunContextWrapper[Any]) -> _AgentRun:
+    def _new_run(self, run_context: RunContextWrapper[Any]) -> AgentRun:
         thread_id = None if self.thread_id is None else self.thread_id(run_context.context)
         is_native = isinstance(self.model, NativeModel)
-        return _AgentRun(
+        return AgentRun(
             self._search, receipts=is_native, context=self._read(run_context), thread_id=thread_id
         )
 
@@ -188,67 +183,6 @@ class ToolSearchAgent(Agent[Any]):
         return any(tool.requires_approval for tool in await self._search.catalog.list_tools(context))
 
 
-class _Runs:
-    """The runs of searchers within one run of the SDK.
-
-    They are kept on the run's context wrapper, since the SDK copies it for a run that stops for an approval.
-    """
-
-    def __init__(self) -> None:
-        self._runs: dict[Hashable, _AgentRun] = {}
-        self._last: tuple[_AgentRun, int] | None = None
-
-    @classmethod
-    def of(cls, run_context: RunContextWrapper[Any]) -> _Runs:
-        """Return those of an SDK's run."""
-        runs: _Runs = vars(run_context).setdefault(_KEPT_AS, cls())
-        return runs
-
-    def run(self, key: Hashable, make: Callable[[], _AgentRun], *, requests: int) -> _AgentRun:
-        """Return the run of a searcher, made at its first model call.
-
-        Args:
-            key: Names the searcher and its options.
-            make: Makes the run.
-            requests: The model calls that the SDK's run has made.
-        """
-        run = self._runs.get(key)
-        if run is None:
-            run = self._runs[key] = make()
-            # The SDK shows no end of a run that fails. If the loop is gone by then, what is kept is bounded.
-            weakref.finalize(self, _end_later, run, asyncio.get_running_loop()).atexit = False
-        self._last = run, requests
-        return run
-
-    def last(self, requests: int) -> SearchRun | None:
-        """Return the run that listed the tools of the last model call; None if another kind of agent did."""
-        if self._last is None:
-            return None
-        run, requests_before = self._last
-        return run if requests <= requests_before + 1 else None
-
-
-class _AgentRun(SearchRun):
-    """One searcher's part of an SDK's run."""
-
-    def __init__(self, search: SearchPipeline, *, receipts: bool, **options: Any) -> None:
-        super().__init__(search, **options)
-        self._base = self._base.replace(receipts=receipts)
-        self._offered: set[str] = set()
-
-    async def approved(self, names: Iterable[str]) -> list[Tool]:
-        """Return the tools that a person approved in another process, which this run has never offered."""
-        self._offered.update(tool.name for tool in self.model_call.tools)
-        unknown = [name for name in names if name not in self._offered]
-        return await self.admitted(unknown)
-
-    async def admitted(self, names: Iterable[str]) -> list[Tool]:
-        """Return the tools of these names that policy admits at the moment, listed or not."""
-        step = self.model_call.step
-        found = [(name, await self.search.resolve_call(step, name)) for name in names]
-        return [tool for name, tool in found if tool is not None and tool.name == name]
-
-
 def _approved(run_context: RunContextWrapper[Any], agent: ToolSearchAgent) -> list[str]:
     """Return the names of an agent's tools that a person has decided on.
 
@@ -261,16 +195,5 @@ def _approved(run_context: RunContextWrapper[Any], agent: ToolSearchAgent) -> li
 async def _unlisted_text(error: ToolErrorFormatterArgs[Any]) -> str | None:
     if error.kind != "tool_not_found":
         return None
-    run = _Runs.of(error.run_context).last(error.run_context.usage.requests)
+    run = Runs.of(error.run_context).last(error.run_context.usage.requests)
     return None if run is None else await run.unlisted_text(error.tool_name)
-
-
-def _end_later(run: SearchRun, loop: asyncio.AbstractEventLoop) -> None:
-    with suppress(RuntimeError):  # the loop is closed
-        loop.call_soon_threadsafe(_end, run, loop)
-
-
-def _end(run: SearchRun, loop: asyncio.AbstractEventLoop) -> None:
-    task = loop.create_task(run.end())
-    _ending.add(task)
-    task.add_done_callback(_ending.discard)
