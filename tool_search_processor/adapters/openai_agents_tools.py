@@ -26,9 +26,6 @@ from tool_search_processor.session.model_call import ModelCall
 from tool_search_processor.session.prepared_calls import ToolOutcome
 from tool_search_processor.tools import Tool
 
-_rejected = ToolGuardrailFunctionOutput.reject_content
-
-
 _OFFERED_AS = "_tool_search_offered"
 
 
@@ -43,7 +40,7 @@ class Offered:
 
 def offered_as(tool: SDKTool) -> Offered | None:
     """Return what a tool of the SDK is to us; None for one that we didn't list."""
-    offered: Offered | None = vars(tool).get(_OFFERED_AS)
+    offered: Offered | None = getattr(tool, _OFFERED_AS, None)
     return offered
 
 
@@ -136,16 +133,13 @@ class Listing:
         context = data.context
         # The SDK asks this of the tools that it knows by identity, which a copy is not.
         if not await _is_enabled(tool, data):
-            return ToolGuardrailFunctionOutput.reject_content(
-                f"Error: {tool.name} is disabled at the moment."
-            )
+            text = f"Error: {tool.name} is disabled at the moment."
+            return ToolGuardrailFunctionOutput.reject_content(text)
         call = await self._model_call.resolve(tool.name, context.tool_arguments, call_id=context.tool_call_id)
         outcome = await self._model_call.hand_over(call, _do_nothing)
-        return (
-            _rejected(outcome.text)
-            if isinstance(outcome, ToolOutcome)
-            else ToolGuardrailFunctionOutput.allow()
-        )
+        if isinstance(outcome, ToolOutcome):
+            return ToolGuardrailFunctionOutput.reject_content(outcome.text)
+        return ToolGuardrailFunctionOutput.allow()
 
 
 async def _do_nothing(_: Mapping[str, Any]) -> None:

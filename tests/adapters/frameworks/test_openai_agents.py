@@ -500,6 +500,37 @@ class TestApproval:
         assert ("send_mail" in listed(model)[0]) is restores
         assert outputs(result)[2] == "mailed Rome" if restores else "parameters" in outputs(result)[2]
 
+    async def test_a_session_knows_what_a_run_that_stopped_had_loaded(self):
+        session, search = SQLiteSession("s"), searcher(catalog(requires_approval=True))
+        agent = agent_of(script(load("pay_money", "send_mail"), call("pay_money")), search)
+        stopped = await Runner.run(agent, "Pay", context={}, session=session)
+        other = agent_of(script(), search)
+        state = await RunState.from_json(other, stopped.to_state().to_json())
+        state.approve(state.get_interruptions()[0])
+        resumed = Runner.run_streamed(other, state, session=session)
+        async for _ in resumed.stream_events():
+            pass
+        assert outputs(resumed)[-1] == "paid Rome"
+        model = script(call("send_mail"))
+        result = await Runner.run(agent_of(model, search), "Mail", context={}, session=session)
+        assert listed(model)[0] == [*META, "pay_money", "send_mail"]
+        assert outputs(result) == ["mailed Rome"]
+
+    async def test_two_resumptions_of_one_stop_are_two_runs(self):
+        agent, stopped = await self.stopped()
+        states = [stopped.to_state() for _ in range(2)]
+        for state in states:
+            state.approve(stopped.interruptions[0])
+        models = [script(call("send_mail", "Bonn")), script(load("weather_forecast"))]
+        results = await asyncio.gather(
+            *(
+                Runner.run(agent, state, run_config=RunConfig(model=model))
+                for state, model in zip(states, models, strict=True)
+            )
+        )
+        assert [outputs(result)[1] for result in results] == ["paid Rome"] * 2
+        assert outputs(results[0])[2] == "mailed Bonn"
+
     async def test_a_store_of_threads_needs_no_restoring(self):
         store = MemoryStore()
         search = searcher(catalog(requires_approval=True), store=store)
