@@ -150,7 +150,8 @@ def is_openai_message(message: Any) -> bool:
     if not isinstance(message, Mapping):
         return False
     role, content, calls = message.get("role"), message.get("content"), message.get("tool_calls")
-    if is_item(message):
+    is_plain = isinstance(content, str) and not calls and "type" not in message
+    if not is_plain and is_item(message):
         return False
     if role == "function" or "function_call" in message or message.get("type") == "message":
         return False
