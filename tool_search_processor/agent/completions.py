@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -13,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 from tool_search_processor.agent.chunks import ChunkAssembler
 from tool_search_processor.agent.replies import Reply, parse_reply
 from tool_search_processor.errors import ToolSearchError
+from tool_search_processor.wire.litellm_package import import_litellm
 
 Completion: TypeAlias = Callable[..., Awaitable[Any]]
 """Takes `model`, `messages`, and if there are any `tools`, `tool_choice`, `stream` …; answers as
@@ -62,7 +62,7 @@ async def loaded_litellm() -> Any:
     if sys.modules.get("litellm") is None:
         try:
             # the import takes seconds: not on the loop that serves others
-            await asyncio.to_thread(importlib.import_module, "litellm")
+            await asyncio.to_thread(import_litellm)
         except ImportError as exc:
             if exc.name != "litellm":  # it is there and broken: its own words say why
                 raise

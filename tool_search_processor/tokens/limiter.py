@@ -17,6 +17,7 @@ from tool_search_processor.steps import InputStep, Message
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.checks import check_callable, check_choice, check_count
+from tool_search_processor.wire.litellm_package import import_litellm
 from tool_search_processor.wire.messages import SYSTEM_ROLES
 from tool_search_processor.wire.notes import NOTES
 from tool_search_processor.wire.plain import counted, items_of, mapping_of, plain
@@ -195,8 +196,7 @@ def default_counter(model: str | None) -> TextCounter:
     """Return litellm's tokenizer for a model, without network; without litellm, the estimate."""
     if importlib.util.find_spec("litellm") is None:
         return estimate_tokens
-    import litellm
-
+    litellm = import_litellm()
     name = model or ""
     if any(word in name.lower() for word in _HUB_TOKENIZERS):
         name = ""

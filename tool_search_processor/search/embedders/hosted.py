@@ -11,6 +11,7 @@ import numpy as np
 from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.search.embedders.embedder import Floats
 from tool_search_processor.wire.checks import check_count
+from tool_search_processor.wire.litellm_package import import_litellm
 
 MAX_BATCH = 2048
 """The most inputs that OpenAI takes in one call; others take fewer."""
@@ -118,7 +119,7 @@ class LiteLLMEmbedder:
 
     def _call(self, batch: list[str]) -> Any:
         try:
-            import litellm
+            litellm = import_litellm()
         except ImportError as error:
             raise ImportError('LiteLLMEmbedder needs: pip install "tool-search-processor[agent]"') from error
 
