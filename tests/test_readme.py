@@ -91,9 +91,9 @@ def model_server(monkeypatch):
 
 
 def run_blocks(page):
-    """Run the blocks of Python on a page in order, in one namespace."""
-    namespace = {"__name__": "page"}
+    """Run each block of Python on a page by itself, as it runs when it is pasted."""
     for block in blocks("python", page):
+        namespace = {"__name__": "page"}
         code = compile(block, "page", "exec", PyCF_ALLOW_TOP_LEVEL_AWAIT)
         result = eval(code, namespace)
         if inspect.iscoroutine(result):

@@ -32,6 +32,7 @@ from tool_search_processor.session.prepared_calls import (
     refusal_text,
 )
 from tool_search_processor.session.replies import read_reply, was_cut, whole_reply
+from tool_search_processor.session.request_types import AnthropicRequest, ResponsesRequest
 from tool_search_processor.session.running_calls import RunningCall, finish
 from tool_search_processor.session.tool_results import RESULT_CHARACTERS
 from tool_search_processor.steps import InputProcessor, InputStep
@@ -140,7 +141,7 @@ class ToolSession:
         return "\n\n".join(self.instructions)
 
     @property
-    def messages(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[Any]:
         """The messages of the step listed last in OpenAI shape, as the processors left them, such as cut."""
         messages = () if self._call is None else self._call.step.messages
         return [without_notes(message) for message in to_openai_messages(messages)]
@@ -154,17 +155,18 @@ class ToolSession:
         """
         return (await self._begin(messages, is_native=False))[1].tools
 
-    async def openai_tools(self, messages: Iterable[Any]) -> list[dict[str, Any]]:
-        """Run the processors as `tools` does and return the definitions in OpenAI chat shape."""
+    # Dicts; typed Any, since a dict[str, Any] fits no parameter of the providers' SDKs.
+    async def openai_tools(self, messages: Iterable[Any]) -> list[Any]:
+        """Run the processors as `tools` does and return the definitions, dicts in OpenAI chat shape."""
         return [tool.to_openai() for tool in await self.tools(messages)]
 
-    async def anthropic_tools(self, messages: Iterable[Any]) -> list[dict[str, Any]]:
-        """Run the processors as `tools` does and return the definitions in Anthropic's shape."""
+    async def anthropic_tools(self, messages: Iterable[Any]) -> list[Any]:
+        """Run the processors as `tools` does and return the definitions, dicts in Anthropic's shape."""
         return [tool.to_anthropic() for tool in await self.tools(messages)]
 
     async def anthropic_request(
         self, messages: Iterable[Any], *, native: AnthropicNative | None = None
-    ) -> dict[str, Any]:
+    ) -> AnthropicRequest:
         """Run the processors as `tools` does and return a request to Anthropic's Messages API.
 
         ```python
@@ -191,9 +193,10 @@ class ToolSession:
         given, call = await self._begin(messages, is_native=native is not None)
         record = self._notes.complete(call.record)
         rendered = anthropic_parts(call.step, native=native, record=record, given=given)
-        return self._noted(rendered)
+        request: AnthropicRequest = self._noted(rendered)
+        return request
 
-    async def responses_request(self, items: Iterable[Any], *, native: bool = False) -> dict[str, Any]:
+    async def responses_request(self, items: Iterable[Any], *, native: bool = False) -> ResponsesRequest:
         """Run the processors as `tools` does and return a request to OpenAI's Responses API.
 
         ```python
@@ -217,7 +220,9 @@ class ToolSession:
         """
         given, call = await self._begin(items, is_native=native)
         record = self._notes.complete(call.record)
-        return self._noted(responses_parts(call.step, native=native, record=record, given=given))
+        rendered = responses_parts(call.step, native=native, record=record, given=given)
+        request: ResponsesRequest = self._noted(rendered)
+        return request
 
     async def approvals_needed(self, tool_calls: Any) -> list[PendingCall]:
         """Return the calls that a person has to approve, in order; nothing is run."""
@@ -226,7 +231,7 @@ class ToolSession:
 
     async def execute(
         self, tool_calls: Any, *, approvals: Mapping[str, bool | str] = MappingProxyType({})
-    ) -> list[dict[str, Any]]:
+    ) -> list[Any]:
         """Run a model's tool calls at the same time and return their results, in the calls' order.
 
         Args:
@@ -286,7 +291,7 @@ class ToolSession:
         self._number += 1
         return given, self._call
 
-    def _noted(self, rendered: RequestParts) -> dict[str, Any]:
+    def _noted(self, rendered: RequestParts) -> Any:
         self._notes.keep(self._messages, rendered.note)
         return rendered.parts
 
