@@ -21,7 +21,9 @@ async def answer(client: AsyncAnthropic, search: ToolSearchProcessor, messages: 
             messages.append({"role": "user", "content": await session.execute(reply)})
 
 
-async def native(client: AsyncAnthropic, search: ToolSearchProcessor, messages: list[BetaMessageParam]) -> None:
+async def native(
+    client: AsyncAnthropic, search: ToolSearchProcessor, messages: list[BetaMessageParam]
+) -> None:
     """Declare what was loaded in the conversation."""
     async with search.session() as session:
         request = await session.anthropic_request(messages, native="definition")
@@ -31,7 +33,9 @@ async def native(client: AsyncAnthropic, search: ToolSearchProcessor, messages: 
             await parts.get_final_message()
 
 
-async def beta_and_sync(client: Anthropic, search: ToolSearchProcessor, messages: list[BetaMessageParam]) -> None:
+async def beta_and_sync(
+    client: Anthropic, search: ToolSearchProcessor, messages: list[BetaMessageParam]
+) -> None:
     """Give the list of tools to the beta client, and to one that blocks."""
     async with search.session() as session:
         tools = await session.anthropic_tools(messages)

@@ -6,7 +6,9 @@ from openai.types.responses import Response, ResponseInputItemParam
 from tool_search_processor import ToolSearchProcessor
 
 
-async def answer(client: AsyncOpenAI, search: ToolSearchProcessor, items: list[ResponseInputItemParam]) -> str:
+async def answer(
+    client: AsyncOpenAI, search: ToolSearchProcessor, items: list[ResponseInputItemParam]
+) -> str:
     """Ask twice, with loaded tools listed and declared."""
     async with search.session() as session:
         listed = await session.responses_request(items)
