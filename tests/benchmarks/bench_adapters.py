@@ -269,11 +269,60 @@ def openai_agents(tools: Sequence[Tool]) -> Measured:
     return Measured(alone=conversation(alone), searched=conversation(searched), offered=offered)
 
 
+def pydantic_ai(tools: Sequence[Tool]) -> Measured:
+    """Measure `ToolSearchCapability`."""
+    from pydantic_ai import Agent
+    from pydantic_ai import Tool as TheirTool
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
+    from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
+
+    from tool_search_processor.adapters.pydantic_ai import ToolSearchCapability
+
+    offered: list[Any] = []
+
+    class Hooks(AbstractCapability[Any]):
+        def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
+            return WrapperToolset(toolset)
+
+    def model(first: tuple[str, dict[str, Any]]) -> FunctionModel:
+        def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+            offered[:] = [
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters_json_schema,
+                }
+                for tool in info.function_tools
+            ]
+            step = sum(isinstance(message, ModelResponse) for message in messages)
+            if step == STEPS:
+                return ModelResponse([TextPart("done")])
+            name, arguments = first if step == 0 else (CALLED, {"text": "x"})
+            return ModelResponse([ToolCallPart(name, arguments)])
+
+        return FunctionModel(answer)
+
+    def conversation(agent: Agent[Any, str]) -> Run:
+        async def run() -> None:
+            await agent.run("hi", deps={})
+
+        return run
+
+    own = TheirTool(echo, name=CALLED, description="Returns a text as it is.")
+    alone = Agent(model((CALLED, {"text": "x"})), tools=[own], capabilities=[Hooks()])
+    capability = ToolSearchCapability(ToolSearchProcessor(tools))
+    searched = Agent(model(("load_tool", {"tool_names": [CALLED, *ALSO_LOADED]})), capabilities=[capability])
+    return Measured(alone=conversation(alone), searched=conversation(searched), offered=offered)
+
+
 FRAMEWORKS: dict[str, Callable[[Sequence[Tool]], Measured]] = {
     "fastmcp": fastmcp,
     "google_adk": google_adk,
     "langchain": langchain,
     "openai_agents": openai_agents,
+    "pydantic_ai": pydantic_ai,
 }
 
 
