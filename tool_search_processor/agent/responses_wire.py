@@ -47,7 +47,7 @@ def responses_request(model_call: ModelCall, *, parallel_tool_calls: bool) -> Re
         request.setdefault("include", ["reasoning.encrypted_content"])
     request |= {"model": step.model, "input": found.parts["input"]}
     if found.parts["instructions"]:
-        request["instructions"] = _text(found.parts["instructions"])
+        request["instructions"] = found.parts["instructions"]
     if found.parts["tools"]:
         request["tools"] = found.parts["tools"]
         if step.tool_choice is not None:
@@ -120,10 +120,6 @@ def _reasons(model: str) -> bool:
     """Return True for a model that reasons: the others refuse to be asked for encrypted reasoning."""
     name = model.rpartition("/")[2]
     return name.startswith(("gpt-5", "o3", "o4"))
-
-
-def _text(system: Any) -> str:
-    return system if isinstance(system, str) else "\n\n".join(str(part.get("text") or "") for part in system)
 
 
 def _tool_choice(choice: Any) -> Any:

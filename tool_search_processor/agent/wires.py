@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, Protocol, TypeAlias
 
 from tool_search_processor.agent import anthropic_wire, responses_wire
@@ -101,6 +102,11 @@ class Wires:
 
 def _automatic(model: str | None, settings: Mapping[str, Any]) -> Native:
     native = native_for(model, settings)
-    if native == "definition" and not all(map(importlib.util.find_spec, anthropic_wire.LITELLM_NEEDS)):
+    if native == "definition" and not _can_send_definitions():
         native = "reference"
     return "off" if _WIRES[native].unsent(settings) else native
+
+
+@cache
+def _can_send_definitions() -> bool:
+    return all(map(importlib.util.find_spec, anthropic_wire.LITELLM_NEEDS))

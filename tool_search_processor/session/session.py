@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.session.checks import check_approvals, checked_processors, checked_tools
@@ -38,6 +38,7 @@ from tool_search_processor.session.tool_results import RESULT_CHARACTERS
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.calls import Style
+from tool_search_processor.wire.checks import check_choice
 from tool_search_processor.wire.messages import Given, chat_messages, read_conversation, to_openai_messages
 from tool_search_processor.wire.notes import without_notes
 from tool_search_processor.wire.plain import counted
@@ -189,7 +190,12 @@ class ToolSession:
 
         Returns:
             `system`, `tools`, `messages` and `betas`, which is empty unless `native` is "definition".
+
+        Raises:
+            ConfigurationError: `native` is not one of its values, or a message can't be read.
         """
+        if native is not None:
+            check_choice("native", native, get_args(AnthropicNative))
         given, call = await self._begin(messages, is_native=native is not None)
         record = self._notes.complete(call.record)
         rendered = anthropic_parts(call.step, native=native, record=record, given=given)

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 
-from tests.session.native.conversations import Conversation, bytes_of, declared_in, thread_of
+from tests.session.native.conversations import (
+    Conversation,
+    bytes_of,
+    called_in,
+    declared_in,
+    thread_of,
+)
 from tests.support import make, step
 from tool_search_processor import TokenLimiter, ToolSearchProcessor, ToolSession
 from tool_search_processor.meta_tools import receipt
-from tool_search_processor.session.native import declare, read_record
+from tool_search_processor.session.native import (
+    Record,
+    additional_tools,
+    declare,
+    read_record,
+    tool_additions,
+)
 
 WIRES = ("definition", "reference", "responses")
 META = ["search_tools", "load_tool", "unload_tool"]
@@ -89,6 +102,18 @@ async def test_what_a_turn_declares_is_noted_on_its_results_or_in_the_session(wi
     assert first["tools"] == second["tools"] == third["tools"]
     assert json.dumps(third["messages"]).startswith(json.dumps(second["messages"])[:-1])
     assert "tool-search/declared" not in json.dumps(third)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_what_a_search_loads_stands_behind_its_result(wire):
+    talk = Conversation(wire=wire, mode="auto_load", top_k=1)
+    await talk.say()
+    await talk.call(("search_tools", {"query": "tool a"}))
+    await talk.call(("tool_a", {}))
+    await talk.answer()
+    assert all(bytes_of(b).startswith(bytes_of(a)) for a, b in pairwise(talk.requests))
+    place = declared_in(talk.requests[-1])["tool_a"]
+    assert 0 < place <= next(at for name, at in called_in(talk.requests[-1]) if name == "tool_a")
 
 
 async def test_asking_again_without_an_answer_declares_the_same():
@@ -186,6 +211,21 @@ def test_a_tool_that_a_choice_names_is_listed_and_stays_there():
     later = [*asked, {"role": "assistant", "content": "d", "declared": found.note}]
     assert [tool.name for tool in declare(later, tools).tools] == ["own", "late"]
     assert declare(later, tools).note is None
+
+
+def test_nothing_stands_first_and_each_place_is_taken_once():
+    """A conversation whose beginning was cut off may begin with the model's turn."""
+    note = {"type": "tool-search/declared", "v": 1, "tools": [], "names": ["tool_a"]}
+    spoken = {"role": "assistant", "content": "b", "declared": note}
+    record = Record(tools=(), names={"tool_b": 1, "tool_a": 1})
+    tools = [make("tool_a"), make("tool_b")]
+    messages = [spoken, {"role": "user", "content": "c"}]
+    found = declare(messages, tools, record=record)
+    ((slot, message),) = tool_additions(messages, found)
+    assert (slot, len(message["content"])) == (2, 2)
+    found = declare([spoken], tools, record=record)
+    assert [slot for slot, _ in additional_tools(found)] == [0, 1]
+    assert [slot for slot, _ in tool_additions([spoken], found)] == [1]
 
 
 async def test_results_that_say_more_keep_their_words_behind_the_references():

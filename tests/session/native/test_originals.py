@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tool_search_processor import TokenLimiter, ToolSession
+from tool_search_processor import ConfigurationError, TokenLimiter, ToolSession
 
 SEARCHED = {
     "role": "assistant",
@@ -38,6 +38,12 @@ async def test_responses_items(native):
     async with ToolSession() as session:
         sent = await session.responses_request([COMPACTED, USER, *ITEMS, MORE], native=native)
     assert sent == {"instructions": "", "tools": [], "input": [COMPACTED, USER, *ITEMS, MORE]}
+
+
+async def test_another_rendering_is_refused():
+    async with ToolSession() as session:
+        with pytest.raises(ConfigurationError, match="native must be 'definition' or 'reference'"):
+            await session.anthropic_request([USER], native="auto")
 
 
 class Shouting:

@@ -124,7 +124,7 @@ def declare(
     is_first = record.tools is None
     return Declarations(
         tools=tuple(known[name] for name in base if name in known),
-        changes=tuple(walk.changes),
+        changes=tuple(sorted(walk.changes, key=lambda change: change.slot)),
         note=_note(extended, late) if is_first or extended or late else None,
     )
 

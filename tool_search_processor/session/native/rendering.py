@@ -68,10 +68,11 @@ def with_tool_references(
         messages: Chat or Anthropic messages as plain dicts.
         declarations: Made from the same messages.
     """
+    loading = [change for change in declarations.changes if change.result is not None]
+    deferred = {tool.name for change in loading for tool in change.added}
     referred = {
-        change.result: [tool.name for tool in (*change.added, *change.again)]
-        for change in declarations.changes
-        if change.result is not None
+        change.result: [tool.name for tool in (*change.added, *change.again) if tool.name in deferred]
+        for change in loading
     }
     result: list[dict[str, Any]] = []
     told: list[str] = []
@@ -111,6 +112,7 @@ def _additional(tools: Iterable[Tool]) -> dict[str, Any]:
 
 
 def _before_the_model(messages: Sequence[Any], slot: int) -> int:
+    slot = max(slot, 1)
     while slot < len(messages) and field_of(messages[slot], "role") in ("user", "tool"):
         slot += 1
     return slot
@@ -134,7 +136,7 @@ def _blocks(change: Change) -> list[dict[str, Any]]:
 
 
 def _referring(
-    message: Mapping[str, Any], index: int, referred: Mapping[tuple[int, str], Sequence[str]]
+    message: Mapping[str, Any], index: int, referred: Mapping[tuple[int, str] | None, Sequence[str]]
 ) -> tuple[dict[str, Any], list[str]]:
     """Return a message with references in its results, and what the results say besides."""
     if message.get("role") == "tool":

@@ -88,7 +88,7 @@ def responses_parts(
     found = _declarations(step, items, record, is_native=native)
     sent = [*map(without_notes, inserted(items, additional_tools(found)))]
     definitions = list(map(responses_definition, found.tools))
-    parts = {"instructions": system, "tools": definitions, "input": sent}
+    parts = {"instructions": text_of(system), "tools": definitions, "input": sent}
     return RequestParts(parts=parts, sent=found.declared, note=found.note)
 
 
