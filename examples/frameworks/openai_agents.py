@@ -50,8 +50,8 @@ def ask(question: str, *, tools: list[Tool], session: SQLiteSession) -> str:
     from tool_search_processor.adapters.openai_agents import ToolSearchAgent
 
     agent = ToolSearchAgent(name="helper", model=MODEL, search=ToolSearchProcessor(tools))
-    options = {"session": session, "run_config": agent.run_config()}
-    result = Runner.run_sync(agent, question, context={"user": "ada"}, **options)
+    config, who = agent.run_config(), {"user": "ada"}
+    result = Runner.run_sync(agent, question, context=who, session=session, run_config=config)
     # README end
     return str(result.final_output)
 
