@@ -97,7 +97,7 @@ def main() -> None:
     ):
         print(f"{role} in {thread}: {question}")
         answer = agent.invoke(
-            {"messages": [("user", question)]},
+            {"messages": [{"role": "user", "content": question}]},
             {"configurable": {"thread_id": thread}},
             context={"user": "ada", "role": role},
         )

@@ -80,8 +80,10 @@ def has_reviewer() -> bool:
         read = get_config().get("configurable", {}).get("__pregel_read")
     except RuntimeError:  # the hook was called outside of a graph
         return False
-    channels = (*getattr(read, "args", ()), None, None)[1]
-    return isinstance(channels, Mapping) and _HITL_STATE in channels
+    bound: tuple[Any, ...] = getattr(
+        read, "args", ()
+    )  # the graph's channels are where LangChain's ToolNode finds them
+    return len(bound) > 1 and isinstance(bound[1], Mapping) and _HITL_STATE in bound[1]
 
 
 class AnsweredTool(BaseTool):

@@ -1121,6 +1121,18 @@ class TestNative:
         assert "additional_tools" not in json.dumps(sent)
         assert "tool_addition" not in json.dumps(sent)
 
+    async def test_a_thread_may_change_its_model(self, invoke):
+        pytest.importorskip("langchain_openai")
+        pytest.importorskip("langchain_anthropic")
+        native, declared = wire_of("anthropic", [load("weather_forecast"), "done", "back again"])
+        plain, listed = wire_of("openai", ["second turn"], model="gpt-4o")
+        saver, middleware = InMemorySaver(), ToolSearchMiddleware(ToolSearchProcessor([weather()]))
+        for model in (native, plain, native):
+            await invoke(agent_of(model, middleware, checkpointer=saver), thread="t")
+        assert [name_of(each) for each in listed[0]["tools"]] == LISTED
+        assert len({json.dumps(payload["tools"]) for payload in declared}) == 1
+        assert declared[2]["messages"][: len(declared[1]["messages"])] == declared[1]["messages"]
+
     async def test_a_denied_tool_is_never_declared(self, invoke):
         allowed = {"weather_forecast", "secret"}
         tools = [weather(), from_langchain(whoami), from_langchain(secret)]
