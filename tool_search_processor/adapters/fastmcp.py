@@ -104,7 +104,8 @@ class ToolSearchTransform(CatalogTransform):
 
         Args:
             search: The strategy: "bm25", "regex", "fuzzy", "vector", "hybrid", an index, or a function that
-                makes one. A tool's `meta={"keywords": [...]}` are more words to find it by.
+                makes one. A tool's `meta` may hold `keywords` (more words to find it by) and
+                `example_requests`.
             top_k: Results of a query unless the model asks for another number; 1 to 20.
             min_score: The lowest score of a result, 0 to 1.
             filter: Asked in the phases `search`, `load` (a tool is called by name) and `active` (it is listed

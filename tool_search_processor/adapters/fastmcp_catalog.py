@@ -103,6 +103,7 @@ class ServerCatalog:
             "description": original.description,
             "inputSchema": original.parameters,
             "annotations": original.annotations,
+            "_meta": _meta(original),
         }
         try:
             return Tool.from_mcp(
@@ -139,10 +140,15 @@ def _content(original: ServerTool) -> tuple[Any, ...]:
         original.tags,
         original.title,
         original.annotations,
-        original.meta and original.meta.get(_KEYWORDS),
+        _meta(original),
     )
 
 
+def _meta(original: ServerTool) -> Mapping[str, Any]:
+    """Return a tool's meta without FastMCP's own notes, in which sessions differ."""
+    return {key: value for key, value in (original.meta or {}).items() if key != "fastmcp"}
+
+
 def _keywords(original: ServerTool) -> list[str]:
-    found = (original.meta or {}).get(_KEYWORDS)
+    found = _meta(original).get(_KEYWORDS)
     return [word for word in found if isinstance(word, str)] if isinstance(found, list | tuple | set) else []

@@ -105,14 +105,14 @@ class ToolSearchToolset(BaseToolset):
         """Return the tools to list in the next model call; without a context, those that any call lists."""
         own = await self._inner_tools(readonly_context)
         self._check_names(tool.name for tool in own)
-        convertible = [tool for tool in own if is_callable_by_models(tool)]
+        callable_ones = [tool for tool in own if is_callable_by_models(tool)]
         messages: list[dict[str, Any]] = []
         context: Mapping[str, Any] = {}
         if readonly_context is not None:
             messages = to_openai(readonly_context.session.events, agent=readonly_context.agent_name)
             context = read_context(self._context(readonly_context))
         run = self._run(readonly_context)
-        model_call = await run.begin(messages, self._own.of(convertible), context=context)
+        model_call = await run.begin(messages, self._own.of(callable_ones), context=context)
         listed = [ListedTool(tool, model_call) for tool in model_call.tools]
         # What ADK or the model's provider runs by itself, such as a web search, is not ours to hide.
         return [*listed, *(tool for tool in own if not is_callable_by_models(tool))]

@@ -230,6 +230,20 @@ class TestSearch:
         async with Client(searched(mcp)) as client:
             assert await found(client, "bug") == ["open_ticket"]
 
+    async def test_example_requests_of_a_tools_meta_which_the_filter_sees_too(self):
+        mcp = server()
+        meta = {"example_requests": ["the printer is on fire"], "level": 3}
+        mcp.tool(lambda: 1, name="open_ticket", meta=meta)
+        seen = {}
+
+        def policy(request):
+            seen[request.tool_name] = request.tool.metadata.get("_meta")
+            return True
+
+        async with Client(searched(mcp, filter=policy)) as client:
+            assert await found(client, "printer on fire") == ["open_ticket"]
+        assert seen["open_ticket"]["level"] == 3
+
     async def test_a_least_score(self):
         async with Client(searched(min_score=1.0)) as client:
             assert await found(client, "weather") == []
