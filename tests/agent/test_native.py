@@ -8,9 +8,12 @@ from itertools import pairwise
 
 import pytest
 import respx
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.adversarial.depth import examples
 from tests.agent.test_agent_wire import close_litellm
-from tests.session.native.conversations import bytes_of, declared_in
+from tests.session.native.conversations import NAMES, bytes_of, declared_in
 from tests.session.native.sdk_types import check_anthropic, check_responses
 from tests.session.native.test_sdks import BETA, CALLS, MORE, events, message, response
 from tests.support import make
@@ -20,7 +23,7 @@ from tool_search_processor.agent.anthropic_wire import LITELLM_NEEDS, MessageAss
 from tool_search_processor.agent.responses_wire import ResponseAssembler
 from tool_search_processor.agent.wires import Wires
 from tool_search_processor.errors import ToolSearchError
-from tool_search_processor.stores import HistoryStore
+from tool_search_processor.stores import HistoryStore, MemoryStore
 from tool_search_processor.testing import ScriptedModel, call
 
 pytestmark = [
@@ -211,6 +214,44 @@ async def test_a_thread_changes_its_model():
     await Agent("a", "m", completion=plain, **options).run("off again", messages=third.messages)
     assert all(not {"declared", "receipt"} & item.keys() for item in plain.requests[0].messages)
     assert plain.requests[0].tool_names == ["search_tools", "load_tool", "weather", "calendar"]
+
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("load_tool"), st.lists(st.sampled_from(NAMES), min_size=1, max_size=2)),
+    st.tuples(st.just("unload_tool"), st.lists(st.sampled_from(NAMES), min_size=1, max_size=2)),
+    st.tuples(st.just("call"), st.sampled_from(NAMES)),
+)
+RUNS = st.lists(
+    st.tuples(st.sampled_from(["definition", "responses"]), st.booleans(), st.lists(ACTIONS, max_size=5)),
+    min_size=2,
+    max_size=5,
+)
+
+
+@pytest.mark.parametrize("store", [HistoryStore, MemoryStore])
+@examples(25)
+@given(runs=RUNS, preload=st.integers(0, 1))
+async def test_requests_of_many_runs_begin_as_the_one_before(store, runs, preload):
+    """Whatever is loaded, unloaded, preloaded and called, by whichever model, in whichever process."""
+    search = None
+    messages, number, lists, before = [], 0, {}, {}
+    for turn, (native, restarts, actions) in enumerate(runs):
+        if search is None or restarts:
+            tools = [make(name) for name in NAMES]
+            search = ToolSearchProcessor(tools, store=store(), allow_unload=True, preload=preload)
+        replies, write = [], message if native == "definition" else response
+        for kind, value in actions:
+            number += 1
+            made = (value, {}) if kind == "call" else (kind, {"tool_names": value})
+            replies.append(write(number, made))
+        model = Recording([*replies, write(1000 + turn, None)])
+        agent = Agent("a", "m", native=native, completion=model, input_processors=[search])
+        result = await agent.run(f"use {NAMES[turn % 3]} please", messages=messages, thread_id="t")
+        messages = json.loads(result.to_json())["messages"]
+        for sent in model.requests:
+            assert lists.setdefault(native, sent["tools"]) == sent["tools"]
+            assert bytes_of(sent).startswith(before.get(native, ""))
+            before[native] = bytes_of(sent)
 
 
 async def test_a_tool_that_was_called_unlisted_stays_declared_in_the_next_run():
