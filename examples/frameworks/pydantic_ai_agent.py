@@ -40,10 +40,10 @@ def scripted_model() -> FunctionModel:
             return ModelResponse([ToolCallPart("search_tools", {"query": "create an invoice in billing"})])
         last = returned[-1]
         if last.tool_name == "search_tools":
-            found = json.loads(last.content)["results"]
+            found = json.loads(last.model_response_str())["results"]
             return ModelResponse([ToolCallPart("load_tool", {"tool_names": [found[0]["name"]]})])
         if last.tool_name == "load_tool":
-            (loaded,) = json.loads(last.content)["loaded"]
+            (loaded,) = json.loads(last.model_response_str())["loaded"]
             return ModelResponse([ToolCallPart(loaded, {"text": "three chairs"})])
         return ModelResponse([TextPart(f"Done: {last.content}")])
 

@@ -12,7 +12,8 @@ conversation (`additional_tools`, `tool_addition`, `tool_reference`), so the pro
 
 What can't work: pydantic-ai refuses a call of a tool that isn't listed before any toolset sees it, so a
 tool has to be loaded before it is called. A tool that is unloaded leaves the list, which breaks the prompt
-cache once. Toolsets made for Temporal, DBOS and Prefect don't know the tools of a searcher.
+cache once. In mode "call", hooks of other capabilities see the call tool's name. Toolsets made for Temporal,
+DBOS and Prefect don't know the tools of a searcher.
 
 Seen with pydantic-ai 2.68.
 """
@@ -42,10 +43,11 @@ except ImportError as exc:
 from tool_search_processor.adapters.pydantic_ai_messages import openai_messages
 from tool_search_processor.adapters.pydantic_ai_tools import OwnTools
 from tool_search_processor.adapters.runs import SearchRun, instructions_of, read_context
-from tool_search_processor.errors import ReservedToolNameError
+from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
 from tool_search_processor.meta_tools import MAX_RESULTS
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.processor import ToolSearchProcessor
+from tool_search_processor.processor.pipeline import SearchPipeline
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session.foreign_tools import ForeignRun, is_foreign
 from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome
@@ -73,13 +75,14 @@ class ToolSearchCapability(AbstractCapability[Any]):
     One object serves any number of agents and concurrent runs.
 
     Raises:
+        ConfigurationError: If an option can't work; in a run, if the `deps` have no names to read.
         ReservedToolNameError: In a run, where a tool of the agent has a meta-tool's name, or where
             pydantic-ai's own tool search is on and needs the name `search_tools`.
     """
 
-    search: ToolSearchProcessor
-    """The searcher. What is loaded is read from the run's messages, unless it was given a store; then the
-    thread is the run's `conversation_id`."""
+    search: SearchPipeline
+    """A `ToolSearchProcessor`. What is loaded is read from the run's messages, unless it was given a store:
+    then the thread is the run's `conversation_id`."""
     _: KW_ONLY
     context: Context = None
     """What filters and tools read; by default the run's `deps`: a mapping, a dataclass, or any object with
@@ -92,7 +95,10 @@ class ToolSearchCapability(AbstractCapability[Any]):
     """What the copy for one run, which pydantic-ai asks for, stands on."""
 
     def __post_init__(self) -> None:
-        """Make what all runs share."""
+        """Check the options, and make what all runs share."""
+        if not isinstance(self.search, SearchPipeline):
+            raise ConfigurationError(f"search must be a ToolSearchProcessor, found {self.search!r:.80}")
+        _check_context(self.context)
         self._pipeline = self.search.for_framework(include_step_tools=self.hide_own)
         self._own = OwnTools(proxied=self._pipeline.mode == "call")
 
@@ -146,6 +152,7 @@ def search_strategy(
     Raises:
         ConfigurationError: If an option can't work.
     """
+    _check_context(context)
     # a search that loads what it finds asks every phase
     searcher = ToolSearchProcessor(
         search=search, filter=filter, mode="auto_load", top_k=MAX_RESULTS, max_loaded=None
@@ -165,6 +172,14 @@ def search_strategy(
             await run.end()
 
     return find
+
+
+def _check_context(context: Context) -> None:
+    if not (context is None or isinstance(context, Mapping) or callable(context)):
+        raise ConfigurationError(
+            f"context must be a mapping, or a function of the run's context that makes one; found "
+            f"{context!r:.80}"
+        )
 
 
 async def _context_of(ctx: RunContext[Any], context: Context) -> Mapping[str, Any]:

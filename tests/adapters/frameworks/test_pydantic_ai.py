@@ -344,6 +344,12 @@ class TestPolicy:
             await agent.run("weather?", deps="ada")
 
 
+@pytest.mark.parametrize("options", [{"search": [weather()]}, {"context": "ada"}])
+def test_options_that_cant_work_are_refused_at_once(options):
+    with pytest.raises(ConfigurationError, match=next(iter(options))):
+        ToolSearchCapability(**{"search": ToolSearchProcessor(catalog()), **options})
+
+
 APPROVED = {"output_type": [str, DeferredToolRequests]}
 
 
@@ -666,6 +672,8 @@ class TestSearchStrategy:
     def test_an_unknown_ranking_is_refused_at_once(self):
         with pytest.raises(ConfigurationError, match="bm25"):
             search_strategy("best")
+        with pytest.raises(ConfigurationError, match="context"):
+            search_strategy(context="ada")
 
 
 class TestMCPServers:
