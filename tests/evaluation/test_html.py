@@ -8,7 +8,7 @@ import pytest
 
 from tool_search_processor.evaluation import Query, evaluate, html_report
 from tool_search_processor.evaluation.metrics import Estimate
-from tool_search_processor.evaluation.plots import bars, curves
+from tool_search_processor.evaluation.plots import WIDTH, bar_plots, bars, curves
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.tools import Tool
 
@@ -60,7 +60,7 @@ def test_a_page_holds_figures_plots_and_misses():
         "send_mail", "by group", "g 1", "nothing", "Recall by the number of results",
     ):  # fmt: skip
         assert expected in text
-    assert page.tags.count("svg") == 2
+    assert page.tags.count("figure") == 2
 
 
 def test_several_sets_have_averages_and_a_plot_of_their_own():
@@ -134,3 +134,22 @@ def test_bars_stand_on_the_ground_and_are_as_high_as_their_values():
     assert float(second.get("height")) == pytest.approx(2 * float(first.get("height")))
     assert float(first.get("y")) + float(first.get("height")) == pytest.approx(220)
     assert "x a: 0.500 (0.250 to 0.750)" in svg
+
+
+def test_groups_of_bars_are_spread_over_plots_that_fit_a_phone():
+    sets = {f"a set {number}": [ESTIMATE] * 3 for number in range(7)}
+    plots = [ET.fromstring(svg) for svg in bar_plots(sets, ["a", "b", "c"], title="T")]
+    assert [float(plot.get("width")) <= WIDTH for plot in plots] == [True] * len(plots)
+    shown = ["".join(text) for plot in plots for text in map(ET.Element.itertext, plot)]
+    assert [label for label in sets if label in shown] == list(sets)
+    assert bar_plots({}, ["a"], title="T") == []
+
+
+def test_curves_that_lie_on_each_other_are_all_seen_the_first_on_top():
+    svg = curves({"bm25": [0.5, 0.9], "fuzzy": [0.5, 0.8], "regex": [0.5, 0.9]}, title="T")
+    circles = [element for element in ET.fromstring(svg).iter() if element.tag.endswith("circle")]
+    radii = {}
+    for circle in circles:
+        radii.setdefault(circle.get("fill"), []).append(float(circle.get("r")))
+    assert list(radii) == ["var(--s2)", "var(--s1)", "var(--s0)"]  # what comes last is on top
+    assert radii == {"var(--s0)": [3, 3], "var(--s1)": [6, 3], "var(--s2)": [9, 6]}

@@ -4,34 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import groupby
+from operator import attrgetter
 
-from tool_search_processor.evaluation.plots import bars, curves
+from tool_search_processor.evaluation.page_style import STYLE
+from tool_search_processor.evaluation.plots import bar_plots, color, curves
 from tool_search_processor.evaluation.report import MACRO, Report
 from tool_search_processor.evaluation.summary import COLUMNS, grouped, recall_curve, table_rows, united
 
 _MISSES = 30
 _SHOWN_HITS = 5
-
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --page: #fff;
-  --line: #d1d9e0; --band: #f6f8fa;
-  --s0: #0969da; --s1: #bc4c00; --s2: #1a7f37; --s3: #8250df; --s4: #bf3989; --s5: #7d4e00; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6edf3; --soft: #9198a1; --page: #0d1117; --line: #3d444d; --band: #151b23;
-    --s0: #58a6ff; --s1: #f0883e; --s2: #56d364; --s3: #bc8cff; --s4: #ff7bcb; --s5: #e3b341; } }
-body { margin: 2rem auto; max-width: 70rem; padding: 0 1rem; background: var(--page); color: var(--ink);
-  font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-p, figcaption, small { color: var(--soft); }
-.wide { overflow-x: auto; } figure { margin: 1rem 0; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid var(--line); padding: .3rem .7rem; text-align: right; vertical-align: top; }
-th:first-child, td:first-child, .text { text-align: left; overflow-wrap: anywhere; }
-thead th { border-bottom: 2px solid var(--line); } tr.average { background: var(--band); font-weight: 600; }
-.plots { display: flex; flex-wrap: wrap; gap: 1rem 2rem; } svg { max-width: 100%; height: auto; }
-svg text { fill: var(--ink); font: 12px system-ui, sans-serif; } svg .soft { fill: var(--soft); }
-svg .grid { stroke: var(--line); } svg .whisker { stroke: var(--ink); }
-"""
+_WITH_INTERVALS = "Every metric, with its interval"
 
 
 def html_report(reports: Sequence[Report], *, title: str = "Tool search evaluation") -> str:
@@ -56,7 +39,7 @@ def html_report(reports: Sequence[Report], *, title: str = "Tool search evaluati
         "of one query, median; tokens are estimates.</p>",
         _table(table_rows(reports)),
         _plots(summaries, by_search),
-        *(_groups(report) for report in reports),
+        _by_group(reports),
         "<h2>What was missed</h2>",
         *(_missed(report) for report in reports),
     ]
@@ -64,7 +47,7 @@ def html_report(reports: Sequence[Report], *, title: str = "Tool search evaluati
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -76,37 +59,43 @@ def _what(reports: Sequence[Report]) -> str:
 
 
 def _table(lines: Sequence[Report]) -> str:
+    """Return the figures, a part of the table for each set."""
     with_auc = any(line.abstention_auc is not None for line in lines)
-    heads = ["set", "search", "tools", "queries", *COLUMNS.values(), *(["abstention AUC"] * with_auc)]
-    heads += ["ms", "tokens of top 5", "tokens of all"]
-    body = []
-    for line in lines:
-        cells = [_text(line.set_name), _text(line.search), _number(line.tools), _number(line.queries)]
-        for name in COLUMNS:
-            found = line.metrics[name]
-            cells.append(f"<td>{found.value:.3f}<br><small>{found.low:.3f} to {found.high:.3f}</small></td>")
-        if with_auc:
-            cells.append(
-                "<td></td>" if line.abstention_auc is None else f"<td>{line.abstention_auc:.3f}</td>"
-            )
-        cells += [f"<td>{line.milliseconds:.2f}</td>", _number(line.tokens_top5), _number(line.tokens_all)]
-        average = ' class="average"' if line.set_name == MACRO else ""
-        body.append(f"<tr{average}>{''.join(cells)}</tr>")
-    return _framed(heads, body)
+    heads = ["search", *COLUMNS.values(), *(["abstention AUC"] * with_auc), "ms", "tokens of top 5"]
+    bodies = []
+    for name, group in groupby(lines, key=attrgetter("set_name")):
+        listed = list(group)
+        size = (
+            f"{listed[0].tools:,} tools, {listed[0].queries:,} queries, "
+            f"{listed[0].tokens_all:,.0f} tokens of all definitions"
+        )
+        title = f"<span>{escape(name)}<small> {size}</small></span>"
+        rows = [_figures(line, with_auc=with_auc) for line in listed]
+        kind = ' class="average"' if name == MACRO else ""
+        head = f'<tr class="set"><th colspan="{len(heads)}" scope="rowgroup">{title}</th></tr>'
+        bodies.append("\n".join([f"<tbody{kind}>", head, *rows, "</tbody>"]))
+    return _scrolling(heads, "\n".join(bodies))
+
+
+def _figures(line: Report, *, with_auc: bool) -> str:
+    cells = []
+    for name in COLUMNS:
+        found = line.metrics[name]
+        cells.append(f"<td>{found.value:.3f}<br><small>{found.low:.3f}&ndash;{found.high:.3f}</small></td>")
+    if with_auc:
+        cells.append("<td></td>" if line.abstention_auc is None else f"<td>{line.abstention_auc:.3f}</td>")
+    cells += [f"<td>{line.milliseconds:.2f}</td>", f"<td>{line.tokens_top5:,.0f}</td>"]
+    return f"<tr>{_name(line.search)}{''.join(cells)}</tr>"
 
 
 def _plots(summaries: Sequence[Report], by_search: Mapping[str, Sequence[Report]]) -> str:
     searches = [report.search for report in summaries]
+    metrics = {head: [report.metrics[name] for report in summaries] for name, head in COLUMNS.items()}
+    recalls = {name: recall_curve(measured) for name, measured in by_search.items()}
+    title = "Recall by the number of results"
     figures = [
-        bars(
-            {head: [report.metrics[name] for report in summaries] for name, head in COLUMNS.items()},
-            searches,
-            title="Every metric, with its interval",
-        ),
-        curves(
-            {name: recall_curve(measured) for name, measured in by_search.items()},
-            title="Recall by the number of results",
-        ),
+        _figure(_WITH_INTERVALS, searches, bar_plots(metrics, searches, title=_WITH_INTERVALS)),
+        _figure(title, searches, [curves(recalls, title=title)]),
     ]
     sets = [report.set_name for report in next(iter(by_search.values()))]
     if len(sets) > 1:
@@ -118,48 +107,70 @@ def _plots(summaries: Sequence[Report], by_search: Mapping[str, Sequence[Report]
             ]
             for place, name in enumerate(sets)
         }
-        figures.append(bars(per_set, searches, title="Recall@5 by set"))
-    inner = "\n".join(f"<figure>{figure}</figure>" for figure in figures)
+        title = "Recall@5 by set"
+        figures.append(_figure(title, searches, bar_plots(per_set, searches, title=title)))
+    inner = "\n".join(figures)
     return f'<h2>Plots</h2>\n<div class="plots">{inner}</div>'
 
 
-def _groups(report: Report) -> str:
-    groups = report.groups()
-    if len(groups) < 2:
-        return ""
-    body = [
-        f"<tr>{_text(group)}{''.join(f'<td>{means[name]:.3f}</td>' for name in COLUMNS)}</tr>"
+def _figure(title: str, series: Sequence[str], plots: Sequence[str]) -> str:
+    legend = "".join(
+        f'<span><i style="background: {color(number)}"></i>{escape(name)}</span>'
+        for number, name in enumerate(series)
+    )
+    return (
+        f'<figure><figcaption>{escape(title)}</figcaption><div class="legend">{legend}</div>'
+        f'<div class="panels">{"".join(plots)}</div></figure>'
+    )
+
+
+def _by_group(reports: Sequence[Report]) -> str:
+    found = [(report, report.groups()) for report in reports]
+    tables = [_groups(report, groups) for report, groups in found if len(groups) > 1]
+    return "\n".join(["<h2>By group</h2>", *tables]) if tables else ""
+
+
+def _groups(report: Report, groups: Mapping[str, Mapping[str, float]]) -> str:
+    rows = [
+        f"<tr>{_name(group)}{''.join(f'<td>{means[name]:.3f}</td>' for name in COLUMNS)}</tr>"
         for group, means in groups.items()
     ]
+    table = _scrolling(["group", *COLUMNS.values()], "\n".join(["<tbody>", *rows, "</tbody>"]))
     head = f"{report.set_name}, {report.search}: by group"
-    return (
-        f"<details><summary>{escape(head)}</summary>{_framed(['group', *COLUMNS.values()], body)}</details>"
-    )
+    return f"<details><summary>{escape(head)}</summary>{table}</details>"
 
 
 def _missed(report: Report) -> str:
     missed = report.misses()
     count = f"{len(missed):,} of {report.queries:,} queries lack a tool in the top 5"
     head = f"{report.set_name}, {report.search}: {count}"
-    body = []
+    heads = ["query", "should be found", "was found first"]
+    rows = []
     for outcome in missed[:_MISSES]:
-        wanted = ", ".join(outcome.query.relevant)
         got = ", ".join(outcome.ranked[:_SHOWN_HITS]) or "nothing"
-        body.append(f"<tr>{_text(outcome.query.text)}{_text(wanted)}{_text(got)}</tr>")
-    table = _framed(["query", "should be found", "was found first"], body, text=True) if body else ""
+        texts = (outcome.query.text, ", ".join(outcome.query.relevant), got)
+        cells = (
+            f'<td data-head="{name}">{escape(text)}</td>' for name, text in zip(heads, texts, strict=True)
+        )
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    body = "\n".join(["<tbody>", *rows, "</tbody>"])
+    table = f'<table class="texts">{_head(heads)}{body}</table>' if rows else ""
     return f"<details><summary>{escape(head)}</summary>{table}</details>"
 
 
-def _framed(heads: Sequence[str], body: Sequence[str], *, text: bool = False) -> str:
-    kind = ' class="text"' if text else ""
-    head = "".join(f"<th{kind}>{escape(name)}</th>" for name in heads)
-    lines = "\n".join(body)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>\n{lines}\n</tbody></table></div>'
+def _scrolling(heads: Sequence[str], bodies: str) -> str:
+    """Return a table whose first column stays in view, with a hint that is seen only if it scrolls."""
+    hint = '<span class="hint">Scroll sideways to see all columns →</span>'
+    table = f"<table>{_head(heads, named=True)}{bodies}</table>"
+    return f'<div class="wide" tabindex="0" role="region" aria-label="Figures"><div>{hint}{table}</div></div>'
 
 
-def _text(text: str) -> str:
-    return f'<td class="text">{escape(text)}</td>'
+def _head(heads: Sequence[str], *, named: bool = False) -> str:
+    first = ' class="name"' if named else ""
+    words = [escape(head).replace("completeness", "complete&shy;ness") for head in heads]
+    cells = [f"<th{first if place == 0 else ''}>{head}</th>" for place, head in enumerate(words)]
+    return f"<thead><tr>{''.join(cells)}</tr></thead>"
 
 
-def _number(value: float) -> str:
-    return f"<td>{value:,.0f}</td>"
+def _name(text: str) -> str:
+    return f'<th class="name" scope="row">{escape(text)}</th>'
