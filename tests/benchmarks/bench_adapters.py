@@ -317,12 +317,67 @@ def pydantic_ai(tools: Sequence[Tool]) -> Measured:
     return Measured(alone=conversation(alone), searched=conversation(searched), offered=offered)
 
 
+def strands(tools: Sequence[Tool]) -> Measured:
+    """Measure `ToolSearchPlugin`."""
+    from strands import Agent
+    from strands import tool as their_tool
+    from strands.models.model import Model
+
+    from tool_search_processor.adapters.strands import ToolSearchPlugin
+
+    offered: list[Any] = []
+
+    class Scripted(Model):
+        def __init__(self, first: tuple[str, dict[str, Any]]) -> None:
+            self._steps = [first, *[(CALLED, {"text": "x"})] * (STEPS - 1), None]
+            self._next = 0
+
+        def update_config(self, **config: Any) -> None: ...
+
+        def get_config(self) -> dict[str, Any]:
+            return {}
+
+        async def structured_output(self, *args: Any, **options: Any) -> Any:
+            yield {}
+
+        async def stream(self, messages: Any, tool_specs: Any = None, *args: Any, **options: Any) -> Any:
+            offered[:] = tool_specs
+            number = self._next
+            self._next = (number + 1) % len(self._steps)
+            step = self._steps[number]
+            start: Any = {} if step is None else {"toolUse": {"name": step[0], "toolUseId": f"c{number}"}}
+            delta = {"text": "done"} if step is None else {"toolUse": {"input": json.dumps(step[1])}}
+            yield {"messageStart": {"role": "assistant"}}
+            yield {"contentBlockStart": {"start": start}}
+            yield {"contentBlockDelta": {"delta": delta}}
+            yield {"contentBlockStop": {}}
+            yield {"messageStop": {"stopReason": "end_turn" if step is None else "tool_use"}}
+
+    def conversation(first: tuple[str, dict[str, Any]], **options: Any) -> Run:
+        agent = Agent(model=Scripted(first), callback_handler=None, **options)
+
+        async def run() -> None:
+            agent.messages.clear()
+            await agent.invoke_async("hi")
+
+        return run
+
+    own = their_tool(name=CALLED, description="Returns a text as it is.")(echo)
+    plugin = ToolSearchPlugin(ToolSearchProcessor(tools))
+    return Measured(
+        alone=conversation((CALLED, {"text": "x"}), tools=[own]),
+        searched=conversation(("load_tool", {"tool_names": [CALLED]}), plugins=[plugin]),
+        offered=offered,
+    )
+
+
 FRAMEWORKS: dict[str, Callable[[Sequence[Tool]], Measured]] = {
     "fastmcp": fastmcp,
     "google_adk": google_adk,
     "langchain": langchain,
     "openai_agents": openai_agents,
     "pydantic_ai": pydantic_ai,
+    "strands": strands,
 }
 
 
