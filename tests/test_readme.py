@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 import threading
 import tomllib
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -193,3 +194,27 @@ def test_every_script_is_listed():
 
 def test_length():
     assert len(README.splitlines()) <= 250
+
+
+def inside_frameworks():
+    section = RECIPES.split("\n## Inside your framework\n")[1].split("\n## ")[0]
+    return re.findall(
+        r"^### (.*?)\n.*?\]\((frameworks/\w+\.py)\)\n\n```py\n(.*?)^```$", section, re.DOTALL | re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize(("framework", "program", "lines"), inside_frameworks())
+def test_the_lines_for_a_framework_are_those_of_a_program_that_ci_runs(framework, program, lines):
+    source = (ROOT / "examples" / program).read_text("utf-8")
+    marked = source.split("# README begin\n")[1].split("# README end")[0]
+    assert textwrap.dedent(marked).strip() == lines.strip()
+
+
+def test_each_framework_of_the_readme_has_its_lines():
+    table = README.split("\n## Inside the framework you have\n")[1].split("\n\n[Five lines")[0]
+    rows = [re.findall(r"[^|]+", row) for row in table.strip().splitlines()[2:]]
+    names = [framework for framework, _, _ in inside_frameworks()]
+    assert [row[0].strip() for row in rows[:-1]] == names
+    for (_, written, _), (_, _, lines) in zip(rows, inside_frameworks(), strict=False):
+        (ours,) = set(re.findall(r"ToolSearch\w+|ToolServer", written))
+        assert ours in lines

@@ -19,7 +19,6 @@ from claude_agent_sdk import ClaudeAgentOptions
 from mcp import Client
 
 from tool_search_processor import Catalog, FilterRequest, tool
-from tool_search_processor.server.mcp import ToolServer
 
 
 @tool
@@ -45,6 +44,8 @@ def options_for(user: str) -> ClaudeAgentOptions:
         return "mail" not in request.tool.tags or user in MAY_SEND
 
     # README begin
+    from tool_search_processor.server.mcp import ToolServer
+
     server = ToolServer(CATALOG, mode="discovery", filter=policy)  # one a session, over one shared catalog
     return ClaudeAgentOptions(
         mcp_servers={"tools": {"type": "sdk", "name": "tools", "instance": server.lowlevel}},

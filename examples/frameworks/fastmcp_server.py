@@ -18,7 +18,6 @@ from typing import Any
 
 from fastmcp import Client, FastMCP
 
-from tool_search_processor.adapters.fastmcp import ToolSearchTransform
 from tool_search_processor.policy.filters import FilterRequest
 
 SERVICES = ("github", "jira", "slack", "drive", "mail", "calendar")
@@ -60,6 +59,8 @@ async def main() -> None:
     async with Client(mcp) as client:
         names, before = await cost(client)
     # README begin
+    from tool_search_processor.adapters.fastmcp import ToolSearchTransform
+
     mcp.add_transform(ToolSearchTransform(top_k=2, filter=policy, always_visible=["mail_list_message"]))
     # README end
     async with Client(mcp) as client:

@@ -16,7 +16,6 @@ from collections.abc import AsyncGenerator
 from itertools import product
 from typing import Any
 
-from google.adk.agents import LlmAgent
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
@@ -26,7 +25,6 @@ from google.genai import types
 from pydantic import Field
 
 from tool_search_processor import Tool, ToolSearchProcessor
-from tool_search_processor.adapters.google_adk import ToolSearchToolset
 
 
 class Script(BaseLlm):
@@ -78,8 +76,13 @@ async def main() -> None:
             "You have tea at five.",
         ],
     )
+    my_tools = catalog()
     # README begin
-    search = ToolSearchProcessor(catalog(), top_k=3)
+    from google.adk.agents import LlmAgent
+
+    from tool_search_processor.adapters.google_adk import ToolSearchToolset
+
+    search = ToolSearchProcessor(my_tools, top_k=3)
     agent = LlmAgent(name="helper", model=model, tools=[ToolSearchToolset(search, inner=[remember])])
     # README end
     runner = InMemoryRunner(agent, app_name="example")

@@ -10,11 +10,9 @@ import json
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from strands import Agent
 from strands.models.model import Model
 
 from tool_search_processor import Tool, ToolContext, ToolSearchProcessor
-from tool_search_processor.adapters.strands import ToolSearchPlugin
 
 SERVICES = ("github", "jira", "slack", "drive", "mail")
 
@@ -72,8 +70,13 @@ def main() -> None:
         ("create_issue", {"title": "Login page"}),
         "The bug is filed.",
     )
+    my_tools = [create_issue, *others]
     # README begin
-    search = ToolSearchProcessor([create_issue, *others])
+    from strands import Agent
+
+    from tool_search_processor.adapters.strands import ToolSearchPlugin
+
+    search = ToolSearchProcessor(my_tools)
     agent = Agent(model=model, plugins=[ToolSearchPlugin(search)], callback_handler=None)
     result = agent("File a bug about the login page", invocation_state={"user": "ada"})
     # README end
