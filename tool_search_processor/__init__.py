@@ -50,6 +50,7 @@ from tool_search_processor._version import __version__
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.runs import RunResult
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.errors import (
     AbortRun,
     ConfigurationError,
@@ -103,6 +104,7 @@ __all__ = [
     "ConfigurationError",
     "Document",
     "DuplicateToolError",
+    "Experience",
     "Filter",
     "FilterRequest",
     "HistoryStore",

@@ -5,20 +5,24 @@
     python tests/benchmarks/bench_experience.py --set DIR --set DIR … --cost
 
 With --others the history of each set is that of all other sets, which should change nothing. --cost gives
-10,000 tools of the sets ten example requests each, and compares CPU times without and with them.
+10,000 tools of the sets ten example requests each, and compares CPU times without and with them;
+then it learns from 4,000 calls.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from tool_search_processor import Catalog, Experience
 from tool_search_processor.cli.eval_command import least_related
 from tool_search_processor.evaluation import Dataset, Report, evaluate, load_folder
 from tool_search_processor.evaluation.history import Past
@@ -28,6 +32,11 @@ from tool_search_processor.search.embedders import LocalEmbedder
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.protocol import AnyIndex
 from tool_search_processor.search.vector import VectorIndex
+from tool_search_processor.stores.experience import (
+    ExperienceStore,
+    MemoryExperienceStore,
+    SQLiteExperienceStore,
+)
 
 FIGURES = ("recall@5", "ndcg@10")
 
@@ -132,6 +141,36 @@ def cost(datasets: Sequence[Dataset], *, tools: int = 10_000, requests: int = 10
             yield f"search {name:8} {spent:6.3f} ms ({turn})"
 
 
+async def use_cost(datasets: Sequence[Dataset], store: ExperienceStore, *, calls: int = 4000) -> str:
+    """Return a line about what learning costs: a recorded call, and a search afterwards."""
+    draw = random.Random(0)
+    tools = list({tool.name: tool for dataset in datasets for tool in dataset.tools}.values())[:10_000]
+    asked = sorted({query.text for dataset in datasets for query in dataset.queries if len(query.text) < 130})
+    catalog = Catalog(tools)
+    view, experience = await catalog.view(), Experience(store)
+    used = draw.sample(tools, 200)
+    await catalog.search("warm up")
+    started = time.process_time()
+    for number in range(calls):
+        thread = f"t{number // 2}"
+        experience.note(thread, [draw.choice(asked)], [])
+        await experience.learn(draw.choice(used), view, thread=thread, context={})
+    recorded = 1e3 * (time.process_time() - started) / calls
+    queries = draw.sample(asked, 1000)
+    times = []
+    for learns in (False, True):
+        await (await experience.applied(view, {}) if learns else view).search("warm up")
+        started = time.process_time()
+        for query in queries:
+            await (await experience.applied(view, {}) if learns else view).search(query, limit=5)
+        times.append(1e3 * (time.process_time() - started) / len(queries))
+    await store.aclose()
+    return (
+        f"{type(store).__name__:22} a recorded call {recorded:.3f} ms, a search {times[0]:.3f} ms without "
+        f"and {times[1]:.3f} ms with what was learned of 200 tools"
+    )
+
+
 def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -143,6 +182,9 @@ def main() -> None:
     datasets = [load_folder(folder) for folder in options.sets]
     if options.cost:
         print(*cost(datasets), sep="\n")
+        with TemporaryDirectory() as folder:
+            for store in (MemoryExperienceStore(), SQLiteExperienceStore(f"{folder}/learned.db")):
+                print(asyncio.run(use_cost(datasets, store)))
         return
     makers: dict[str, Callable[[], AnyIndex]] = {"bm25": BM25Index}
     if options.search and set(options.search) - {"bm25"}:

@@ -324,6 +324,24 @@ def test_eval_refuses_what_is_no_history(run, sets, tmp_path, line, complaint):
     refused(run("eval", "--set", sets[0], "--json", "--history", tmp_path / "history.jsonl"), complaint)
 
 
+def test_learn_makes_a_history_of_a_log(run, tmp_path):
+    call = {"id": "1", "type": "function", "function": {"name": "create_issue", "arguments": "{}"}}
+    log = [
+        {"role": "user", "content": "tell the developers"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "ok"},
+    ]
+    path, made = tmp_path / "log.json", tmp_path / "history.jsonl"
+    path.write_text(json.dumps(log))
+    code, out, _ = run("learn", path)
+    record = json.loads(out)
+    assert (code, record["query"], record["tool"]) == (0, "tell the developers", "create_issue")
+    code, out, _ = run("learn", path, path, "--output", made)
+    assert (code, out) == (0, f"1 requests of 1 tools are in {made}\n")
+    path.write_text("[]")
+    assert "nothing to learn" in run("learn", path)[2]
+
+
 def test_eval_tells_that_a_history_is_of_other_tools(run, sets, tmp_path):
     (tmp_path / "history.jsonl").write_text('{"query": "x", "tool": "unknown"}')
     code, _, err = run("eval", "--set", sets[0], "--json", "--history", tmp_path / "history.jsonl")

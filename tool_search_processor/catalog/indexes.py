@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from cachetools import LRUCache
 
+from tool_search_processor.catalog.learned import NOTHING_LEARNED, LearnedRequests
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, has_any_label
 from tool_search_processor.concurrency.threads import Threads
 from tool_search_processor.search.index import Index, ListName, SearchMode, adapted
@@ -103,6 +104,7 @@ class IndexPool:
         *,
         shared: ToolSet,
         own: ToolSet = NO_TOOLS,
+        learned: LearnedRequests = NOTHING_LEARNED,
         limit: int | None = None,
         tags: frozenset[str] = frozenset(),
         without: frozenset[str] = frozenset(),
@@ -113,13 +115,14 @@ class IndexPool:
             query: What is looked for.
             shared: The tools that all requests see.
             own: This request's tools; one hides a shared tool of the same name.
+            learned: Requests that were learned for some of the tools.
             limit: The most hits to return; None returns all.
             tags: Only tools with any of these tags or namespaces; empty asks nothing.
             without: Names to leave out.
         """
 
         async def asked(pool: IndexPool) -> list[Hit]:
-            holder, within, extra = await pool._locate(shared, own, tags, without)
+            holder, within, extra = await pool._locate(shared, own, learned, tags, without)
             return await holder.search(query, limit=limit, within=within, extra=extra)
 
         return await self._answered(asked)
@@ -130,6 +133,7 @@ class IndexPool:
         *,
         shared: ToolSet,
         own: ToolSet = NO_TOOLS,
+        learned: LearnedRequests = NOTHING_LEARNED,
         min_score: float = 0.0,
         tags: frozenset[str] = frozenset(),
         without: frozenset[str] = frozenset(),
@@ -137,7 +141,7 @@ class IndexPool:
         """Return how many tools `search` finds with at least `min_score` when nothing is cut."""
 
         async def asked(pool: IndexPool) -> int:
-            holder, within, extra = await pool._locate(shared, own, tags, without)
+            holder, within, extra = await pool._locate(shared, own, learned, tags, without)
             return await holder.count(query, min_score=min_score, within=within, extra=extra)
 
         return await self._answered(asked)
@@ -182,18 +186,29 @@ class IndexPool:
         return await ask(self._instead)
 
     async def _locate(
-        self, shared: ToolSet, own: ToolSet, tags: frozenset[str], without: frozenset[str]
+        self,
+        shared: ToolSet,
+        own: ToolSet,
+        learned: LearnedRequests,
+        tags: frozenset[str],
+        without: frozenset[str],
     ) -> tuple[_Holder, frozenset[str] | None, Sequence[Document]]:
         if len(own) > MAX_EXTRA and self._can_make_more:
             holder, united = await self._own_holder(shared, own)
-            return holder, united.select(tags=tags, without=without), ()
+            extra = learned.documents(united, tags=tags, without=without) if learned else ()
+            return holder, united.select(tags=tags, without=without), extra
         holder = self._shared_holder()
         await holder.hold(shared)
         if not own:
-            return holder, shared.select(tags=tags, without=without), ()
-        extra = ToolSet(t for t in own if t.name not in without and has_any_label(t, tags)).documents
+            # A document of the request hides the stored one of its name.
+            extra = learned.documents(shared, tags=tags, without=without) if learned else ()
+            return holder, shared.select(tags=tags, without=without), extra
+        mine = ToolSet(t for t in own if t.name not in without and has_any_label(t, tags)).documents
         hidden = frozenset(tool.name for tool in own if tool.name in shared.by_name)
-        return holder, shared.select(tags=tags, without=without | hidden), extra
+        if learned:
+            others = learned.documents(shared, tags=tags, without=without | hidden)
+            mine = (*map(learned.added_to, mine), *others)
+        return holder, shared.select(tags=tags, without=without | hidden), mine
 
     def _shared_holder(self) -> _Holder:
         with self._lock:

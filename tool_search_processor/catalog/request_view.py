@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from tool_search_processor.catalog.indexes import IndexPool
+from tool_search_processor.catalog.learned import NOTHING_LEARNED, LearnedRequests
 from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY
 from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of, mark_of
 from tool_search_processor.errors import ConfigurationError
@@ -51,6 +52,7 @@ class CatalogView:
         self._indexes = indexes
         self._fetch = fetch
         self._added: frozenset[str] = frozenset()
+        self._learned = NOTHING_LEARNED
 
     def __len__(self) -> int:
         return len(self.shared) + sum(tool.name not in self.shared.by_name for tool in self.own)
@@ -124,7 +126,15 @@ class CatalogView:
         kept = (tool for tool in self.own if tool.name not in more)
         own = ToolSet([*kept, *more.values()], places=self.own.places)
         view = CatalogView(self.shared, own, indexes=self._indexes, fetch=self._fetch, outages=self.outages)
-        view._added = self._added | more.keys()
+        view._added, view._learned = self._added | more.keys(), self._learned
+        return view
+
+    def with_requests(self, learned: LearnedRequests) -> CatalogView:
+        """Return this view, whose searches count requests that were learned for its tools."""
+        if not learned:
+            return self
+        view = self.searched_by(self._indexes)
+        view._learned = learned  # noqa: SLF001 - of the same class
         return view
 
     @property
@@ -140,7 +150,7 @@ class CatalogView:
     def searched_by(self, indexes: IndexPool) -> CatalogView:
         """Return this view, searched with other indexes."""
         view = CatalogView(self.shared, self.own, indexes=indexes, fetch=self._fetch, outages=self.outages)
-        view._added = self._added
+        view._added, view._learned = self._added, self._learned
         return view
 
     async def searched_in(self, mode: SearchMode | None) -> CatalogView:
@@ -172,7 +182,13 @@ class CatalogView:
     ) -> list[Hit]:
         """Rank the tools for a query; see `IndexPool.search`."""
         return await self._indexes.search(
-            query, shared=self.shared, own=self.own, limit=limit, tags=tags, without=without
+            query,
+            shared=self.shared,
+            own=self.own,
+            learned=self._learned,
+            limit=limit,
+            tags=tags,
+            without=without,
         )
 
     async def count(
@@ -185,7 +201,13 @@ class CatalogView:
     ) -> int:
         """Return how many tools match with at least `min_score`."""
         return await self._indexes.count(
-            query, shared=self.shared, own=self.own, min_score=min_score, tags=tags, without=without
+            query,
+            shared=self.shared,
+            own=self.own,
+            learned=self._learned,
+            min_score=min_score,
+            tags=tags,
+            without=without,
         )
 
     def _counts(

@@ -69,6 +69,11 @@ class ToolSet:
         return tuple(document_of(tool) for tool in self.tools)
 
     @cached_property
+    def document_by_name(self) -> Mapping[str, Document]:
+        """The searchable text of each tool, by its name."""
+        return {document.name: document for document in self.documents}
+
+    @cached_property
     def namespaces(self) -> Mapping[str, int]:
         """How many tools each namespace holds, in order of appearance; those without one are left out."""
         counts: Counter[str] = Counter()

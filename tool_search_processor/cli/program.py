@@ -13,6 +13,7 @@ from tool_search_processor._version import __version__
 from tool_search_processor.cli import (
     eval_command,
     export_command,
+    learn_command,
     lint_command,
     page_command,
     search_command,
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (
         search_command,
         eval_command,
+        learn_command,
         lint_command,
         export_command,
         page_command,

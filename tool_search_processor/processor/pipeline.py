@@ -199,6 +199,8 @@ class SearchPipeline:
         shared = await self.catalog.view(step.context)
         run = self._loads.run(step)
         catalog = run.view = shared.with_own(run.withheld)
+        if self._options.experience is not None:
+            catalog = await self._options.experience.applied(catalog, step.context)
         return StepView(
             catalog=catalog,
             step=step,

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Literal, overload
 
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.finding import ToolHit
 from tool_search_processor.catalog.indexes import WarmUpProgress
 from tool_search_processor.catalog.toolsets import of_other_types
@@ -89,6 +90,7 @@ class ToolSearchProcessor(SearchPipeline):
         allow_unload: bool = False,
         passthrough_tokens: int = 0,
         counter: TextCounter | None = None,
+        experience: Experience | None = None,
         search_tool_name: str = SEARCH_TOOL_NAME,
         load_tool_name: str = "load_tool",
         call_tool_name: str = "call_tool",
@@ -131,6 +133,8 @@ class ToolSearchProcessor(SearchPipeline):
             passthrough_tokens: While all allowed definitions together cost at most this many tokens,
                 they are listed and the meta-tools are not; 0 turns this off.
             counter: Counts the tokens of a string; by default an estimate from its characters.
+            experience: Learns from use which requests a tool is called for, and lets searches profit from it;
+                by default nothing is learned.
             search_tool_name: The name of the search tool.
             load_tool_name: The name of the load tool.
             call_tool_name: The name of the call tool.
@@ -167,6 +171,7 @@ class ToolSearchProcessor(SearchPipeline):
             if result_detail is None
             else result_detail,
             passthrough_tokens=passthrough_tokens,
+            experience=experience,
         )
         # A given catalog keeps its options and its providers' state, and status() reports them.
         cataloged = tools.adapted if isinstance(tools, Catalog) else partial(Catalog, tools)
@@ -353,4 +358,6 @@ class ToolSearchProcessor(SearchPipeline):
     async def aclose(self) -> None:
         """Close the connections of the store and the providers."""
         await self._store.aclose()
+        if self._options.experience is not None:
+            await self._options.experience.aclose()
         await self.catalog.aclose()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tool_search_processor.catalog.experience import Experience, check_experience
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MAX_RESULTS, MetaToolNames, ResultDetail
 from tool_search_processor.policy.filters import Filter, require_filter
@@ -49,6 +50,7 @@ class Options:
     preload: int
     result_detail: ResultDetail
     passthrough_tokens: int
+    experience: Experience | None = None
 
     def __post_init__(self) -> None:
         """Check the options.
@@ -64,6 +66,7 @@ class Options:
         check_count("catalog_token_limit", self.catalog_token_limit)
         check_count("max_loaded", self.max_loaded, optional=True)
         check_fraction("min_score", self.min_score)
+        check_experience(self.experience)
         require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
         self._check_names()
 

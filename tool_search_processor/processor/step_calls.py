@@ -120,7 +120,9 @@ class StepCalls:
 
     async def _call(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
         with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
-            return await tool.call(arguments, context or self._context())
+            answer = await tool.call(arguments, context or self._context())
+        await self.view.learn(tool)
+        return answer
 
     async def _explain(self, tool: Tool, problem: ToolArgumentsError) -> dict[str, Any]:
         """Load a tool and answer its call, whose arguments don't fit, without running it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from tool_search_processor.processor.processor_options import Options
 from tool_search_processor.processor.run_memory import RunMemory
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.messages import last_user_text
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,26 @@ class StepView(PolicyView):
     def run(self) -> RunMemory:
         """What the step's run has seen."""
         return self.loads.run(self.step)
+
+    def note(self, queries: Iterable[str], found: Iterable[str]) -> None:
+        """Remember a search of the step's thread, so that the call that follows can be learned from."""
+        if self.options.experience is not None:
+            self.options.experience.note(self._learner, queries, found)
+
+    async def learn(self, tool: Tool) -> None:
+        """Learn from a call that had success."""
+        if self.options.experience is not None:
+            await self.options.experience.learn(
+                tool,
+                self.catalog,
+                thread=self._learner,
+                context=self.step.context,
+                turn=last_user_text(self.step.messages),
+            )
+
+    @property
+    def _learner(self) -> str:
+        return self.step.thread_id or self.step.run_id
 
     def admission(self) -> Admission:
         """Return a new request to the filter."""

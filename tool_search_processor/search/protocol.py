@@ -32,7 +32,7 @@ class Document:
     parameter_texts: tuple[str, ...] = ()
     """Descriptions, titles and enum values of the parameters, nested and `$ref` ones included."""
     example_requests: tuple[str, ...] = ()
-    """What people ask when they want this tool, one request each."""
+    """What people ask when they want this tool; what one asked in several ways is one request of lines."""
 
 
 @dataclass(frozen=True, slots=True)

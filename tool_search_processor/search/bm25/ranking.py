@@ -36,7 +36,7 @@ class WordRanking:
 
     def __init__(self, snapshot: Snapshot, query: str, extra: tuple[Document, ...]) -> None:
         """Look up the words and the names in a query; evidence is added up later."""
-        source = RequestDocuments(extra, snapshot) if extra else snapshot
+        source = RequestDocuments.of(extra, snapshot) if extra else snapshot
         asked = parse(query)
         self.query = query
         self.extra = extra

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -31,6 +31,47 @@ def _read(document: Document) -> _Own:
     return _Own(indexed(document), tuple(name_keys(document.name)))
 
 
+class _Same:
+    """A tuple of documents, equal only to itself: comparing the documents would take as long as a search."""
+
+    __slots__ = ("documents",)
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self.documents = documents
+
+    def __hash__(self) -> int:
+        return id(self.documents)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.documents is self.documents
+
+
+@lru_cache(maxsize=16)
+def _prepared(same: _Same) -> tuple[list[_Own], Mapping[str, Posting]]:
+    """Return what was read of each document, and the postings of their keys, numbered from 0."""
+    owns = [_read(document) for document in same.documents]
+    gathered: dict[str, tuple[list[int], list[float]]] = {}
+    for number, own in enumerate(owns):
+        for key, weight in own.weights.items():
+            numbers, weights = gathered.setdefault(key, ([], []))
+            numbers.append(number)
+            weights.append(weight)
+    postings = {
+        key: (np.array(numbers, np.int32), np.array(weights, np.float32))
+        for key, (numbers, weights) in gathered.items()
+    }
+    return owns, postings
+
+
+@lru_cache(maxsize=4)
+def _combined(same: _Same, snapshot: Snapshot) -> RequestDocuments:
+    return RequestDocuments(same.documents, snapshot)
+
+
+_CACHED_WORDS = 1_000
+"""What so many words of queries have found is cached."""
+
+
 class RequestDocuments:
     """A snapshot followed by a few documents; they cost the same whatever the snapshot's size.
 
@@ -41,20 +82,35 @@ class RequestDocuments:
     def __init__(self, documents: Sequence[Document], snapshot: Snapshot) -> None:
         """Put documents after a snapshot's last slot; they hide stored ones of the same name."""
         self._snapshot = snapshot
-        self._own = [_read(document) for document in documents]
+        self._own, self._postings = _prepared(_Same(documents))
         self._pooled = len(documents) > snapshot.total
         self.total = snapshot.total + (len(documents) if self._pooled else 0)
         self.size = snapshot.size + len(documents)
+        self._evidence: dict[tuple[str, bool], WordEvidence] = {}
+        self._requests: dict[str, RequestWord] = {}
         replaced = [slot for document in documents if (slot := snapshot.slot_of(document.name)) is not None]
         self.hidden: NDArray[np.int64] = np.concatenate((snapshot.hidden, np.array(replaced, np.int64)))
         self._replaced = frozenset(replaced)
 
+    @staticmethod
+    def of(documents: Sequence[Document], snapshot: Snapshot) -> RequestDocuments:
+        """Return the same object for the same two, as long as few others are asked for."""
+        return _combined(_Same(documents), snapshot)
+
     def evidence(self, word: str, *, guess: bool) -> WordEvidence:
-        """Return what a word finds among the stored documents and these."""
+        """Return what a word finds among the stored documents and these; cached."""
+        found = self._evidence.get((word, guess))
+        if found is None:
+            if len(self._evidence) >= _CACHED_WORDS:
+                self._evidence = {}
+            found = self._evidence[word, guess] = self._found(word, guess=guess)
+        return found
+
+    def _found(self, word: str, *, guess: bool) -> WordEvidence:
         if not self._pooled:
             stored = self._snapshot.evidence(word, guess=guess)
             if stored.weights and not stored.missing:
-                return stored.extended([own.weights for own in self._own], start=self._snapshot.size)
+                return stored.extended(self._postings, len(self._own), start=self._snapshot.size)
         return evidence_of(word, source=self, guess=guess)
 
     @cached_property
@@ -64,15 +120,19 @@ class RequestDocuments:
 
     def in_requests(self, word: str) -> RequestWord:
         """Return what a word finds in the example requests of the stored documents and these."""
-        return RequestWord(word, self)
+        found = self._requests.get(word)
+        if found is None:
+            if len(self._requests) >= _CACHED_WORDS:
+                self._requests = {}
+            found = self._requests[word] = RequestWord(word, self)
+        return found
 
     def find(self, term: str) -> list[Posting]:
         """Return the postings of a key, hidden slots among them."""
         found = self._snapshot.find(term)
-        held = [(slot, own.weights[term]) for slot, own in self._numbered() if term in own.weights]
-        if held:
-            slots, weights = zip(*held, strict=True)
-            found.append((np.array(slots, np.int32), np.array(weights, np.float32)))
+        own = self._postings.get(term)
+        if own is not None:
+            found.append((own[0] + np.int32(self._snapshot.size), own[1]))
         return found
 
     def frequency(self, term: str) -> int:
@@ -80,7 +140,8 @@ class RequestDocuments:
         stored = self._snapshot.frequency(term)
         if stored and not self._pooled:
             return stored
-        return stored + sum(term in own.weights for own in self._own)
+        own = self._postings.get(term)
+        return stored if own is None else stored + len(own[0])
 
     def alternatives(self, word: str) -> tuple[Alternative, ...]:
         """Return what to look up for a word that no document holds."""

@@ -28,7 +28,7 @@ REQUEST = "\0"
 _WHOLE = REQUEST + "="
 """Begins the key of a whole request."""
 
-_WEIGHT = 1.4
+_WEIGHT = 1.3
 """The evidence of requests that hold the whole query, as a multiple of that of a perfect answer, before it is
 cut at 1: no tool's requests reach this."""
 _SATURATION = 2.0
@@ -36,6 +36,7 @@ _SATURATION = 2.0
 _CROWD = 0.05
 """How much each further request of a tool adds to that: with many, some hold any word by chance."""
 _CHARACTERS = 500
+_MOST_CHARACTERS = 4 * _CHARACTERS
 
 
 class RequestSource(Protocol):
@@ -97,15 +98,19 @@ _keys: dict[str, tuple[str, ...]] = {}
 def request_counts(requests: Iterable[str]) -> dict[str, float]:
     """Return the keys of a document's requests, each with the number of requests that hold it.
 
-    The first 500 characters of a request are read.
+    A request may have several lines: what one asked in several ways, which counts once.
     """
     counts: Counter[str] = Counter()
     wholes: Counter[str] = Counter()
+    total = 0
     for request in requests:
-        found = words(request[:_CHARACTERS])
+        found = words(request[:_MOST_CHARACTERS])
         counts.update(set(found))
-        if whole := _whole(found):
-            wholes[whole] += 1
+        lines = request.split("\n") if "\n" in request else ()
+        for line in (words(line[:_CHARACTERS]) for line in lines) if lines else (found,):
+            if whole := _whole(line):
+                wholes[whole] += 1
+        total += bool(found)
     numbers: dict[str, float] = {}
     get = numbers.get
     for word, count in counts.items():
@@ -114,7 +119,7 @@ def request_counts(requests: Iterable[str]) -> dict[str, float]:
             numbers[key] = get(key, 0.0) + count
     if numbers:
         numbers |= wholes
-        numbers[REQUEST] = float(wholes.total())
+        numbers[REQUEST] = float(total)
     return numbers
 
 

@@ -142,11 +142,19 @@ class WordEvidence:
             values[found] += held.take(places.take(found)) * weight
         return values
 
-    def extended(self, own: Sequence[Mapping[str, float]], *, start: int) -> WordEvidence:
-        """Return a copy with a request's documents after the slots, each given by its terms' weights."""
-        added = np.zeros(len(own), np.float32)
+    def extended(self, own: Mapping[str, Posting], count: int, *, start: int) -> WordEvidence:
+        """Return a copy with a request's documents after the slots.
+
+        Args:
+            own: The postings of their keys, numbered from 0.
+            count: How many documents there are.
+            start: The slot of the first.
+        """
+        added = np.zeros(count, np.float32)
         for key, weight in self.weights.items():
-            added += np.array([terms.get(key, 0.0) for terms in own], np.float32) * weight
+            if key in own:
+                numbers, held = own[key]
+                added[numbers] += held * np.float32(weight)
         extended = copy(self)
         extended.own = start, added
         return extended

@@ -42,6 +42,7 @@ QUERY_CHARACTERS = 2000
 
 _BEST = 0.99  # 1.0 is an exact name
 _INLINE = 32
+_MOST_OWN_REQUESTS = 10_000
 _DECIMALS = 6  # the last bits of a cosine depend on its place in the array
 
 _CLAUSE_WORDS = 3
@@ -140,6 +141,7 @@ class VectorIndex(Index):
         self._lock = threading.Lock()
         self._cohort_turn = threading.Lock()
         self._snapshot = _Vectors()
+        self._own_asked = RequestVectors()
         self._wanted: tuple[Document, ...] = ()
         self._worker: threading.Thread | None = None
         self._made = (0, 0)
@@ -235,7 +237,7 @@ class VectorIndex(Index):
     def _cosines(self, snapshot: _Vectors, query: str, extra: Sequence[Document]) -> Cosines:
         self._catch_up()
         own = self.embedder.documents_in_time([document_text(document) for document in extra])
-        own_requests = RequestVectors().of(extra, self.embedder.documents_in_time)
+        own_requests = self._own_requests(extra)
         vectors = self._asked(query)
         return Cosines(
             documents=snapshot.documents,
@@ -246,6 +248,21 @@ class VectorIndex(Index):
             known=snapshot.known,
             extra=self._lifted(_nearest(own, vectors, len(extra)), own_requests, query),
         )
+
+    def _own_requests(self, extra: Sequence[Document]) -> RequestVectors:
+        """Return the vectors of the requests of a request's own documents; a few new ones each time.
+
+        A search must not wait for the thousands that were learned before a restart.
+        """
+        if not any(document.example_requests for document in extra):
+            return RequestVectors()
+        known = self._own_asked
+        fresh = known.missing(extra)[:_INLINE]
+        if fresh:
+            known = self._own_asked = known.with_texts(
+                fresh, self.embedder.documents_in_time, most=_MOST_OWN_REQUESTS
+            )
+        return known.among(extra)
 
     def _lifted(self, cosines: Floats, requests: RequestVectors, query: str) -> Floats:
         """Return cosines in which the nearest of a tool's example requests counts as well as its text."""

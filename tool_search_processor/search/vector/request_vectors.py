@@ -27,7 +27,7 @@ _DECIMALS = 6  # the last bits of a cosine depend on its place in the array
 
 @dataclass(frozen=True, slots=True)
 class RequestVectors:
-    """The example requests of some documents, in order, each with its vector."""
+    """The lines of the example requests of some documents, in order, each with its vector."""
 
     texts: tuple[str, ...] = ()
     owners: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -52,6 +52,24 @@ class RequestVectors:
         vectors = np.concatenate(both)[[places[text] for text in texts]]
         return RequestVectors(texts, np.array(owners, np.int64), vectors)
 
+    def with_texts(
+        self, texts: Sequence[str], embed: Callable[[Sequence[str]], Floats], *, most: int
+    ) -> RequestVectors:
+        """Return the latest `most` of these requests and a few more, which belong to no document yet."""
+        made = embed([text.replace(NAME_END, " ") for text in texts])
+        vectors = np.concatenate((self.vectors, made)) if len(self.texts) else made
+        kept = (*self.texts, *texts)[-most:]
+        return RequestVectors(kept, np.zeros(len(kept), np.int64), vectors[-most:])
+
+    def among(self, documents: Sequence[Document]) -> RequestVectors:
+        """Return the requests of other documents that have a vector here."""
+        places = {text: place for place, text in enumerate(self.texts)}
+        found = [(places[text], text, owner) for text, owner in _requests(documents) if text in places]
+        if not found:
+            return RequestVectors()
+        rows, texts, owners = zip(*found, strict=True)
+        return RequestVectors(texts, np.array(owners, np.int64), self.vectors[list(rows)])
+
     def lift(self, cosines: Floats, query: Floats, *, allowance: float) -> Floats:
         """Return the documents' cosines, each at least that of its nearest request minus `allowance`.
 
@@ -70,5 +88,8 @@ class RequestVectors:
 
 def _requests(documents: Sequence[Document]) -> list[tuple[str, int]]:
     return [
-        (request, place) for place, document in enumerate(documents) for request in document.example_requests
+        (line, place)
+        for place, document in enumerate(documents)
+        for line in dict.fromkeys("\n".join(document.example_requests).split("\n"))
+        if line
     ]

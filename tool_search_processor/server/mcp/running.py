@@ -209,6 +209,8 @@ class Runner:
         Raises:
             ExceptionGroup: What the failing ones raised.
         """
+        if self.options.experience is not None:
+            await self.options.experience.aclose()
         await self.catalog.aclose()
 
     def _sessions(self) -> Sessions:

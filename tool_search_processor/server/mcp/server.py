@@ -12,6 +12,7 @@ from tool_search_processor import meta_tools
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.drift import OnChange
+from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
@@ -89,6 +90,7 @@ class ToolServer(Registry):
         session_ttl_seconds: float = SESSION_TTL_SECONDS,
         max_sessions: int = MAX_SESSIONS,
         session_secret: str | bytes | None = None,
+        experience: Experience | None = None,
         instructions: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -142,6 +144,8 @@ class ToolServer(Registry):
             session_secret: Signs session ids, which then carry their mode: any worker with the same secret
                 can serve them, no worker keeps any, and they end `session_ttl_seconds` after they began. A
                 user's `repr` must be the same in all workers.
+            experience: Learns from use which requests a tool is called for, and lets searches profit from it;
+                its functions get the filter's context. By default nothing is learned.
             instructions: What the server is for, as clients see it; by default, that tools can be searched.
             clock: Returns the time in seconds, by which sessions end.
 
@@ -164,6 +168,7 @@ class ToolServer(Registry):
             keep_sessions=keep_sessions,
             session_ttl_seconds=session_ttl_seconds,
             max_sessions=max_sessions,
+            experience=experience,
             signed_ids=None
             if session_secret is None
             else SignedIds(session_secret, ttl_seconds=session_ttl_seconds, clock=clock),
@@ -211,6 +216,8 @@ class ToolServer(Registry):
             mode = await mode_by_code(mode_for, request.context, default=request.mode)
             request = replace(request, own_mode=mode)
         catalog = await self.catalog.view(request.context)
+        if self.options.experience is not None:
+            catalog = await self.options.experience.applied(catalog, request.context)
         return ToolView(
             request=request,
             catalog=catalog,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypedDict, get_args
 
+from tool_search_processor.catalog.experience import Experience, check_experience
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
 from tool_search_processor.meta_tools import MetaToolNames
 from tool_search_processor.policy.filters import Filter, require_filter
@@ -43,6 +44,7 @@ class ToolServerOptions(TypedDict, total=False):
     keep_sessions: bool
     session_ttl_seconds: float
     max_sessions: int
+    experience: Experience | None
     session_secret: str | bytes | None
     instructions: str | None
     clock: Callable[[], float]
@@ -66,6 +68,7 @@ class FrontOptions:
     session_ttl_seconds: float
     max_sessions: int
     signed_ids: SignedIds | None
+    experience: Experience | None = None
 
     @property
     def has_table(self) -> bool:
@@ -84,6 +87,7 @@ class FrontOptions:
         check_count("top_k", self.top_k, most=MAX_LIMIT)
         check_positive("session_ttl_seconds", self.session_ttl_seconds, finite=True)
         check_count("max_sessions", self.max_sessions)
+        check_experience(self.experience)
         if self.signed_ids is not None and not self.keep_sessions:
             raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
         require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)

@@ -112,6 +112,8 @@ class FrontCalls:
         result = await run(call)
         if self.view.metrics is not None:
             self.view.metrics.called(failed=bool(result.is_error))
+        if not result.is_error:
+            await self.view.learn(tool)
         return result
 
     async def _result(self, context: ToolContext, call: ToolCall) -> types.CallToolResult:

@@ -97,6 +97,24 @@ class ToolView(PolicyView):
             timeout_seconds=self.options.filter_timeout_seconds,
         )
 
+    def note(self, queries: Iterable[str], found: Iterable[str]) -> None:
+        """Remember a search, so that the call that follows can be learned from."""
+        if self.options.experience is not None:
+            self.options.experience.note(self._learner, queries, found)
+
+    async def learn(self, tool: Tool) -> None:
+        """Learn from a call that had success."""
+        if self.options.experience is not None:
+            context = self.request.context
+            await self.options.experience.learn(tool, self.catalog, thread=self._learner, context=context)
+
+    @property
+    def _learner(self) -> str | None:
+        """Whose searches and calls belong together: the session's, or else the user's; None for nobody's."""
+        if self.request.session.id:
+            return str(self.request.session.id)
+        return None if self.request.user is None else f"user {self.request.user!r}"
+
     async def list_tools(self) -> list[Tool]:
         """Return the tools to list; the meta-tools only if there is something to find."""
         with self.admission() as admission:

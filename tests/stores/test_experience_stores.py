@@ -1,0 +1,118 @@
+"""Every store of experience: what is kept, and that a change is one atomic step."""
+
+import asyncio
+import multiprocessing
+
+import pytest
+
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.stores.experience import (
+    ExperienceStore,
+    MemoryExperienceStore,
+    RedisExperienceStore,
+    SQLiteExperienceStore,
+)
+
+
+@pytest.fixture(params=["memory", "sqlite", pytest.param("redis", marks=pytest.mark.services)])
+async def store(request, tmp_path):
+    if request.param == "redis":
+        made = RedisExperienceStore(request.getfixturevalue("redis_server").url)
+    elif request.param == "sqlite":
+        made = SQLiteExperienceStore(tmp_path / "learned.db")
+    else:
+        made = MemoryExperienceStore()
+    yield made
+    await made.aclose()
+
+
+async def test_it_keeps_a_text_for_each_tool_of_each_scope(store):
+    assert isinstance(store, ExperienceStore)
+    assert await store.read("a") == {}
+    assert await store.swap("a", "one", None, "x\u00e9 '\"")
+    assert await store.swap("a", "two", None, "y")
+    assert await store.swap("b", "one", None, "z")
+    assert await store.read("a") == {"one": "x\u00e9 '\"", "two": "y"}
+    assert await store.read("b") == {"one": "z"}
+    assert sorted(await store.scopes()) == ["a", "b"]
+
+
+async def test_a_change_happens_only_to_what_was_seen(store):
+    assert not await store.swap("a", "one", "old", "new")
+    assert await store.swap("a", "one", None, "old")
+    assert not await store.swap("a", "one", None, "new")
+    assert not await store.swap("a", "one", "other", None)
+    assert await store.swap("a", "one", "old", "new")
+    assert await store.read("a") == {"one": "new"}
+    assert await store.swap("a", "one", "new", None)
+    assert await store.read("a") == {}
+
+
+async def test_each_change_of_a_scope_moves_its_version_and_no_other(store):
+    await store.swap("b", "one", None, "x")
+    seen = [await store.version("a")]
+    for old, new in ((None, "1"), ("1", "2"), ("2", "3")):
+        other = await store.version("b")
+        await store.swap("a", "one", old, new)
+        seen.append(await store.version("a"))
+        assert await store.version("b") == other
+    assert len({str(version) for version in seen}) == 4
+
+
+async def test_of_many_that_change_one_tool_at_once_each_is_told(store):
+    await store.swap("a", "one", None, "0")
+    answers = await asyncio.gather(*(store.swap("a", "one", "0", str(n)) for n in range(1, 9)))
+    assert answers.count(True) == 1
+
+
+async def test_it_can_be_used_after_it_was_closed(store):
+    await store.swap("a", "one", None, "x")
+    await store.aclose()
+    assert await store.read("a") == {"one": "x"}
+
+
+def count_up(path, times):
+    async def work():
+        store = SQLiteExperienceStore(path, timeout_seconds=10)
+        for _ in range(times):
+            while True:
+                old = (await store.read("a")).get("n")
+                if await store.swap("a", "n", old, str(int(old or 0) + 1)):
+                    break
+        await store.aclose()
+
+    asyncio.run(work())
+
+
+async def test_processes_share_a_file(tmp_path):
+    path = tmp_path / "learned.db"
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=count_up, args=(path, 20)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    store = SQLiteExperienceStore(path)
+    assert await store.read("a") == {"n": "40"}
+    await store.aclose()
+
+
+async def test_a_memory_store_keeps_the_scopes_used_last():
+    store = MemoryExperienceStore(max_scopes=2)
+    for scope in "abc":
+        await store.swap(scope, "one", None, "x")
+    assert sorted(await store.scopes()) == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: MemoryExperienceStore(max_scopes=0),
+        lambda: SQLiteExperienceStore("x.db", timeout_seconds=0),
+        lambda: RedisExperienceStore("http://localhost"),
+        lambda: RedisExperienceStore("redis://localhost", prefix=" "),
+    ],
+)
+def test_options_that_cannot_work_are_refused(make):
+    with pytest.raises(ConfigurationError):
+        make()

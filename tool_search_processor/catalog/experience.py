@@ -1,0 +1,417 @@
+"""Search that learns from use: which requests led to which tool, fed back as example requests."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cachetools import LRUCache
+
+from tool_search_processor.catalog.learned import LearnedRequests
+from tool_search_processor.catalog.request_view import CatalogView
+from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.search.experience.entries import (
+    Entry,
+    Limits,
+    Observation,
+    chosen,
+    hashed,
+    request_text,
+)
+from tool_search_processor.stores.experience.memory import MemoryExperienceStore
+from tool_search_processor.stores.experience.protocol import ExperienceStore
+from tool_search_processor.tools import Tool
+from tool_search_processor.wire.checks import (
+    check_callable,
+    check_choice,
+    check_count,
+    check_positive,
+    refuse,
+)
+
+logger = logging.getLogger(__name__)
+
+Keep = Literal["text", "terms"]
+ContextFunction = Callable[[Mapping[str, Any]], object]
+
+_DAY = 24 * 3600.0
+_RETRY_SECONDS = 30.0
+_REFRESH_SECONDS = 1.0
+"""How long what other processes have learned may go unnoticed."""
+_FADE_SECONDS = 60.0
+_BUSY_SECONDS = 2.0
+"""How long what was learned may wait to be used, where more than a few tools have been learned for."""
+_QUICK_TOOLS = 20
+_SCOPES = 256
+_THREADS = 10_000
+_ASKED = 8
+"""The most requests of a thread that a call may still be credited to."""
+_ATTEMPTS = 5
+_SCHEMA = "_schema_hash"
+
+
+@dataclass(slots=True)
+class _Scope:
+    """What this process knows of one scope."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    version: object = None
+    read_at: float = -math.inf
+    changes: int = 0
+    made: tuple[int, float, object, LearnedRequests] | None = None
+    """The last answer: of which change, when, for which tools, and the requests."""
+
+
+class Experience:
+    """What a search has learned from use: the requests after which a tool was called with success.
+
+    ```python
+    experience = Experience(scope=lambda context: context.get("tenant"))
+    search = ToolSearchProcessor([create_issue], experience=experience)
+    ```
+
+    Learned are the queries of the search tool and the user's turn. They count as example requests of the tool
+    (`Tool.example_requests`), only in this process's searches and never in anything that a model or a user is
+    sent. What they can add to a tool is limited: all that one thread asks counts as one request, and all
+    requests together add no more than a perfect answer has. Whatever is learned, the filter decides what is
+    found.
+
+    A tool whose parameters or origin have changed begins anew. A store that fails costs a warning, and no
+    search or call.
+    """
+
+    def __init__(
+        self,
+        store: ExperienceStore | None = None,
+        *,
+        scope: ContextFunction | None = None,
+        user: ContextFunction | None = None,
+        keep: Keep = "text",
+        half_life_seconds: float = 30 * _DAY,
+        max_requests: int = 20,
+        max_tools: int = 200,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Choose what is learned, from whom, and where it is kept.
+
+        Args:
+            store: Where it is kept; in this process by default.
+            scope: From a request's context to those who learn together, such as its tenant; by default all
+                learn together. A function that fails, or gives None, lets the request neither learn nor
+                profit.
+            user: From a request's context to its user, for `forget(user=...)`; by default the context's
+                `user`.
+            keep: "text" keeps requests as they were asked; "terms" only their words, sorted, so that no
+                sentence can be read.
+            half_life_seconds: The time after which a request counts half.
+            max_requests: The most requests of a tool, at most 100.
+            max_tools: The most tools of a scope, at most 256; those that were called last stay.
+            clock: Returns the time in seconds.
+
+        Raises:
+            ConfigurationError: If an option can't work.
+        """
+        check_callable("scope", scope, "(context) -> scope", optional=True)
+        check_callable("user", user, "(context) -> user", optional=True)
+        check_callable("clock", clock, "() -> seconds")
+        check_choice("keep", keep, ("text", "terms"))
+        check_positive("half_life_seconds", half_life_seconds, finite=True)
+        check_count("max_requests", max_requests, most=100)
+        check_count("max_tools", max_tools, most=256)
+        if store is not None and (isinstance(store, type) or not isinstance(store, ExperienceStore)):
+            raise ConfigurationError(
+                f"store must have the methods of ExperienceStore, found {store!r:.80}: "
+                "create one, such as MemoryExperienceStore()"
+            )
+        self.store: ExperienceStore = store or MemoryExperienceStore()
+        self._scope_of = scope
+        self._user_of = user or _user
+        self._as_terms = keep == "terms"
+        self._limits = Limits(half_life_seconds=half_life_seconds, max_requests=max_requests)
+        self._max_tools = max_tools
+        self._clock = clock
+        self._scopes: LRUCache[str, _Scope] = LRUCache(_SCOPES)
+        self._asked: LRUCache[str, dict[str, frozenset[str]]] = LRUCache(_THREADS)
+        self._lock = threading.Lock()
+        self._down_until = -math.inf
+
+    # -- what a search profits from
+
+    async def applied(self, view: CatalogView, context: Mapping[str, Any]) -> CatalogView:
+        """Return a view whose searches count what was learned in the request's scope."""
+        scope = self._scope(context)
+        if scope is None:
+            return view
+        known = await self._known(scope)
+        now, place = self._clock(), (view.shared.generation, view.own.generation)
+        made = known.made
+        # Requests fade by days: what was right a minute ago is right, if nothing was learned since. To take
+        # in each call of a busy catalog at once would cost more than the searches.
+        age = math.inf if made is None else abs(now - made[1])
+        is_new = made is not None and made[0] != known.changes
+        if (
+            made is None
+            or made[2] != place
+            or age > _FADE_SECONDS
+            or (is_new and (len(known.entries) <= _QUICK_TOOLS or age > _BUSY_SECONDS))
+        ):
+            valid = {
+                name: entry
+                for name, entry in known.entries.items()
+                if (tool := view.get(name)) is not None and entry.mark in (_ANY, _mark(tool, view))
+            }
+            requests = chosen(valid, now, self._limits, max_tools=self._max_tools)
+            made = known.made = (known.changes, now, place, LearnedRequests(requests))
+        return view.with_requests(made[3])
+
+    # -- what is learned
+
+    def note(self, thread: str | None, queries: Iterable[str], found: Iterable[str]) -> None:
+        """Remember what a thread has searched for, and the tools that it found."""
+        if thread is None:
+            return
+        names = frozenset(found)
+        with self._lock:
+            asked = self._asked.setdefault(thread, {})
+            for query in queries:
+                asked.pop(query, None)
+                asked[query] = names
+            while len(asked) > _ASKED:
+                del asked[next(iter(asked))]
+
+    async def learn(
+        self, tool: Tool, view: CatalogView, *, thread: str | None, context: Mapping[str, Any], turn: str = ""
+    ) -> None:
+        """Learn from a call that had success: the searches that found its tool, and the user's turn.
+
+        A tool that no search has found was called for what the thread has searched last.
+
+        Args:
+            tool: The catalog's tool that was called.
+            view: What the request sees.
+            thread: The thread, or the run of a caller without one.
+            context: The request's own data.
+            turn: The last message of the user.
+        """
+        scope = self._scope(context)
+        if scope is None or thread is None or view.get(tool.name) is None:
+            return
+        with self._lock:
+            asked = dict(self._asked.get(thread, {}))
+        fitting = [query for query, names in asked.items() if tool.name in names] or list(asked)
+        texts = (request_text(text, as_terms=self._as_terms) for text in (*fitting, turn))
+        user = self._call(self._user_of, context)
+        lines = tuple(dict.fromkeys(text for text in texts if text))
+        if lines:
+            seen = Observation(
+                lines=lines,
+                tool=tool.name,
+                mark=_mark(tool, view),
+                thread=hashed(thread),
+                user=hashed(user),
+                time=self._clock(),
+            )
+            await self._add(scope, seen)
+
+    # -- for programs
+
+    async def forget(
+        self, *, tool: str | None = None, thread_id: str | None = None, user: object = None
+    ) -> int:
+        """Forget, in every scope, what is known of a tool, or what a thread or a user has brought.
+
+        Returns:
+            How many tools' experience has changed.
+
+        Raises:
+            ConfigurationError: If it is not said what to forget.
+            Exception: What the store raises: nobody may believe that something is forgotten which is still
+                there.
+        """
+        if tool is None and thread_id is None and user is None:
+            raise ConfigurationError("say what to forget: tool=, thread_id= or user=")
+        if thread_id is not None:
+            with self._lock:
+                self._asked.pop(thread_id, None)
+        thread, whose = hashed(thread_id) or None, hashed(user) or None
+        changed = 0
+        for scope in await self.store.scopes():
+            for name, text in (await self.store.read(scope)).items():
+                if tool is not None and name != tool:
+                    continue
+                changed += await self._forgotten(scope, name, text, thread=thread, user=whose)
+        with self._lock:
+            self._scopes.clear()
+        return changed
+
+    async def export(self) -> list[dict[str, Any]]:
+        """Return everything that is known, as plain dicts: one for each request, tool and thread.
+
+        Threads and users are hashes. Written as JSON Lines it is a file for `tool-search eval --history`, and
+        `load` takes it back.
+        """
+        records: list[dict[str, Any]] = []
+        for scope in await self.store.scopes():
+            for name, text in sorted((await self.store.read(scope)).items()):
+                entry = Entry.from_json(text)
+                for thread, asked in entry.threads.items():
+                    common = {"tool": name, "mark": entry.mark, "thread": thread, "user": asked.user}
+                    records += [
+                        {"query": line, **common, "time": asked.time, "scope": scope} for line in asked.lines
+                    ]
+        return records
+
+    async def load(self, records: Iterable[Mapping[str, Any]]) -> int:
+        """Learn what `export` returned, or `tool-search learn` wrote; return how many requests were taken.
+
+        A record needs `query` and `tool` (or `tools`). Without a `mark` it holds for any tool of that name.
+        """
+        taken = 0
+        for number, record in enumerate(records):
+            names = record.get("tools") or [record.get("tool")]
+            request = request_text(str(record.get("query") or ""), as_terms=self._as_terms)
+            for name in names if isinstance(names, list | tuple) else [names]:
+                if not request or not isinstance(name, str):
+                    continue
+                observation = Observation(
+                    lines=(request,),
+                    tool=name,
+                    mark=str(record.get("mark", _ANY)),
+                    thread=str(record.get("thread") or hashed(f"record {number}")),
+                    user=str(record.get("user") or ""),
+                    time=float(record.get("time") or self._clock()),
+                )
+                taken += await self._add(str(record.get("scope") or ""), observation)
+        return taken
+
+    async def aclose(self) -> None:
+        """Close the store."""
+        await self.store.aclose()
+
+    # -- the store
+
+    async def _add(self, scope: str, observation: Observation) -> bool:
+        known = await self._known(scope)
+        name = observation.tool
+        for _ in range(_ATTEMPTS):
+            old = known.texts.get(name)
+            entry = known.entries.get(name, Entry()).learned(observation, self._limits)
+            text = entry.to_json()
+            answer = await self._asking(self.store.swap(scope, name, old, text), failed=None)
+            if answer is None:
+                return False
+            if answer:
+                known.texts[name], known.entries[name] = text, entry
+                known.changes += 1
+                await self._make_room(scope, known)
+                return True
+            known.read_at = -math.inf  # another process was first
+            known.version = object()
+            known = await self._known(scope)
+        return False
+
+    async def _make_room(self, scope: str, known: _Scope) -> None:
+        """Forget the tools of a scope that were called longest ago, when there are too many."""
+        while len(known.entries) > self._max_tools:
+            oldest = min(known.entries, key=lambda name: known.entries[name].last_time)
+            await self._asking(self.store.swap(scope, oldest, known.texts[oldest], None), failed=False)
+            del known.entries[oldest], known.texts[oldest]
+
+    async def _known(self, scope: str) -> _Scope:
+        """Return what is known of a scope, read again if another process has changed it."""
+        with self._lock:
+            known = self._scopes.get(scope)
+            if known is None:
+                known = self._scopes[scope] = _Scope()
+        now = time.monotonic()
+        if now - known.read_at < _REFRESH_SECONDS:
+            return known
+        known.read_at = now
+        version = await self._asking(self.store.version(scope), failed=known.version)
+        if known.version is None or version != known.version:
+            texts = await self._asking(self.store.read(scope), failed=None)
+            if texts is not None:
+                changed = {name: text for name, text in texts.items() if known.texts.get(name) != text}
+                kept = {name: entry for name, entry in known.entries.items() if name in texts}
+                known.entries = kept | {name: Entry.from_json(text) for name, text in changed.items()}
+                known.texts = dict(texts)
+                known.version = version
+                known.changes += bool(changed) or len(kept) != len(known.entries)
+        return known
+
+    async def _forgotten(
+        self, scope: str, name: str, text: str | None, *, thread: str | None, user: str | None
+    ) -> bool:
+        while text is not None:
+            old = Entry.from_json(text)
+            is_whole = thread is None and user is None
+            entry = Entry() if is_whole else old.without(thread=thread, user=user)
+            if entry == old:
+                return False
+            if await self.store.swap(scope, name, text, entry.to_json() if entry.threads else None):
+                return True
+            text = (await self.store.read(scope)).get(name)
+        return False
+
+    async def _asking(self, answer: Any, *, failed: Any) -> Any:
+        """Return the store's answer; `failed`, with a warning, if it is down, which is then left alone."""
+        if time.monotonic() < self._down_until:
+            answer.close()
+            return failed
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            raise
+        except Exception:  # foreign code: a store that fails must cost no search and no call
+            self._down_until = time.monotonic() + _RETRY_SECONDS
+            logger.warning("nothing is learned until the experience store answers again", exc_info=True)
+            return failed
+
+    def _scope(self, context: Mapping[str, Any]) -> str | None:
+        if self._scope_of is None:
+            return ""
+        scope = self._call(self._scope_of, context)
+        return None if scope is None else str(scope)
+
+    def _call(self, function: ContextFunction, context: Mapping[str, Any]) -> object:
+        try:
+            return function(context)
+        except Exception:  # foreign code: without a scope nobody learns, and the request goes on
+            logger.warning("a function of Experience failed", exc_info=True)
+            return None
+
+
+_ANY = "*"
+"""The mark of what was learned from logs, which don't say what the tool was like."""
+
+
+def _user(context: Mapping[str, Any]) -> object:
+    return context.get("user")
+
+
+def _mark(tool: Tool, view: CatalogView) -> str:
+    """Return a hash of a tool's schema, and where it comes from."""
+    schema = tool.__dict__.get(_SCHEMA)
+    if schema is None:
+        text = json.dumps(tool.parameters, sort_keys=True, default=repr)
+        schema = tool.__dict__[_SCHEMA] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f"{schema}{view.mark(tool.name) or ''}"
+
+
+def check_experience(experience: object) -> None:
+    """Refuse what can't learn.
+
+    Raises:
+        ConfigurationError: If it is neither an `Experience` nor None.
+    """
+    if experience is not None and not isinstance(experience, Experience):
+        refuse("experience", "an Experience(...)", experience, optional=True)

@@ -1,0 +1,50 @@
+"""`tool-search learn`: past requests from logs, for `eval --history` and `Experience.load`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from tool_search_processor.cli.terminal import show, warn
+from tool_search_processor.evaluation.logs import SEARCH_TOOLS, read_log
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the program's."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "learn",
+        help="make a file of past requests from logs",
+        description="Read which tools were called with success, and what was asked before: the queries of "
+        "the search tool, and the user's message. Prints JSON Lines of query, tool and thread. The logs are "
+        "message histories of OpenAI or Anthropic (a list, or an object with 'messages'; one, or one on "
+        "each line), or OpenTelemetry spans of generative AI as JSON.",
+    )
+    parser.add_argument("logs", metavar="FILE", nargs="+", help="a log; - is the standard input")
+    parser.add_argument("--output", metavar="FILE", help="write to this file instead of the standard output")
+    parser.add_argument(
+        "--search-tool",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help=f"the search tool's name in the logs (default: {', '.join(SEARCH_TOOLS)})",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read every log, and print what they teach."""
+    search_tools = tuple(options.search_tool) or SEARCH_TOOLS
+    records = [record for log in options.logs for record in read_log(log, search_tools=search_tools)]
+    distinct = dict.fromkeys(json.dumps(record, ensure_ascii=False) for record in records)
+    if not distinct:
+        warn("the logs hold no call of a tool after a request, so there is nothing to learn")
+    text = "".join(f"{line}\n" for line in distinct)
+    if options.output:
+        Path(options.output).write_text(text, encoding="utf-8", errors="replace")
+        tools = len({json.loads(line)["tool"] for line in distinct})
+        show(f"{len(distinct):,} requests of {tools:,} tools are in {options.output}")
+    elif text:
+        show(text.rstrip("\n"))
+    return 0

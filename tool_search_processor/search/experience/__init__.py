@@ -1,0 +1,5 @@
+"""What use teaches a search: which requests led to which tool, bounded and fading."""
+
+from tool_search_processor.search.experience.entries import Entry, Limits, Observation
+
+__all__ = ["Entry", "Limits", "Observation"]

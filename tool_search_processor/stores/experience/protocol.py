@@ -1,0 +1,42 @@
+"""What a store of experience has to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+
+@runtime_checkable
+class ExperienceStore(Protocol):
+    """Keeps one text for each tool of each scope; what is in the texts is up to `Experience`.
+
+    ```python
+    experience = Experience(SQLiteExperienceStore("experience.db"))
+    search = ToolSearchProcessor([create_issue], experience=experience)
+    ```
+
+    A method may raise: then searches go on without experience, with a warning.
+    """
+
+    async def read(self, scope: str) -> Mapping[str, str]:
+        """Return the text of each tool of a scope."""
+        ...
+
+    async def version(self, scope: str) -> object:
+        """Return a mark that differs after each change of a scope, by whichever process."""
+        ...
+
+    async def swap(self, scope: str, tool: str, old: str | None, new: str | None) -> bool:
+        """Replace the text of a tool in one atomic step if it is still `old`; return whether it was.
+
+        None stands for no text: as `old` the tool must be unknown, as `new` it is removed.
+        """
+        ...
+
+    async def scopes(self) -> Sequence[str]:
+        """Return all scopes that have a text."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        ...

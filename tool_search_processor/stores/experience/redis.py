@@ -1,0 +1,101 @@
+"""Experience in Redis, which any number of workers share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tool_search_processor.stores.redis_clients import RedisClients
+from tool_search_processor.stores.redis_scripts import Script, decode, encode
+from tool_search_processor.wire.checks import check_positive, check_string
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis, RedisCluster
+
+_VERSION = "@version"
+"""The field of a scope's change count: no tool has an @ in its name."""
+
+_SWAP = Script(
+    """
+    local old = redis.call('HGET', KEYS[1], ARGV[1])
+    if (ARGV[2] == '1' and old ~= ARGV[3]) or (ARGV[2] == '0' and old) then return 0 end
+    if ARGV[4] == '1' then redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
+    else redis.call('HDEL', KEYS[1], ARGV[1]) end
+    redis.call('HINCRBY', KEYS[1], '@version', 1)
+    return 1
+    """
+)
+
+
+class RedisExperienceStore:
+    """Keeps experience in Redis: one hash for each scope, each change one atomic step.
+
+    ```python
+    store = RedisExperienceStore("redis://localhost:6379/0")
+    search = ToolSearchProcessor([create_issue], experience=Experience(store))
+    ```
+    """
+
+    def __init__(
+        self,
+        redis: str | Redis | RedisCluster,
+        *,
+        prefix: str = "tool-search",
+        timeout_seconds: float = 0.5,
+    ) -> None:
+        """Make a store; nothing is connected yet.
+
+        Args:
+            redis: A URL, or a client of `redis.asyncio`; see `RedisStore`.
+            prefix: What the store's keys begin with.
+            timeout_seconds: The longest that one operation may take.
+
+        Raises:
+            ConfigurationError: If an option can't work.
+            ImportError: If redis-py is not installed.
+        """
+        check_positive("timeout_seconds", timeout_seconds, finite=True)
+        check_string("prefix", prefix)
+        self._clients = RedisClients(redis, timeout_seconds=timeout_seconds)
+        self._prefix = f"{prefix}:1:experience:"
+        self._timeout_seconds = timeout_seconds
+
+    async def read(self, scope: str) -> Mapping[str, str]:
+        """Return the text of each tool of a scope."""
+        found = await self._ask(lambda client: client.hgetall(self._prefix + scope))
+        texts = {decode(tool): decode(text) for tool, text in found.items()}
+        texts.pop(_VERSION, None)
+        return texts
+
+    async def version(self, scope: str) -> object:
+        """Return the number of changes of the scope."""
+        return await self._ask(lambda client: client.hget(self._prefix + scope, _VERSION))
+
+    async def swap(self, scope: str, tool: str, old: str | None, new: str | None) -> bool:
+        """Replace the text of a tool if it is still `old`; see `ExperienceStore.swap`."""
+        arguments = (
+            encode(tool),
+            *(("0", "") if old is None else ("1", encode(old))),
+            *(("0", "") if new is None else ("1", encode(new))),
+        )
+        return bool(await self._ask(lambda client: _SWAP.run(client, self._prefix + scope, arguments)))
+
+    async def scopes(self) -> Sequence[str]:
+        """Return all scopes, by a scan of the whole key space."""
+        found: list[str] = await self._ask(self._scan)
+        return found
+
+    async def aclose(self) -> None:
+        """Close the connections that the store made; it may be used again."""
+        await self._clients.aclose()
+
+    async def _scan(self, client: Any) -> list[str]:
+        return [
+            decode(key).removeprefix(self._prefix)
+            async for key in client.scan_iter(match=f"{self._prefix}*", count=1000)
+        ]
+
+    async def _ask(self, ask: Any) -> Any:
+        async with asyncio.timeout(self._timeout_seconds):
+            return await ask(await self._clients.get())
