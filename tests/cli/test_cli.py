@@ -17,6 +17,7 @@ from tool_search_processor import __version__
 from tool_search_processor.cli import main
 from tool_search_processor.cli.choices import index_maker
 from tool_search_processor.cli.terminal import printable, progress
+from tool_search_processor.evaluation import load_tools
 
 TOOLS = [
     {
@@ -563,7 +564,8 @@ from tool_search_processor import Catalog, Namespace, StaticProvider, Tool, Tool
 
 print("a module may print")
 
-@tool(tags={"mail"}, namespace="office")
+@tool(tags={"mail"}, namespace="office", keywords=["letter"], pinned=True,
+      example_requests=["tell her that I am late"])
 def send_mail(to: str) -> str:
     \"\"\"Write to somebody.\"\"\"
 
@@ -674,6 +676,17 @@ def test_an_export_has_the_shape_that_was_asked_for_and_is_read_again(run, tools
     assert run("export", "--tools", tmp_path / "again.json", "--format", shape)[1] == out
     again = json.loads(run("search", "open a ticket", "--json", "--tools", tmp_path / "again.json")[1])
     assert [result["name"] for result in again["results"]] == ["create_issue"]
+
+
+@pytest.mark.usefixtures("in_python")
+def test_an_export_for_mcp_keeps_what_searches_know(run, tmp_path):
+    out = run("export", "--tools", "shop.my_tools:tools", "--format", "mcp")[1]
+    (tmp_path / "kept.json").write_text(out, "utf-8")
+    mail, weather = load_tools(tmp_path / "kept.json")
+    assert (mail.tags, mail.namespace, mail.keywords, mail.pinned) == ({"mail"}, "office", ("letter",), True)
+    assert mail.example_requests == ("tell her that I am late",)
+    assert (weather.tags, weather.namespace, weather.pinned) == (frozenset(), None, False)
+    assert run("export", "--tools", tmp_path / "kept.json", "--format", "mcp")[1] == out
 
 
 def test_an_export_into_a_file_says_where_it_is(run, tools, tmp_path, monkeypatch):

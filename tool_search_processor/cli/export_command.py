@@ -10,12 +10,28 @@ from typing import Any
 
 from tool_search_processor.cli.choices import add_tools_option, check_writable, read_catalog
 from tool_search_processor.cli.terminal import show, warn
+from tool_search_processor.evaluation.formats import META_PREFIX
 from tool_search_processor.tools import Tool
+
+
+def _mcp_entry(tool: Tool) -> dict[str, Any]:
+    """Return an entry of `tools/list` with what searches know beyond it, so that reading it loses nothing."""
+    entry = tool.to_mcp()
+    known = {
+        "namespace": tool.namespace,
+        "tags": sorted(tool.tags),
+        "keywords": list(tool.keywords),
+        "example_requests": list(tool.example_requests),
+        "pinned": tool.pinned,
+    }
+    about = {f"{META_PREFIX}{key}": value for key, value in known.items() if value}
+    return {**entry, "_meta": {**entry.get("_meta", {}), **about}} if about else entry
+
 
 _SHAPES: Mapping[str, Callable[[Tool], dict[str, Any]]] = {
     "openai": Tool.to_openai,
     "anthropic": Tool.to_anthropic,
-    "mcp": Tool.to_mcp,
+    "mcp": _mcp_entry,
 }
 
 
@@ -25,7 +41,8 @@ def add_to(commands: Any) -> None:
         "export",
         help="write a catalog as JSON",
         description="Write the definitions of a catalog's tools as JSON: what an OpenAI or Anthropic request "
-        "has as `tools`, or an MCP `tools/list` result. Every command reads it as --tools.",
+        "has as `tools`, or an MCP `tools/list` result, which keeps namespaces, tags and keywords as well. "
+        "Every command reads it as --tools.",
     )
     add_tools_option(parser)
     parser.add_argument(

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tool_search_processor.cli.terminal import show, warn
+from tool_search_processor.cli.terminal import progress, show, warn
 from tool_search_processor.evaluation.logs import SEARCH_TOOLS, read_log
 
 
@@ -36,7 +36,8 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read every log, and print what they teach."""
     search_tools = tuple(options.search_tool) or SEARCH_TOOLS
-    records = [record for log in options.logs for record in read_log(log, search_tools=search_tools)]
+    with progress(None, "reading logs"):
+        records = [record for log in options.logs for record in read_log(log, search_tools=search_tools)]
     distinct = dict.fromkeys(json.dumps(record, ensure_ascii=False) for record in records)
     if not distinct:
         warn("the logs hold no call of a tool after a request, so there is nothing to learn")

@@ -11,6 +11,9 @@ from tool_search_processor.evaluation.files import DataError
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.importers import ToolFields
 
+META_PREFIX = "tool-search/"
+"""Before the names of our own fields in the `_meta` of an MCP definition."""
+
 
 def read_tools(values: list[Any], label: str) -> list[Tool]:
     """Return the tools in the values of a file, in order.
@@ -80,8 +83,13 @@ def _tool(record: Any, place: str) -> Tool:
 
 def _fields(record: Mapping[str, Any]) -> ToolFields:
     """Return what a definition says beyond its format."""
-    inner = record.get("function")
-    given = {**inner, **record} if isinstance(inner, Mapping) else record
+    inner, meta = record.get("function"), record.get("_meta")
+    about = {
+        key.removeprefix(META_PREFIX): value
+        for key, value in (meta.items() if isinstance(meta, Mapping) else ())
+        if isinstance(key, str) and key.startswith(META_PREFIX)
+    }
+    given = {**about, **(inner if isinstance(inner, Mapping) else {}), **record}
     fields: ToolFields = {}
     namespace = given.get("namespace", given.get("server"))
     if namespace is not None:
