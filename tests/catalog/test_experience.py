@@ -133,6 +133,21 @@ async def test_it_fades():
     assert await names(search) == []
 
 
+async def test_many_requests_fade_one_after_the_other():
+    clock = ManualClock(0.0)
+    experience = Experience(half_life_seconds=DAY, clock=clock)
+    search = searcher(experience)
+    for number in range(8):
+        await use(search, "op_7", thread=f"t{number}")
+    scores = []
+    for _ in range(4):
+        scores.append((await search.search(ASKED))[0].score)
+        clock.advance(DAY)
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 4
+    assert await search.search(ASKED) == []
+
+
 async def test_a_tool_with_another_schema_begins_anew():
     store = MemoryExperienceStore()
     await use(searcher(Experience(store)), "op_7")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,8 +18,8 @@ from tool_search_processor.search.text import STOP_WORDS, words
 REQUEST_CHARACTERS = 500
 """A longer request is no request but a document, and is not learned."""
 
-_LEAST = 0.1
-"""What a thread asked is forgotten when it weighs less than this."""
+_FADED = math.log2(10)
+"""After this many half-lives a request weighs a tenth, and is forgotten."""
 _LINES = 4
 """The most lines that are kept of one thread; the latest stay."""
 
@@ -82,13 +83,19 @@ class Entry:
 
     def kept(self, now: float, limits: Limits) -> Entry:
         """Return the entry without what has faded, and at most `max_requests` of the rest, the latest."""
-        fresh = {t: asked for t, asked in self.threads.items() if limits.weight(now - asked.time) >= _LEAST}
+        oldest = now - limits.half_life_seconds * _FADED
+        fresh = {thread: asked for thread, asked in self.threads.items() if asked.time >= oldest}
         latest = sorted(fresh, key=lambda thread: fresh[thread].time)[-limits.max_requests :]
         return replace(self, threads={thread: fresh[thread] for thread in latest})
 
     def requests(self, now: float, limits: Limits) -> tuple[str, ...]:
-        """Return the requests that count now: one for each thread, of several lines."""
-        return tuple("\n".join(asked.lines) for asked in self.kept(now, limits).threads.values())
+        """Return the requests that count now, each of one thread and of several lines.
+
+        They are the latest, as many as the weights of all add up to: ten of a half-life ago count as five.
+        """
+        threads = list(self.kept(now, limits).threads.values())
+        counted = math.ceil(sum(limits.weight(now - asked.time) for asked in threads))
+        return tuple("\n".join(asked.lines) for asked in threads[len(threads) - counted :])
 
     @property
     def last_time(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
@@ -12,15 +13,16 @@ from tool_search_processor.wire.checks import check_positive
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS experience (
-    scope TEXT NOT NULL, tool TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (scope, tool)
+    scope TEXT NOT NULL, tool TEXT NOT NULL, content TEXT NOT NULL, stamp INTEGER NOT NULL,
+    PRIMARY KEY (scope, tool)
 ) WITHOUT ROWID
 """
-_VERSIONS = (
-    "CREATE TABLE IF NOT EXISTS versions (scope TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID"
-)
-_MOVED = """
-INSERT INTO versions VALUES (?, 1) ON CONFLICT (scope) DO UPDATE SET version = version + 1
-"""
+# One statement each, so that a change costs one transaction.
+_INSERT = "INSERT OR IGNORE INTO experience VALUES (?, ?, ?, ?)"
+_UPDATE = "UPDATE experience SET content = ?, stamp = ? WHERE scope = ? AND tool = ? AND content = ?"
+_DELETE = "DELETE FROM experience WHERE scope = ? AND tool = ? AND content = ?"
+_TOOLS = "SELECT tool, content FROM experience WHERE scope = ?"
+_VERSION = "SELECT COUNT(*), MAX(stamp) FROM experience WHERE scope = ?"
 
 
 class SQLiteExperienceStore:
@@ -48,27 +50,26 @@ class SQLiteExperienceStore:
     async def read(self, scope: str) -> Mapping[str, str]:
         """Return the text of each tool of a scope."""
         with self._open() as connection:
-            return dict(connection.execute("SELECT tool, content FROM experience WHERE scope = ?", (scope,)))
+            return dict(connection.execute(_TOOLS, (scope,)))
 
     async def version(self, scope: str) -> object:
-        """Return the number of changes of the scope."""
+        """Return how many tools the scope has, and when it was last changed."""
         with self._open() as connection:
-            return connection.execute("SELECT version FROM versions WHERE scope = ?", (scope,)).fetchone()
+            return tuple(connection.execute(_VERSION, (scope,)).fetchone())
 
     async def swap(self, scope: str, tool: str, old: str | None, new: str | None) -> bool:
         """Replace the text of a tool if it is still `old`; see `ExperienceStore.swap`."""
-        key = (scope, tool)
-        with self._open() as connection, _transaction(connection):
-            select = "SELECT content FROM experience WHERE scope = ? AND tool = ?"
-            found = connection.execute(select, key).fetchone()
-            if (None if found is None else found[0]) != old:
-                return False
-            if new is None:
-                connection.execute("DELETE FROM experience WHERE scope = ? AND tool = ?", key)
+        stamp = time.time_ns()
+        with self._open() as connection:
+            if old is None and new is None:
+                return tool not in dict(connection.execute(_TOOLS, (scope,)))
+            if old is None:
+                done = connection.execute(_INSERT, (scope, tool, new, stamp))
+            elif new is None:
+                done = connection.execute(_DELETE, (scope, tool, old))
             else:
-                connection.execute("INSERT OR REPLACE INTO experience VALUES (?, ?, ?)", (*key, new))
-            connection.execute(_MOVED, (scope,))
-            return True
+                done = connection.execute(_UPDATE, (new, stamp, scope, tool, old))
+            return done.rowcount == 1
 
     async def scopes(self) -> Sequence[str]:
         """Return all scopes."""
@@ -99,19 +100,7 @@ class SQLiteExperienceStore:
             # A crash of the machine may lose the last calls; nothing else waits for the disk.
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(_TABLE)
-            connection.execute(_VERSIONS)
         except sqlite3.Error:
             connection.close()
             raise
         return connection
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
