@@ -221,7 +221,13 @@ async def test_a_run_that_ended_leaves_nothing_behind(thread_id):
     await chat.load("tool_1")
     await chat.end()
     assert (await chat.processor._loads._runs.stats())["threads"] == 0
-    assert (await chat.processor.stats()) == {"tools": 9, "threads": 0, "loaded": 0, "oldest_access": None}
+    assert (await chat.processor.stats()) == {
+        "tools": 9,
+        "ready": False,
+        "threads": 0,
+        "loaded": 0,
+        "oldest_access": None,
+    }
 
 
 # -- the cap

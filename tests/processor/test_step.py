@@ -682,12 +682,12 @@ async def test_a_session_is_a_run_of_this_processor_alone():
 async def test_stats_tell_tools_threads_loaded_and_the_oldest_access():
     clock = ManualClock(100.0)
     processor = ToolSearchProcessor(CATALOG, clock=clock)
-    empty = {"tools": 3, "threads": 0, "loaded": 0, "oldest_access": None}
+    empty = {"tools": 3, "ready": False, "threads": 0, "loaded": 0, "oldest_access": None}
     assert await processor.stats() == empty
     await processor.load("send_mail", thread_id="a")
     clock.advance(5)
     await processor.load(["send_mail", "stock_quote"], thread_id="b")
-    assert await processor.stats() == {"tools": 3, "threads": 2, "loaded": 3, "oldest_access": 100.0}
+    assert await processor.stats() == {**empty, "threads": 2, "loaded": 3, "oldest_access": 100.0}
     await processor.clear("a")
     assert (await processor.stats())["oldest_access"] == 105.0
     assert await ToolSearchProcessor(CATALOG, store=HistoryStore()).stats() == empty
