@@ -149,7 +149,7 @@ async def test_async_functions_are_tools_too():
 
 @pytest.mark.parametrize(
     ("fields", "match"),
-    [({"name": "a b"}, "make_tool_name"), ({"tags": "x"}, "collection of strings")],
+    [({"name": "a b"}, "a name such as 'a_b'"), ({"tags": "x"}, "collection of strings")],
 )
 def test_fields_are_checked_as_ever(fields, match):
     with pytest.raises(InvalidToolError, match=match):
@@ -933,3 +933,118 @@ def test_a_context_that_says_what_it_is_is_taken():
     def tell(context: str, ctx: ToolContext) -> str: ...
 
     assert list(Tool.from_function(tell).parameters["properties"]) == ["context"]
+
+
+class Level(enum.Enum):
+    LOW = 1
+    HIGH = 2
+
+
+@pytest.mark.parametrize(
+    ("given", "got"),
+    [
+        ({"one": "2"}, {"one": 2}),
+        ({"one": " 2 "}, {"one": 2}),
+        ({"one": 1, "either": "3"}, {"one": 1, "either": 3}),
+        ({"one": 1, "either": "a"}, {"one": 1, "either": "a"}),
+        ({"one": 1, "maybe": "2"}, {"one": 1, "maybe": 2}),
+        ({"one": 1, "many": ["1", 2]}, {"one": 1, "many": [1, 2]}),
+        ({"one": 1, "yes": "True"}, {"one": 1, "yes": True}),
+        ({"one": 1, "level": "2"}, {"one": 1, "level": Level.HIGH}),
+    ],
+)
+async def test_choices_among_numbers_take_them_in_strings_as_numbers_do(given, got):
+    @tool
+    def choose(
+        one: Literal[1, 2],
+        either: Literal["a", 3] = "a",
+        maybe: Literal[1, 2] | None = None,
+        many: Sequence[Literal[1, 2]] = (),
+        yes: Literal[True] = True,
+        level: Level = Level.LOW,
+    ) -> dict[str, Any]:
+        """Choose."""
+        return {key: value for key, value in locals().items() if key in given}
+
+    assert await choose.call(given) == got
+
+
+@pytest.mark.parametrize("given", ["3", "", "one", "1e0", "null", [1]])
+async def test_what_is_no_choice_stays_refused(given):
+    @tool
+    def choose(one: Literal[1, 2]) -> int:
+        """Choose."""
+        return one
+
+    with pytest.raises(ToolArgumentsError, match="`one` must be one of 1, 2, found"):
+        await choose.call({"one": given})
+
+
+async def test_mutable_defaults_are_fresh_at_each_call():
+    @tool
+    def collect(into: list[int] = [], seen: dict[str, list[int]] = {"a": []}) -> int:  # noqa: B006
+        """Collect."""
+        into.append(1)
+        seen["a"].append(1)
+        return len(into) + len(seen["a"])
+
+    assert [await collect.call() for _ in range(3)] == [2, 2, 2]
+
+
+def test_a_function_without_a_docstring_is_told_once(caplog):
+    def nameless(of: int) -> int:
+        return of
+
+    for _ in range(3):
+        Tool.from_function(nameless)
+    Tool.from_function(nameless, description="Has one.")
+    (record,) = caplog.records
+    assert "the tool 'nameless' has no description" in record.message
+    assert "nameless, or give description=" in record.message
+
+
+def test_an_option_that_is_not_there_is_told():
+    with pytest.raises(InvalidToolError, match="a tool has no option 'tagz': did you mean 'tags'"):
+        tool(tagz={"a"})(len)
+    with pytest.raises(
+        InvalidToolError, match="a tool has no option 'colour': there are name, description, "
+    ):
+        Tool.from_function(len, colour="red")
+    with pytest.raises(InvalidToolError, match="a tool has no option 'tag'"):
+        Tool.from_openai({"name": "a"}, tag=["x"])
+    with pytest.raises(InvalidToolError, match="did you mean 'execute'"):
+        Tool("a").replace(exekute=print)
+    with pytest.raises(InvalidToolError, match=r"found 'weather'; options have names: @tool"):
+        tool("weather")
+
+
+def test_a_local_type_of_a_factory_is_made_a_tool_in_there():
+    def factory(*, made_here: bool) -> Any:
+        class Local(BaseModel):
+            a: int
+
+        def take(x: Local) -> int:
+            """Take."""
+            return x.a
+
+        return tool(take) if made_here else take
+
+    assert factory(made_here=True).parameters["properties"]["x"]
+    with pytest.raises(InvalidToolError, match="make the tool in there"):
+        Tool.from_function(factory(made_here=False))
+
+
+async def test_an_unknown_key_of_a_typed_dict_is_named():
+    class Point(TypedDict):
+        x: int
+        y: int
+
+    @tool
+    def plot(points: list[Point]) -> int:
+        """Plot."""
+        return len(points)
+
+    with pytest.raises(
+        ToolArgumentsError, match=r"`points\[0\].z` is not a known field; known are \"x\", \"y\""
+    ):
+        await plot.call({"points": [{"x": 1, "y": 2, "z": 3}]})

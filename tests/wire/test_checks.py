@@ -93,3 +93,13 @@ def test_options_that_work_pass():
 def test_a_long_value_is_cut():
     with pytest.raises(ConfigurationError, match=r"^name must be .*, found \[0, 1, .{60,80}$"):
         check_string("name", list(range(1000)))
+
+
+def test_a_class_in_the_place_of_its_objects_is_told():
+    from tool_search_processor.testing import ScriptedModel
+
+    with pytest.raises(
+        ConfigurationError, match=r"completion is the class ScriptedModel: create it, Scripted"
+    ):
+        check_callable("completion", ScriptedModel, "such as litellm.acompletion", optional=True)
+    check_callable("clock", dict, "() -> seconds")

@@ -117,6 +117,8 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
         ConfigurationError: When it is neither a tool nor a function.
     """
     if isinstance(item, Tool):
+        if item.missing_object:
+            raise ConfigurationError(f"{origin}: {item.missing_object}")
         return item if name is None or item.name == name else _with_alias(item, name)
     if is_function(item):
         return Tool.from_function(item) if name is None else Tool.from_function(item, name=name)

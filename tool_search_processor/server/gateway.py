@@ -15,7 +15,7 @@ try:
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
 except ImportError as exc:
-    raise ImportError('a Gateway needs Starlette: pip install "tool-search-processor[server]"') from exc
+    raise ImportError('serving needs: pip install "tool-search-processor[server]"') from exc
 
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import CatalogStatus, ProviderStatus

@@ -7,6 +7,7 @@ from typing import Any, Unpack, overload
 
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.tools.importers import ToolFields
+from tool_search_processor.tools.signatures import is_method
 from tool_search_processor.tools.tool import Tool
 
 
@@ -28,8 +29,9 @@ def tool(
     await create_issue.call({"repo": "octo/hello", "title": "Login"})  # -> 'created octo/hello: Login'
     ```
 
-    The tool can still be called as the function; see `Tool.from_function`. Whatever is left out is read from
-    the function's signature and docstring, or is the default of `Tool`.
+    The tool can still be called as the function; see `Tool.from_function`. In a class it is a method: taken
+    from an object, as in `account.pay`, it is that object's tool. Whatever is left out is read from the
+    function's signature and docstring, or is the default of `Tool`.
 
     Args:
         function: The function below `@tool`; nothing is given by hand here.
@@ -51,7 +53,15 @@ def tool(
         InvalidToolError: If no schema can be made of the signature; says which parameter and why.
     """
     if function is None:
-        return lambda decorated: Tool.from_function(decorated, **fields)
+        return lambda decorated: _made(decorated, **fields)
+    return _made(function)
+
+
+def _made(function: Callable[..., Any], **fields: Unpack[ToolFields]) -> Tool:
+    if is_method(function):
+        return Tool.from_method(function, **fields)
     if not callable(function):
-        raise InvalidToolError(f"@tool is written above a function, found {function!r:.100}")
+        raise InvalidToolError(
+            f"@tool is written above a function, found {function!r:.100}; options have names: @tool(name=...)"
+        )
     return Tool.from_function(function, **fields)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import logging
 import re
 from collections.abc import Callable
 from typing import Any
+
+logger = logging.getLogger(__name__)
 
 _KEYWORDS = re.compile(r"^(?:Keyword Arg(?:ument)?s|Other Parameters):[ \t]*$", re.MULTILINE)
 """Sections of parameters in Google style that the reader doesn't know."""
@@ -34,6 +37,17 @@ def read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     separator = "\n\n" if parsed.blank_after_short_description else "\n"
     description = separator.join(part.strip() for part in parts if part)
     return description, texts
+
+
+@functools.lru_cache(maxsize=1_000)
+def tell_undescribed(function: str, tool: str) -> None:
+    """Warn, once for each function, that a model and a search know no more of its tool than the name."""
+    logger.warning(
+        "the tool %r has no description, so that models and searches know its name only: write a docstring "
+        "in %s, or give description=",
+        tool,
+        function,
+    )
 
 
 def _object_doc(function: Callable[..., Any]) -> str:

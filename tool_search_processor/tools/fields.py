@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.tools.frozen import FrozenDict, freeze
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS
+from tool_search_processor.tools.tool_names import make_tool_name
 from tool_search_processor.wire.plain import clean_text
 
 MAX_REQUESTS = 100
@@ -30,10 +31,10 @@ def wrong_name(name: object) -> InvalidToolError:
         return InvalidToolError(
             f"Tool(...) takes a name first, found {name!r:.100}: use Tool.from_function(...)"
         )
+    like = f"use a name such as {make_tool_name(name)!r}" if name and isinstance(name, str) else "give it one"
     return InvalidToolError(
-        f"a tool's name is 1 to 64 of the characters A-Z a-z 0-9 _ -, found {name!r:.100}: "
-        "take make_tool_name(...) of it, or one of Tool.from_openai, from_anthropic, from_mcp, "
-        "which do so and keep the original"
+        f"a tool's name is 1 to 64 of the characters A-Z a-z 0-9 _ -, found {name!r:.100}: {like}, or import "
+        "a definition with Tool.from_openai, from_anthropic or from_mcp, which keep the original"
     )
 
 

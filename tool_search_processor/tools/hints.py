@@ -58,9 +58,14 @@ class Hints:
                 raise InvalidToolError(
                     f"parameter {name!r} of {self.label!r} has an annotation that cannot be read: {exc}"
                 ) from exc
+        advice = "import or define that name before the function"
+        if "<locals>" in self.label:
+            advice = (
+                "if it is a name of the function around, which has returned, make the tool in there (@tool "
+                "above the function), or define the type at the top of the module"
+            )
         raise InvalidToolError(
-            f"parameter {name!r} of {self.label!r} has the annotation {annotation!r}, but {missing}: "
-            "import or define that name before the function"
+            f"parameter {name!r} of {self.label!r} has the annotation {annotation!r}, but {missing}: {advice}"
         )
 
     def _closure(self) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypedDict, TypeVar
 
 from tool_search_processor.errors import InvalidToolError
@@ -20,6 +20,7 @@ from tool_search_processor.tools.foreign import (
 from tool_search_processor.tools.frozen import freeze
 from tool_search_processor.tools.schemas import map_types
 from tool_search_processor.tools.tool_names import make_tool_name
+from tool_search_processor.tools.wording import near_name
 
 _DefinitionT = TypeVar("_DefinitionT")
 
@@ -62,6 +63,19 @@ def named(original: object, metadata: Mapping[str, Any] | None = None) -> Fields
     name = make_tool_name(original)
     kept = dict(metadata or {})
     return {"name": name, "metadata": kept if name == original else {**kept, "original_name": original}}
+
+
+def check_options(fields: Iterable[str], known: Collection[str]) -> None:
+    """Refuse options that a tool doesn't have.
+
+    Raises:
+        InvalidToolError: Names the option that may have been meant, or all that exist.
+    """
+    for name in fields:
+        if name not in known:
+            near = near_name(name, [*known])
+            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
+            raise InvalidToolError(f"a tool has no option {name!r}: {hint}")
 
 
 def merged(found: Mapping[str, Any], fields: Mapping[str, Any]) -> Fields:

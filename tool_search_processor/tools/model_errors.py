@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,9 @@ _MAX_DETAILS = 1_000
 """Errors that are put into words, of a list with a hundred thousand wrong items, say."""
 
 _PYTHON = re.compile(r"<class '|'\w+' instances ")
+
+_CHOICES = ("literal_error", "enum")
+_SCALAR = re.compile(r"-?(0|[1-9]\d{0,30})(\.\d{1,30})?|true|false", re.IGNORECASE)
 
 _OF_A_KIND = frozenset(
     {
@@ -52,6 +56,29 @@ def model_problems(
         else:
             text = own or _rule_text(detail) or _fallback_text(detail, path, schema, found=value)
             yield Problem(path, text)
+
+
+def with_choices_read(error: ValidationError, arguments: Any) -> Any:
+    """Return the arguments with strings read as numbers or booleans where a choice does not take them.
+
+    Returns:
+        The same object if there is no such string.
+    """
+    for detail in islice(error.errors(include_url=False), _MAX_DETAILS):
+        path, _, value = _places(detail, arguments)
+        if detail["type"] in _CHOICES and isinstance(value, str) and _SCALAR.fullmatch(value.strip()):
+            arguments = _replaced(arguments, path, json.loads(value.strip().lower()))
+    return arguments
+
+
+def _replaced(value: Any, path: Path, new: Any) -> Any:
+    """Return a copy of a JSON value with another value at a path."""
+    if not path:
+        return new
+    inner = _replaced(value[path[0]], path[1:], new)
+    if isinstance(value, Mapping):
+        return {**value, path[0]: inner}
+    return [*value[: path[0]], inner, *value[path[0] + 1 :]]
 
 
 @functools.cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import functools
 import inspect
 import json
@@ -9,7 +11,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional, Self
 
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.tools.arguments import ArgumentsCheck, Checked, inexact_problems, schema_check
@@ -18,7 +20,7 @@ from tool_search_processor.tools.execution import CallPlan, is_context_annotatio
 from tool_search_processor.tools.frozen import FrozenDict, freeze
 from tool_search_processor.tools.generated import schema_generator, without_titles
 from tool_search_processor.tools.hints import Hints
-from tool_search_processor.tools.model_errors import model_problems
+from tool_search_processor.tools.model_errors import model_problems, with_choices_read
 from tool_search_processor.tools.outputs import output_schema_of
 
 if TYPE_CHECKING:
@@ -49,6 +51,26 @@ class ToolFunction:
     always_passed: frozenset[str]
     """Parameters whose value comes from the model even when it was not given."""
     _schema_check: ArgumentsCheck
+    method: Any = None
+    """A function or class method that an object or class must be put before; None if nothing is missing."""
+
+    @property
+    def label(self) -> str:
+        """What errors call it."""
+        return _label(self.function)
+
+    @property
+    def missing_object(self) -> str | None:
+        """Why it cannot run, if it is a method that was taken from its class."""
+        if self.method is None:
+            return None
+        return f"{self.label!r} is a method: take it from an object, such as instance.{self.name}"
+
+    def bound(self, instance: object, owner: type | None) -> Self:
+        """Return it as the method of an object, or as the class method of a class."""
+        if self.method is None or (instance is None and not isinstance(self.method, classmethod)):
+            return self
+        return dataclasses.replace(self, function=self.method.__get__(instance, owner), method=None)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, unchecked."""
@@ -70,7 +92,7 @@ class ToolFunction:
         if problems := inexact_problems(arguments, self._schema_check):
             return Checked(arguments, problems)
         try:
-            values = self._validated(arguments)
+            values = self._read(arguments)
         except ValidationError as exc:
             by_schema = self._schema_check(arguments).problems
             found = model_problems(exc, arguments, by_schema=by_schema, schema=self.parameters)
@@ -81,6 +103,21 @@ class ToolFunction:
             if field in values.model_fields_set or name in self.always_passed
         }
         return Checked({**given, **(values.model_extra or {})})
+
+    def _read(self, arguments: Any) -> BaseModel:
+        """Return the arguments as the model reads them, numbers among choices in strings too: "1" for 1."""
+        from pydantic import ValidationError
+
+        try:
+            return self._validated(arguments)
+        except ValidationError as exc:
+            mended = with_choices_read(exc, arguments)
+            if mended is arguments:
+                raise
+            try:
+                return self._validated(mended)
+            except ValidationError:
+                raise exc from None
 
     def _validated(self, arguments: Any) -> BaseModel:
         """Return the arguments as the model reads them: as Python's, and else as JSON's.
@@ -104,14 +141,38 @@ class ToolFunction:
             raise first from None
 
 
-def inspect_function(function: Callable[..., Any]) -> ToolFunction:
-    """Return what a tool needs to know about a function.
+def is_method(function: object) -> bool:
+    """Return True if it was written in a class, and an object or class must be put before its arguments."""
+    if isinstance(function, classmethod):
+        return True
+    around = str(getattr(function, "__qualname__", "")).rpartition(".")[0]
+    if not inspect.isfunction(function) or not around or around.endswith("<locals>"):
+        return False
+    return _lacks_object(list(inspect.signature(function).parameters.values()))
+
+
+def inspect_method(method: Any) -> ToolFunction:
+    """Return what a tool needs to know about a function of a class: the object is no argument.
 
     Raises:
         InvalidToolError: If no schema can be made of its signature; says which parameter and why.
     """
-    label = getattr(function, "__qualname__", None) or type(function).__qualname__
-    parameters = _parameters(function, label)
+    function = method.__func__ if isinstance(method, classmethod) else method
+    return dataclasses.replace(inspect_function(function, skip=1), method=method)
+
+
+def inspect_function(function: Callable[..., Any], *, skip: int = 0) -> ToolFunction:
+    """Return what a tool needs to know about a function.
+
+    Args:
+        function: The function.
+        skip: How many of its first parameters are no arguments of the tool.
+
+    Raises:
+        InvalidToolError: If no schema can be made of its signature; says which parameter and why.
+    """
+    label = _label(function)
+    parameters = _parameters(function, label, skip=skip)
     hints = Hints(function, label)
     context = next((p.name for p in parameters if is_context_annotation(p.annotation)), None)
     parameters = [
@@ -135,9 +196,17 @@ def inspect_function(function: Callable[..., Any]) -> ToolFunction:
         plan=keyword_plan(parameters, context_keyword=context),
         model=model,
         names=names,
-        always_passed=frozenset(p.name for p in own if p.default is _EMPTY or _is_field_info(p.default)),
+        always_passed=frozenset(p.name for p in own if _is_passed(p.default)),
         _schema_check=_lazy_check(schema),
     )
+
+
+def _label(function: Callable[..., Any]) -> str:
+    return getattr(function, "__qualname__", None) or type(function).__qualname__
+
+
+def _lacks_object(parameters: _Parameters) -> bool:
+    return bool(parameters) and parameters[0].name in ("self", "cls") and parameters[0].annotation is _EMPTY
 
 
 def _refuse_bare_context(parameters: _Parameters, label: str) -> None:
@@ -172,9 +241,9 @@ def _lazy_check(schema: FrozenDict) -> ArgumentsCheck:
     return check
 
 
-def _parameters(function: Callable[..., Any], label: str) -> _Parameters:
+def _parameters(function: Callable[..., Any], label: str, *, skip: int) -> _Parameters:
     try:
-        parameters = list(inspect.signature(function).parameters.values())
+        parameters = list(inspect.signature(function).parameters.values())[skip:]
     except (TypeError, ValueError) as exc:
         raise InvalidToolError(
             f"{label!r} has no readable signature: write a function with annotated parameters that calls it"
@@ -187,17 +256,35 @@ def _parameters(function: Callable[..., Any], label: str) -> _Parameters:
                 f"{label!r} takes *{parameter.name}, but a model gives every argument by name: "
                 f"take one parameter `{parameter.name}: list[...]` in its place"
             )
-    if parameters and parameters[0].name in ("self", "cls") and parameters[0].annotation is _EMPTY:
+    if _lacks_object(parameters):
         raise InvalidToolError(
             f"{label!r} is a method without its object: use Tool.from_function(instance.method)"
         )
     return parameters
 
 
-def _is_field_info(default: Any) -> bool:
+def _is_passed(default: Any) -> bool:
+    """Return True if the model's value of a parameter counts even where none was given.
+
+    Python gives every call the same list or dict as a default; pydantic copies it for each.
+    """
     from pydantic.fields import FieldInfo
 
-    return isinstance(default, FieldInfo)
+    if default is _EMPTY or isinstance(default, FieldInfo):
+        return True
+    try:
+        hash(default)
+    except TypeError:
+        return _can_be_copied(default)
+    return False
+
+
+def _can_be_copied(value: Any) -> bool:
+    try:
+        copy.deepcopy(value)
+    except Exception:  # noqa: BLE001  # foreign objects: a lock, say, or an open file
+        return False
+    return True
 
 
 def _arguments_model(parameters: _Parameters, names: Mapping[str, str], label: str) -> type[BaseModel]:

@@ -25,6 +25,7 @@ from tool_search_processor.tools.arguments import (
     require_object,
     schema_check,
 )
+from tool_search_processor.tools.docstrings import tell_undescribed
 from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
 from tool_search_processor.tools.exporters import anthropic_definition, mcp_definition, openai_definition
 from tool_search_processor.tools.fields import (
@@ -40,7 +41,7 @@ from tool_search_processor.tools.frozen import FrozenDict, thaw
 from tool_search_processor.tools.importers import ToolFields
 from tool_search_processor.tools.origins import keep_origin
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS, WireSchema, wire_schema
-from tool_search_processor.tools.signatures import ToolFunction, inspect_function
+from tool_search_processor.tools.signatures import ToolFunction, inspect_function, inspect_method
 from tool_search_processor.tools.tool_names import is_tool_name, loses_letters
 from tool_search_processor.wire.plain import clean_text
 
@@ -174,7 +175,41 @@ class Tool:
         """
         if isinstance(function, Tool):
             raise InvalidToolError(f"{function.name!r} is a tool already: change it with tool.replace(...)")
-        call = inspect_function(function)
+        return cls._of_function(inspect_function(function), fields)
+
+    @classmethod
+    def from_method(cls, method: Any, /, **fields: Unpack[ToolFields]) -> Self:
+        """Make a tool of a function or class method inside its class, as `@tool` does there.
+
+        Taken from an object (`account.pay`), it is a tool that runs for this object; a class method is also
+        one where it is taken from the class.
+
+        Args:
+            method: Its first parameter is the object or the class, and not in the schema.
+            fields: Fields of `Tool`, over what the function says.
+
+        Raises:
+            InvalidToolError: If no schema can be made of the signature; says which parameter and why.
+        """
+        return cls._of_function(inspect_method(method), fields)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Self:
+        """Bind the tool of a method to the object that it is taken from; any other tool stays as it is."""
+        if not isinstance(self.execute, ToolFunction):
+            return self
+        bound = self.execute.bound(instance, owner)
+        return self if bound is self.execute else self.replace(execute=bound)
+
+    @classmethod
+    def _made(
+        cls, found: importers.Fields, fields: Mapping[str, Any], execute: Callable[..., Any] | None
+    ) -> Self:
+        options = [f.name for f in dataclasses.fields(cls) if f.name != "execute"]
+        importers.check_options(fields, options)
+        return cls(**importers.merged(found, fields), execute=execute)
+
+    @classmethod
+    def _of_function(cls, call: ToolFunction, fields: Mapping[str, Any]) -> Self:
         found: importers.Fields = {
             "description": call.description,
             "parameters": call.parameters,
@@ -184,7 +219,10 @@ class Tool:
             if call.name is None:
                 raise InvalidToolError("a lambda has no name: give one, Tool.from_function(fn, name=...)")
             found |= importers.named(call.name)
-        return cls(**importers.merged(found, fields), execute=call)
+        made = cls._made(found, fields, call)
+        if not made.description:
+            tell_undescribed(f"{getattr(call.function, '__module__', '')}.{call.label}", made.name)
+        return made
 
     @classmethod
     def from_openai(
@@ -205,7 +243,7 @@ class Tool:
         Raises:
             InvalidToolError: If it is not a function or has no name.
         """
-        return cls(**importers.merged(importers.read_openai(definition), fields), execute=execute)
+        return cls._made(importers.read_openai(definition), fields, execute)
 
     @classmethod
     def from_anthropic(
@@ -225,7 +263,7 @@ class Tool:
         Raises:
             InvalidToolError: If it has no name, or is one of the tools that run at the provider.
         """
-        return cls(**importers.merged(importers.read_anthropic(definition), fields), execute=execute)
+        return cls._made(importers.read_anthropic(definition), fields, execute)
 
     @classmethod
     def from_mcp(
@@ -242,10 +280,11 @@ class Tool:
         Raises:
             InvalidToolError: If it has no name.
         """
-        return cls(**importers.merged(importers.read_mcp(definition), fields), execute=execute)
+        return cls._made(importers.read_mcp(definition), fields, execute)
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed."""
+        importers.check_options(changes, [f.name for f in dataclasses.fields(self)])
         copy = dataclasses.replace(self, **changes)
         keep_origin(copy, self)
         return copy
@@ -260,6 +299,11 @@ class Tool:
         """Other names that loading, calling and searching know it by; policy is asked about `name` alone."""
         given = self.metadata.get("aliases")
         return tuple(map(str, given)) if isinstance(given, list | tuple) else ()
+
+    @property
+    def missing_object(self) -> str | None:
+        """Why the tool cannot run, if it is a method that was taken from its class; None otherwise."""
+        return self.execute.missing_object if isinstance(self.execute, ToolFunction) else None
 
     @functools.cached_property
     def shown_description(self) -> str:
@@ -355,6 +399,8 @@ class Tool:
                 f"the tool {self.name!r} is a definition only: give it execute=..., "
                 "or let the program that defined it run it"
             )
+        if self.missing_object:
+            raise ToolNotCallableError(self.missing_object)
         values = self.check_arguments(arguments)
         args, kwargs = self._plan.bind(values, context or ToolContext())
         run = self.execute.function if isinstance(self.execute, ToolFunction) else self.execute

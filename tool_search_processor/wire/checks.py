@@ -87,6 +87,8 @@ def check_callable(option: str, value: object, shape: str, *, optional: bool = F
     Raises:
         ConfigurationError: Names the option.
     """
+    if isinstance(value, type) and any("__call__" in vars(kind) for kind in value.__mro__):
+        raise ConfigurationError(f"{option} is the class {value.__name__}: create it, {value.__name__}(...)")
     if not callable(value) and not (optional and value is None):
         refuse(option, f"a function {shape}", value, optional=optional)
 
