@@ -303,7 +303,7 @@ async def test_max_steps_ends_the_run_with_the_last_text():
         (say("un", finish_reason="content_filter"), "content_filter", ["user", "assistant"]),
         (call("add", {"a": 1}, finish_reason="content_filter"), "content_filter", ["user"]),
         (say("eos", finish_reason="eos"), "stop", ["user", "assistant"]),
-        (say(""), "stop", ["user"]),
+        (say(""), "empty", ["user"]),
     ],
 )
 async def test_how_the_model_ends(reply, finish_reason, roles):
@@ -441,7 +441,7 @@ async def test_fields_that_a_provider_wants_back():
     await agent.run("q")
     assert requests[1]["messages"][1] == {
         "role": "assistant",
-        "content": None,
+        "content": "",
         "thinking_blocks": thinking,
         "tool_calls": [
             {
@@ -843,3 +843,49 @@ async def test_the_old_form_of_a_call_runs():
     result = await agent.run("q")
     assert (result.output, result.steps) == ("2", 2)
     assert [message["role"] for message in sent[1]] == ["user", "assistant", "tool"]
+
+
+@pytest.mark.parametrize("content", [None, "", " \n", []])
+async def test_an_empty_answer_is_told_and_is_no_success(content, caplog):
+    completion, _ = answering(({"role": "assistant", "content": content, "reasoning_content": "hm"}, "stop"))
+    result = await agent_of(completion)[0].run("q")
+    assert (result.output.strip(), result.finish_reason, result.steps) == ("", "empty", 1)
+    assert "the model's answer of step 0 is empty" in caplog.text
+    assert type(result).from_json(result.to_json()) == result
+
+
+async def test_a_stream_that_holds_nothing_is_told(caplog):
+    async def completion(**request):
+        async def chunks():
+            yield {"choices": [{"index": 0, "delta": {"role": "assistant"}, "finish_reason": None}]}
+            yield {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+
+        return chunks()
+
+    events = [event async for event in agent_of(completion)[0].stream("q")]
+    assert events[-1].result.finish_reason == "empty"
+    assert "is empty: neither text nor a call came" in caplog.text
+
+
+CALLING = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "x", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}],
+}
+
+
+@pytest.mark.parametrize(("model", "content"), [("openai/m", ""), ("m", ""), ("gemini/m", None)])
+async def test_calls_without_text_are_sent_with_an_empty_text(model, content):
+    completion, sent = answering((CALLING, "tool_calls"), ({"content": "done"}, "stop"))
+    result = await agent_of(completion, model=model, tools=[add])[0].run("q")
+    assert sent[1][1]["content"] == content
+    assert result.messages[1]["content"] == ""
+
+
+async def test_figures_that_no_provider_gave_are_estimates_and_marked():
+    completion, _ = answering((CALLING, "tool_calls"), ({"content": "done"}, "stop"))
+    usage = (await agent_of(completion, tools=[add])[0].run("q")).usage
+    assert usage.estimated_calls == 2
+    assert usage.prompt_tokens > usage.definition_tokens_sent > 0
+    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
+    assert (await agent_of(["done"])[0].run("q")).usage.estimated_calls == 0

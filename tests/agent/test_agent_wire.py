@@ -200,7 +200,7 @@ async def test_the_bodies_on_the_wire():
     assert bodies[0]["parallel_tool_calls"] is False
     assert bodies[0]["tools"] == bodies[1]["tools"] == [Tool.from_function(add).to_openai()]
     assert bodies[1]["messages"][2:] == [
-        message,
+        {**message, "content": ""},
         {"role": "tool", "tool_call_id": "c1", "name": "add", "content": "2"},
     ]
     assert (result.output, result.usage.prompt_tokens, result.usage.total_tokens) == ("two", 14, 18)
@@ -242,7 +242,7 @@ async def test_a_streamed_answer_may_be_empty():
             return_value=_sse(({"role": "assistant", "content": ""}, None), ({}, "stop"))
         )
         events = [event async for event in agent_at(BASE).stream("q")]
-    assert (events[-1].result.output, events[-1].result.finish_reason) == ("", "stop")
+    assert (events[-1].result.output, events[-1].result.finish_reason) == ("", "empty")
 
 
 def _sse(*deltas):

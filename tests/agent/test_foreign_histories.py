@@ -9,6 +9,7 @@ import pytest
 
 from tool_search_processor import Agent, ConfigurationError, tool
 from tool_search_processor.testing import ScriptedModel
+from tool_search_processor.wire.messages import with_content
 
 
 def agent_of(script, **options):
@@ -53,7 +54,7 @@ async def test_a_history_that_others_wrote_goes_through_the_same_repairs():
     assert [message["tool_call_id"] for message in answers] == [call["id"] for call in calls]
     assert [message["content"] for message in answers[:2]] == ["Doors\nhttps://x\nsix", "2"]
     assert "Whether it took effect is not known" in answers[2]["content"]
-    assert result.messages == [*sent, {"role": "assistant", "content": "ok"}]
+    assert [*map(with_content, result.messages)] == [*sent, {"role": "assistant", "content": "ok"}]
 
 
 async def test_results_in_the_input_belong_to_the_calls_of_the_history():

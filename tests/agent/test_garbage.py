@@ -130,7 +130,7 @@ async def test_garbage_in_an_answer(path):
         except ToolSearchError as exc:
             assert "has no choices" in str(exc) and path[1:] == ()  # noqa: PT018, PT017 - not at every garbage
         else:
-            assert result.finish_reason == "stop"
+            assert result.finish_reason in ("stop", "empty")
 
 
 @pytest.mark.parametrize("path", [path for path in places(CHUNKS) if path], ids=repr)

@@ -642,3 +642,10 @@ async def test_a_claim_of_a_call_that_policy_did_not_let_run_is_given_back():
         (done,) = await session.execute(ASKED[:1], approvals={"c1": True})
     assert json.loads(done["content"]) == {"ran": "erase", "path": "a"}
     assert len(claims) == 1
+
+
+async def test_messages_to_send_have_an_empty_text_beside_calls():
+    asked = {"role": "assistant", "content": None, "tool_calls": [openai_call("add", {"a": 1, "b": 1})]}
+    async with ToolSession() as session:
+        await session.tools([{"role": "user", "content": "q"}, asked])
+        assert session.messages[1] == {**asked, "content": ""}

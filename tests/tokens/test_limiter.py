@@ -284,3 +284,13 @@ async def test_whatever_the_conversation(units, limit):
 def test_without_litellm_tokens_are_estimated(monkeypatch):
     monkeypatch.setitem(sys.modules, "litellm", None)
     assert default_counter("gpt-4o")("x" * 40) == 10
+
+
+async def test_a_margin_leaves_room_for_what_a_chat_template_writes():
+    fits = REPLY + cost(*HISTORY)
+    assert await limited(HISTORY, -(-fits * 5 // 4), margin=0.25) == HISTORY
+    assert await limited(HISTORY, fits * 5 // 4 - 1, margin=0.25) != HISTORY
+    with pytest.raises(AbortRun, match="the limit of 40 less a margin of 25% tokens"):
+        await limited(HISTORY, 40, strategy="abort", margin=0.25)
+    with pytest.raises(ConfigurationError, match="margin must be a number from 0 to 1, found 25"):
+        TokenLimiter(10, margin=25)

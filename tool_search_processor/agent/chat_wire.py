@@ -9,9 +9,12 @@ from typing import Any
 from tool_search_processor.session.model_call import ModelCall
 from tool_search_processor.session.native.requests import RequestParts, distinct, reference_parts
 from tool_search_processor.steps import InputStep
-from tool_search_processor.wire.messages import merge_system
+from tool_search_processor.wire.messages import merge_system, with_content
 from tool_search_processor.wire.notes import without_notes
 from tool_search_processor.wire.plain import copied, plain
+
+_WITHOUT_EMPTY_TEXTS = ("gemini/", "vertex_ai/")
+"""Routes on which LiteLLM passes an empty text on as a part of its own."""
 
 logger = logging.getLogger(__name__)
 
@@ -23,9 +26,10 @@ def chat_request(model_call: ModelCall, *, parallel_tool_calls: bool) -> Request
     for name, times in Counter(tool.name for tool in step.tools).items():
         if times > 1:
             logger.warning("two tools of one step are named %r: the first is sent", name)
-    messages = [
-        without_notes(plain(message)) for message in merge_system(step.messages, after=step.instructions)
-    ]
+    merged = merge_system(step.messages, after=step.instructions)
+    messages = [without_notes(plain(message)) for message in merged]
+    empty = None if (step.model or "").startswith(_WITHOUT_EMPTY_TEXTS) else ""
+    messages = [with_content(message, empty=empty) for message in messages]
     parts = {"messages": messages, "tools": [tool.to_openai() for tool in tools]}
     return RequestParts(parts=_request(step, parts, parallel_tool_calls), sent=tuple(tools))
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tool_search_processor.agent.completions import complete
-from tool_search_processor.agent.replies import Reply
+from tool_search_processor.agent.replies import Reply, with_usage
 from tool_search_processor.agent.resumption import PausedRun
 from tool_search_processor.agent.runs import (
     Done,
@@ -134,9 +134,10 @@ class RunEngine:
                     reply = item
                 else:
                     yield TextDelta(text=item)
+        sent = self._definitions.count(request.sent)
         usage = run.count(
-            reply,
-            sent=self._definitions.count(request.sent),
+            with_usage(reply, request.parts, definitions=sent),
+            sent=sent,
             full=await self._full(step),
             listed=None if wire.native == "off" else [tool.name for tool in step.tools],
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tool_search_processor.errors import ToolSearchError
+from tool_search_processor.tokens.counting import estimate_tokens
+from tool_search_processor.tokens.limiter import message_tokens
 from tool_search_processor.wire.calls import CallRequest, read_calls
 from tool_search_processor.wire.plain import clean_text, field_of, items_of, sendable, text_of
 
@@ -27,6 +29,8 @@ class Reply:
     completion_tokens: int = 0
     total_tokens: int = 0
     cached_tokens: int = 0
+    is_estimated: bool = False
+    """Whether the figures are an estimate, since none were reported."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the assistant message that its provider wants back, such as thinking blocks."""
 
@@ -60,6 +64,30 @@ def usage_of(usage: Any) -> dict[str, int]:
         "total_tokens": number_in(usage, "total_tokens") or prompt + completion,
         "cached_tokens": number_in(field_of(usage, "prompt_tokens_details"), "cached_tokens"),
     }
+
+
+def with_usage(reply: Reply, request: Mapping[str, Any], *, definitions: int) -> Reply:
+    """Return a reply with an estimate of its figures if none were reported.
+
+    Args:
+        reply: The model's answer.
+        request: What was sent, by any of the APIs.
+        definitions: Tokens of the tool definitions in it.
+    """
+    if reply.total_tokens:
+        return reply
+    messages = request.get("messages") or request.get("input") or ()
+    system = text_of(request.get("system") or request.get("instructions"))
+    prompt = definitions + estimate_tokens(system)
+    prompt += sum(message_tokens(message, estimate_tokens) for message in messages)
+    answer = estimate_tokens(reply.text) + sum(estimate_tokens(f"{c.name}{c.arguments}") for c in reply.calls)
+    return replace(
+        reply,
+        prompt_tokens=prompt,
+        completion_tokens=answer,
+        total_tokens=prompt + answer,
+        is_estimated=True,
+    )
 
 
 def number_in(usage: Any, name: str) -> int:

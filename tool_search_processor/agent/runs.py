@@ -12,8 +12,10 @@ from tool_search_processor.errors import ResumeError
 from tool_search_processor.session.prepared_calls import PendingCall
 from tool_search_processor.wire.plain import plain
 
-FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "max_steps", "pending", "aborted"]
-"""Why a run ended."""
+FinishReason: TypeAlias = Literal[
+    "stop", "empty", "length", "content_filter", "max_steps", "pending", "aborted"
+]
+"""Why a run ended; "empty": the model's last answer held neither text nor calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +23,7 @@ class Usage:
     """Tokens of a run, summed over its steps."""
 
     prompt_tokens: int = 0
-    """As the model's provider reported."""
+    """As the model's provider reported, or an estimate: see `estimated_calls`."""
     completion_tokens: int = 0
     total_tokens: int = 0
     cached_tokens: int = 0
@@ -30,6 +32,9 @@ class Usage:
     """Estimate of the tool definitions that were sent, four characters a token."""
     definition_tokens_full: int = 0
     """The same estimate, had every tool of the agent and its catalogs been sent at each step."""
+    estimated_calls: int = 0
+    """Model calls whose provider reported no tokens: their figures are estimates, four characters a token. Of
+    a stream without figures LiteLLM makes up its own, which can't be told from the provider's."""
 
     cache_tokens_kept: int = 0
     """Prompt tokens that a changed list of tools would have cost again, had they not been declared in the

@@ -89,6 +89,7 @@ class RunState:
             completion_tokens=reply.completion_tokens,
             total_tokens=reply.total_tokens,
             cached_tokens=reply.cached_tokens,
+            estimated_calls=int(reply.is_estimated),
             definition_tokens_sent=sent,
             definition_tokens_full=full,
             cache_tokens_kept=self._prompt_tokens if changed else 0,
@@ -110,7 +111,7 @@ class RunState:
         calls = self._calls(reply)
         self.cuts = self.cuts + 1 if calls and is_cut(reply.finish_reason) else 0
         self._has_called = self._has_called or (bool(calls) and not self.cuts)
-        message: dict[str, Any] = {"role": "assistant", "content": reply.text or None, **reply.extra}
+        message: dict[str, Any] = {"role": "assistant", "content": reply.text, **reply.extra}
         if calls:
             message["tool_calls"] = list(map(stored_call, calls))
         if note is not None:
@@ -124,11 +125,17 @@ class RunState:
         if reply.finish_reason in _CALLING and not reply.text:
             self._lose_call(reply)
             return []
-        reason: FinishReason = "stop"
+        reason: FinishReason = "stop" if reply.text.strip() else "empty"
         if is_cut(reply.finish_reason):
             reason = "length"
         elif reply.finish_reason == _FILTERED:
             reason = _FILTERED
+        if reason == "empty":
+            logger.warning(
+                "the model's answer of step %s is empty: neither text nor a call came with finish_reason %r",
+                self.steps - 1,
+                reply.finish_reason,
+            )
         self.finish(reason, output=reply.text)
         return []
 

@@ -39,7 +39,13 @@ from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.calls import Style
 from tool_search_processor.wire.checks import check_choice
-from tool_search_processor.wire.messages import Given, chat_messages, read_conversation, to_openai_messages
+from tool_search_processor.wire.messages import (
+    Given,
+    chat_messages,
+    read_conversation,
+    to_openai_messages,
+    with_content,
+)
 from tool_search_processor.wire.notes import without_notes
 from tool_search_processor.wire.plain import counted
 
@@ -145,7 +151,7 @@ class ToolSession:
     def messages(self) -> list[Any]:
         """The messages of the step listed last in OpenAI shape, as the processors left them, such as cut."""
         messages = () if self._call is None else self._call.step.messages
-        return [without_notes(message) for message in to_openai_messages(messages)]
+        return [with_content(without_notes(message)) for message in to_openai_messages(messages)]
 
     async def tools(self, messages: Iterable[Any]) -> list[Tool]:
         """Run the processors for one model call and return the tools to offer.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from tool_search_processor.errors import AbortRun, TokenLimitError
 from tool_search_processor.steps import InputStep, Message
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
 from tool_search_processor.tools import Tool
-from tool_search_processor.wire.checks import check_callable, check_choice, check_count
+from tool_search_processor.wire.checks import check_callable, check_choice, check_count, check_fraction
 from tool_search_processor.wire.litellm_package import import_litellm
 from tool_search_processor.wire.messages import SYSTEM_ROLES
 from tool_search_processor.wire.notes import NOTES
@@ -70,6 +70,7 @@ class TokenLimiter:
         count_tools: bool = True,
         counter: TextCounter | None = None,
         keep_last_turn: bool = True,
+        margin: float = 0.0,
         id: str = "token-limiter",  # noqa: A002 - the protocol's name
     ) -> None:
         """Keep every step at or under `limit` tokens.
@@ -86,12 +87,17 @@ class TokenLimiter:
                 that fits with any tokenizer is not counted at all.
             keep_last_turn: Whether to keep everything from the last user message on. When False, only that
                 message and the newest call with its results are kept in any case.
+            margin: The share by which a step may cost more than is counted, from 0 to 1. The chat template
+                of a local server (llama.cpp, Ollama, vLLM) writes definitions and messages in its own
+                words, which a counter of strings does not see: definitions came out a fifth longer, so
+                0.2. What a step really cost is in `usage.prompt_tokens`.
             id: Names this processor within an agent.
 
         Raises:
             ConfigurationError: For an invalid option.
         """
         check_count("limit", limit)
+        check_fraction("margin", margin)
         check_choice("strategy", strategy, ("truncate", "abort"))
         check_callable("counter", counter, "(text) -> tokens", optional=True)
         self.id = id
@@ -101,12 +107,21 @@ class TokenLimiter:
         self._count_tools = count_tools
         self._counter = counter
         self._keep_last_turn = keep_last_turn
+        self._margin = margin
         self._cache: LRUCache[tuple[str, bytes], int] = LRUCache(_CACHE_ENTRIES)
         self._lock = Lock()  # cachetools leaves locking to its user; one limiter may serve several loops
         self._definition_bytes = DefinitionCounter(_byte_length)
 
     def __repr__(self) -> str:
         return f"<TokenLimiter {self.id!r}: {counted(self.limit, 'token')}, {self._strategy}>"
+
+    @property
+    def _room(self) -> int:
+        return int(self.limit / (1 + self._margin))
+
+    @property
+    def _limit_text(self) -> str:
+        return f"{self.limit:,}{f' less a margin of {self._margin:.0%}' if self._margin else ''}"
 
     async def process_input_step(self, step: InputStep) -> InputStep:
         """Return the step with as many of its newest messages as fit.
@@ -124,24 +139,24 @@ class TokenLimiter:
             "tool definitions": sum(map(count, definitions)),
             "instructions": sum(map(count, step.instructions)) + _REPLY_OVERHEAD,
         }
-        costs = [_message_tokens(message, count) for message in step.messages]
+        costs = [message_tokens(message, count) for message in step.messages]
         total = sum(fixed.values()) + sum(costs)
-        if total <= self.limit:
+        if total <= self._room:
             return step
         if self._strategy == "abort":
-            raise AbortRun(f"the input of {total:,} tokens exceeds the limit of {self.limit:,} tokens")
+            raise AbortRun(f"the input of {total:,} tokens exceeds the limit of {self._limit_text} tokens")
         units = self._units(step.messages, costs)
         self._check_kept(units, fixed, step.messages)
-        kept = _newest_that_fit(units, self.limit - sum(fixed.values()))
+        kept = _newest_that_fit(units, self._room - sum(fixed.values()))
         return step.replace(messages=[m for unit in kept for m in step.messages[unit.start : unit.stop]])
 
     def _fits_in_bytes(self, step: InputStep) -> bool:
         """Return True if the step fits in bytes: a token is at least one byte with every tokenizer."""
         bound = _REPLY_OVERHEAD + sum(map(_byte_length, step.instructions))
-        bound += sum(_message_tokens(message, _byte_length) for message in step.messages)
+        bound += sum(message_tokens(message, _byte_length) for message in step.messages)
         if self._count_tools:
             bound += self._definition_bytes.count(_sent(step))
-        return bound <= self.limit
+        return bound <= self._room
 
     def _cached(self, counter: TextCounter, model: str | None) -> TextCounter:
         def count(text: str) -> int:
@@ -181,11 +196,11 @@ class TokenLimiter:
             "current turn": sum(unit.tokens for unit in kept) - system_tokens,
         }
         needed = sum(parts.values())
-        if needed <= self.limit:
+        if needed <= self._room:
             return
         listed = ", ".join(f"{name} {tokens:,}" for name, tokens in parts.items())
         error = TokenLimitError(
-            f"what must be sent needs {needed:,} tokens, the limit is {self.limit:,}: {listed}. "
+            f"what must be sent needs {needed:,} tokens, the limit is {self._limit_text}: {listed}. "
             "Raise the limit, offer fewer tools, or shorten the largest part"
         )
         error.parts = parts
@@ -216,7 +231,8 @@ def _byte_length(text: str) -> int:
     return len(text.encode(errors="replace"))
 
 
-def _message_tokens(message: Message, count: Callable[[str], int]) -> int:
+def message_tokens(message: Message, count: TextCounter) -> int:
+    """Return the tokens of one message by a counter of strings; media cost a flat rate."""
     total = _MESSAGE_OVERHEAD
     content = message.get("content")
     parts = content if isinstance(content, list) else [content]

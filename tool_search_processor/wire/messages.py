@@ -214,6 +214,16 @@ def _result(block: Any) -> dict[str, Any]:
     return marked({"role": "tool", "tool_call_id": call_id, "content": text, **notes_of(block)}, block)
 
 
+def with_content(message: Mapping[str, Any], *, empty: str | None = "") -> dict[str, Any]:
+    """Return an assistant's message that has no text with `empty` as its text, others as they are.
+
+    OpenAI-compatible servers take "": LM Studio, Ollama and older llama.cpp refuse null, and others refuse a
+    message without the field.
+    """
+    lacks_text = message.get("role") == "assistant" and not message.get("content")
+    return {**message, "content": empty} if lacks_text else dict(message)
+
+
 def call_ids(messages: Iterable[Mapping[str, Any]]) -> set[str]:
     """Return the ids of all tool calls of a conversation."""
     return {
