@@ -29,8 +29,8 @@ class Reply:
     completion_tokens: int = 0
     total_tokens: int = 0
     cached_tokens: int = 0
-    is_estimated: bool = False
-    """Whether the figures are an estimate, since none were reported."""
+    estimated_calls: int = 0
+    """1 if the figures are an estimate, since none were reported."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the assistant message that its provider wants back, such as thinking blocks."""
 
@@ -86,7 +86,7 @@ def with_usage(reply: Reply, request: Mapping[str, Any], *, definitions: int) ->
         prompt_tokens=prompt,
         completion_tokens=answer,
         total_tokens=prompt + answer,
-        is_estimated=True,
+        estimated_calls=1,
     )
 
 

@@ -89,7 +89,7 @@ class RunState:
             completion_tokens=reply.completion_tokens,
             total_tokens=reply.total_tokens,
             cached_tokens=reply.cached_tokens,
-            estimated_calls=int(reply.is_estimated),
+            estimated_calls=reply.estimated_calls,
             definition_tokens_sent=sent,
             definition_tokens_full=full,
             cache_tokens_kept=self._prompt_tokens if changed else 0,

@@ -75,10 +75,9 @@ def _replaced(value: Any, path: Path, new: Any) -> Any:
     """Return a copy of a JSON value with another value at a path."""
     if not path:
         return new
-    inner = _replaced(value[path[0]], path[1:], new)
-    if isinstance(value, Mapping):
-        return {**value, path[0]: inner}
-    return [*value[: path[0]], inner, *value[path[0] + 1 :]]
+    copy: Any = dict(value) if isinstance(value, Mapping) else list(value)
+    copy[path[0]] = _replaced(value[path[0]], path[1:], new)
+    return copy
 
 
 @functools.cache
