@@ -68,6 +68,29 @@ async def test_a_client_starts_a_gateway_over_its_standard_input_and_output(file
     assert "Traceback" not in said.splitlines()[0]
 
 
+async def test_tools_in_python_are_served(tmp_path):
+    (tmp_path / "my_served_tools.py").write_text(
+        'print("a module may print")\n'
+        "def add(first: int, second: int) -> int:\n"
+        '    """Add two numbers."""\n'
+        "    return first + second\n"
+        "tools = [add]\n"
+    )
+    log = (tmp_path / "log").open("w+", encoding="utf-8")
+    started = StdioServerParameters(
+        command=sys.executable,
+        args=[*COMMAND, "--tools", "my_served_tools:tools"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    async with Client(stdio_client(started, errlog=log)) as client:
+        assert await found(client, query="add two numbers") == ["add"]
+        assert text(await proxied(client, "add", {"first": 1, "second": 2})) == "3"
+    log.seek(0)
+    assert "1 tools of 1 upstream" in log.read()
+    log.close()
+
+
 async def test_a_gateway_over_http_asks_for_its_token_and_ends_at_a_signal(files):
     environment = {**os.environ, "TOOL_SEARCH_TOKEN": "secret"}
     process = await asyncio.create_subprocess_exec(

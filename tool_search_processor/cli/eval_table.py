@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from tool_search_processor.cli.terminal import Table, show, show_first_that_fits
 from tool_search_processor.evaluation.report import Report
-from tool_search_processor.evaluation.summary import COLUMNS, table_rows
+from tool_search_processor.evaluation.summary import COLUMNS, size_of, table_rows
 
 _WITH_INTERVAL = ("recall@5", "ndcg@10")
 _TEXT = frozenset({"set", "search", "figure"})
@@ -32,7 +32,7 @@ def show_figures(reports: Sequence[Report]) -> None:
     """Print the figures in the widest of four forms that fits: the more narrow, the fewer repetitions.
 
     One row for each set and search; a table for each set; the same without intervals; a list for each set and
-    search. Names are in all of them.
+    search. Names are whole in all of them.
     """
     lines = table_rows(reports)
     without = list(_by_set(lines, intervals=False))
@@ -67,7 +67,7 @@ def _by_set(lines: Sequence[Report], *, intervals: bool) -> Iterator[Table]:
             for line in listed
         ]
         narrow = [{_NARROW.get(head, head): cell for head, cell in row.items()} for row in rows]
-        yield _table(narrow, title=f"{name}: {_size(listed[0])}", is_tight=True)
+        yield _table(narrow, title=f"{name}: {size_of(listed[0])}", is_tight=True)
 
 
 def _by_line(lines: Sequence[Report]) -> Iterator[Table]:
@@ -75,7 +75,7 @@ def _by_line(lines: Sequence[Report]) -> Iterator[Table]:
     for line in lines:
         figures = _figures(line, with_auc=with_auc)
         rows = [{"figure": name, "value": figure} for name, figure in figures.items()]
-        yield _table(rows, title=f"{line.set_name}, {line.search}: {_size(line)}", is_tight=True)
+        yield _table(rows, title=f"{line.set_name}, {line.search}: {size_of(line)}", is_tight=True)
 
 
 def _table(rows: Sequence[dict[str, str]], *, title: str = "", is_tight: bool = False) -> Table:
@@ -97,7 +97,3 @@ def _figures(line: Report, *, with_auc: bool, intervals: bool = True) -> dict[st
 
 def _with_auc(lines: Sequence[Report]) -> bool:
     return any(line.abstention_auc is not None for line in lines)
-
-
-def _size(line: Report) -> str:
-    return f"{line.tools:,} tools, {line.queries:,} queries, {line.tokens_all:,.0f} tokens of all definitions"

@@ -40,37 +40,55 @@ def imported(option: str, name: str) -> Any:
         with redirect_stdout(sys.stderr):
             return attrgetter(attribute)(import_module(module))
     except Exception as exc:  # the module is the user's, and may raise anything
-        is_plain = isinstance(exc, ImportError | AttributeError | ValueError)
+        is_plain = isinstance(exc, ImportError | AttributeError | SyntaxError | ValueError)
         reason = str(exc) if is_plain else f"{type(exc).__name__}: {exc}"
         raise ConfigurationError(f"{option} {name!r} can't be imported: {reason}") from exc
 
 
-def python_tools(name: str) -> list[Tool]:
-    """Return the tools that `package.module:attribute` names, under the names that a model would see.
+def python_catalog(name: str) -> Catalog:
+    """Return the tools that `package.module:attribute` names, as a catalog.
 
     The attribute is anything that a `ToolSearchProcessor` takes as its tools, a single tool, or an object
-    that has a catalog, such as a processor. Its providers are asked once, and then closed.
+    that has a catalog, such as a processor.
+
+    Raises:
+        ConfigurationError: If it can't be imported, or does not give tools.
+    """
+    given = imported("--tools", name)
+    given = getattr(given, "catalog", given)
+    if isinstance(given, Catalog):
+        return given
+    try:
+        return Catalog([given] if isinstance(given, Tool) else given, name=name)
+    except ToolSearchError as exc:
+        raise _unusable(name, exc) from exc
+
+
+def python_tools(name: str) -> list[Tool]:
+    """Return the tools of `python_catalog`, under the names that a model would see.
+
+    Providers are asked once, and then closed; one that is down is reported in a warning.
 
     Raises:
         ConfigurationError: If it can't be imported, or does not give tools.
         DataError: If there are no tools.
     """
-    given = imported("--tools", name)
-    given = getattr(given, "catalog", given)
+    catalog = python_catalog(name)
     try:
-        catalog = (
-            given if isinstance(given, Catalog) else Catalog([given] if isinstance(given, Tool) else given)
-        )
         with redirect_stdout(sys.stderr):
             tools, status = asyncio.run(_listed(catalog))
     except ToolSearchError as exc:
-        raise ConfigurationError(f"--tools {name!r} can't be used: {exc}") from exc
+        raise _unusable(name, exc) from exc
     problems = _problems(status)
     if not tools:
         raise DataError("; ".join([f"{name} holds no tools", *problems]))
     for problem in problems:
         warn(problem)
     return tools
+
+
+def _unusable(name: str, error: ToolSearchError) -> ConfigurationError:
+    return ConfigurationError(f"--tools {name!r} can't be used: {error}")
 
 
 async def _listed(catalog: Catalog) -> tuple[list[Tool], CatalogStatus]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.cli.choices import index_maker
+from tool_search_processor.cli.python_names import python_catalog
 from tool_search_processor.cli.serve_options import DESCRIPTION, EXAMPLES, HOST, TOKEN_VARIABLE, add_options
 from tool_search_processor.cli.terminal import printable, staged_progress, warn
 from tool_search_processor.errors import ConfigurationError
@@ -99,13 +100,16 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
     for config in options.config:
         upstreams += read_upstreams(config, call_timeout_seconds=options.call_timeout)
     check_distinct(upstreams)
-    if not upstreams:
-        raise ConfigurationError("there is nothing to serve: give --config FILE or --openapi FILE")
+    own = [python_catalog(name) for name in options.tools]
+    if not upstreams and not own:
+        raise ConfigurationError(
+            "there is nothing to serve: give --config FILE or --openapi FILE, or --tools NAME"
+        )
     failures = [upstream.failure() for upstream in upstreams]
-    if all(failures):
+    if all(failures) and not own:
         raise ConfigurationError(f"there is nothing to serve: {'; '.join(map(str, failures))}")
     return Gateway(
-        upstreams,
+        [*upstreams, *own],
         mode=options.mode,
         always_visible=options.always_visible,
         search=_strategy(options),

@@ -22,6 +22,7 @@ examples:
   tool-search serve --config servers.json                     for a client that starts it (Claude Desktop …)
   tool-search serve --config servers.json --http 8000         http://127.0.0.1:8000/mcp, and a page at /
   tool-search serve --openapi pets=pets.json --http 8000      an API's operations, as pets_…
+  tool-search serve --tools my_package.tools:all_tools        functions and tools in Python
   TOOL_SEARCH_TOKEN=… tool-search serve --config servers.json --http 0.0.0.0:8000
 
 servers.json is the file that MCP clients read, and may name APIs as well; ${NAME} stands for an environment
@@ -59,6 +60,12 @@ def _add_sources(group: argparse._ArgumentGroup) -> None:
         group,
         "--openapi [NAME=]FILE",
         "an OpenAPI document (2.0 or 3.x), a file or a URL, whose operations become tools",
+    )
+    _add_repeatable(
+        group,
+        "--tools MODULE:NAME",
+        "tools in Python, named as package.module:attribute: what a ToolSearchProcessor takes as tools, or a "
+        "processor",
     )
     group.add_argument(
         "--on-change",

@@ -10,7 +10,14 @@ from operator import attrgetter
 from tool_search_processor.evaluation.page_style import STYLE
 from tool_search_processor.evaluation.plots import bar_plots, color, curves
 from tool_search_processor.evaluation.report import MACRO, Report
-from tool_search_processor.evaluation.summary import COLUMNS, grouped, recall_curve, table_rows, united
+from tool_search_processor.evaluation.summary import (
+    COLUMNS,
+    grouped,
+    recall_curve,
+    size_of,
+    table_rows,
+    united,
+)
 
 _MISSES = 30
 _SHOWN_HITS = 5
@@ -65,11 +72,7 @@ def _table(lines: Sequence[Report]) -> str:
     bodies = []
     for name, group in groupby(lines, key=attrgetter("set_name")):
         listed = list(group)
-        size = (
-            f"{listed[0].tools:,} tools, {listed[0].queries:,} queries, "
-            f"{listed[0].tokens_all:,.0f} tokens of all definitions"
-        )
-        title = f"<span>{escape(name)}<small> {size}</small></span>"
+        title = f"<span>{escape(name)}<small> {size_of(listed[0])}</small></span>"
         rows = [_figures(line, with_auc=with_auc) for line in listed]
         kind = ' class="average"' if name == MACRO else ""
         head = f'<tr class="set"><th colspan="{len(heads)}" scope="rowgroup">{title}</th></tr>'

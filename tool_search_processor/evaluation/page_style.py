@@ -31,7 +31,7 @@ thead th { border-bottom-width: 2px; vertical-align: bottom; max-width: 6.5rem; 
   border-right: 1px solid var(--line); }
 @media (max-width: 72rem) { .name { max-width: 8rem; } }
 .set th { text-align: left; padding-top: 1rem; }
-.set span { position: sticky; left: .5rem; display: inline-block; max-width: calc(100cqw - 1rem);
+.set span { position: sticky; left: .4rem; display: inline-block; max-width: calc(100cqw - .8rem);
   overflow-wrap: anywhere; }
 
 .plots { display: flex; flex-wrap: wrap; gap: 1.5rem 3rem; }

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tool_search_processor.evaluation.metrics import recall_at
 from tool_search_processor.evaluation.report import DEPTH, Report, macro_average
+from tool_search_processor.wire.plain import counted
 
 COLUMNS: Mapping[str, str] = {
     "recall@1": "recall@1",
@@ -29,6 +30,12 @@ def grouped(reports: Iterable[Report]) -> dict[str, list[Report]]:
 def united(reports: Sequence[Report]) -> Report:
     """Return the only report of a search, or the average of several."""
     return reports[0] if len(reports) == 1 else macro_average(reports)
+
+
+def size_of(report: Report) -> str:
+    """Return how large the set of a report is, in words."""
+    tools, queries = counted(report.tools, "tool"), f"{report.queries:,} queries"
+    return f"{tools}, {queries}, {report.tokens_all:,.0f} tokens of all definitions"
 
 
 def table_rows(reports: Iterable[Report]) -> list[Report]:
