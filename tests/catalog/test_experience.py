@@ -230,6 +230,16 @@ async def test_requests_and_tools_are_bounded():
     assert sum(record["tool"] == "op_1" for record in records) == 4
 
 
+async def test_the_bytes_of_a_scope_are_bounded():
+    experience = Experience(max_bytes=600)
+    search = searcher(experience)
+    for number in range(10):
+        await use(search, f"op_{number}", query=f"{number} " + "long words " * 20, turn="")
+    kept = await experience.store.read("")
+    assert "op_9" in kept
+    assert sum(map(len, kept.values())) <= 600
+
+
 async def test_a_tool_a_thread_or_a_user_can_be_forgotten():
     experience = Experience()
     search = searcher(experience)
@@ -303,6 +313,22 @@ async def test_a_store_that_fails_costs_a_warning_and_nothing_else(caplog):
         assert json.loads(await use(search, "op_7")) == {"ran": "op_7"}
         assert (await names(search, "op_7"))[0] == "op_7"
     assert caplog.text.count("nothing is learned until the experience store answers again") == 1
+
+
+class Confused(MemoryExperienceStore):
+    """Answers nonsense."""
+
+    async def read(self, scope):
+        return {"op_7": 3, "op_8": "[1, 2]", "op_9": '["*", {"t": [1]}]'}
+
+    async def version(self, scope):
+        return object()
+
+
+async def test_nonsense_in_a_store_costs_no_search_and_no_call():
+    search = searcher(Experience(Confused()))
+    assert await names(search) == []
+    assert json.loads(await use(search, "op_7")) == {"ran": "op_7"}
 
 
 @pytest.mark.parametrize("strategy", ["fuzzy", "vector", "hybrid"])

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from tests.search.fake_embedder import FakeEmbedder
+from tool_search_processor import Tool
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.bm25.fields import analyze, indexed
 from tool_search_processor.search.bm25.request_field import REQUEST
 from tool_search_processor.search.bm25.snapshot import Snapshot
+from tool_search_processor.search.documents import document_of
 from tool_search_processor.search.fuzzy import FuzzyIndex
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.milvus.publisher import content_hash
@@ -178,6 +180,19 @@ def test_new_requests_embed_nothing_that_has_a_vector():
     index.update([asked(documents[0], "first", "second"), *documents[1:]])
     index.update([asked(documents[0], "second", "third"), *documents[1:]])
     assert embedder.texts == ["first", "second", "third"]
+
+
+def test_a_line_break_in_a_tool_s_request_is_a_space():
+    made = document_of(Tool("a", example_requests=["file\n a bug"]))
+    assert made.example_requests == ("file a bug",)
+
+
+def test_what_was_asked_in_several_ways_counts_once_and_each_way_as_a_whole():
+    ways = asked(Document("op"), "file a bug\nreport that the login is broken")
+    index = filled(BM25Index, [ways, *catalog()])
+    assert index._snapshot.request_numbers.sum() == 1
+    for query in ("file a bug", "the login is broken, report that"):
+        assert index.search(query)[0].name == "op"
 
 
 def test_a_pattern_does_not_read_requests():

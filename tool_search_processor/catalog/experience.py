@@ -99,6 +99,7 @@ class Experience:
         half_life_seconds: float = 30 * _DAY,
         max_requests: int = 20,
         max_tools: int = 200,
+        max_bytes: int = 2_000_000,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Choose what is learned, from whom, and where it is kept.
@@ -115,6 +116,7 @@ class Experience:
             half_life_seconds: The time after which a request counts half.
             max_requests: The most requests of a tool, at most 100.
             max_tools: The most tools of a scope, at most 256; those that were called last stay.
+            max_bytes: The most bytes of a scope; the tools that were called longest ago go first.
             clock: Returns the time in seconds.
 
         Raises:
@@ -127,6 +129,7 @@ class Experience:
         check_positive("half_life_seconds", half_life_seconds, finite=True)
         check_count("max_requests", max_requests, most=100)
         check_count("max_tools", max_tools, most=256)
+        check_count("max_bytes", max_bytes)
         if store is not None and (isinstance(store, type) or not isinstance(store, ExperienceStore)):
             raise ConfigurationError(
                 f"store must have the methods of ExperienceStore, found {store!r:.80}: "
@@ -138,6 +141,7 @@ class Experience:
         self._as_terms = keep == "terms"
         self._limits = Limits(half_life_seconds=half_life_seconds, max_requests=max_requests)
         self._max_tools = max_tools
+        self._max_bytes = max_bytes
         self._clock = clock
         self._scopes: LRUCache[str, _Scope] = LRUCache(_SCOPES)
         self._asked: LRUCache[str, dict[str, frozenset[str]]] = LRUCache(_THREADS)
@@ -148,6 +152,13 @@ class Experience:
 
     async def applied(self, view: CatalogView, context: Mapping[str, Any]) -> CatalogView:
         """Return a view whose searches count what was learned in the request's scope."""
+        try:
+            return await self._applied(view, context)
+        except Exception:  # whatever is in the store must cost no search
+            logger.warning("what was learned can't be used", exc_info=True)
+            return view
+
+    async def _applied(self, view: CatalogView, context: Mapping[str, Any]) -> CatalogView:
         scope = self._scope(context)
         if scope is None:
             return view
@@ -202,6 +213,14 @@ class Experience:
             context: The request's own data.
             turn: The last message of the user.
         """
+        try:
+            await self._learn(tool, view, thread, context, turn)
+        except Exception:  # the call had success, whatever becomes of this
+            logger.warning("a call could not be learned from", exc_info=True)
+
+    async def _learn(
+        self, tool: Tool, view: CatalogView, thread: str | None, context: Mapping[str, Any], turn: str
+    ) -> None:
         scope = self._scope(context)
         if scope is None or thread is None or view.get(tool.name) is None:
             return
@@ -320,10 +339,12 @@ class Experience:
         return False
 
     async def _make_room(self, scope: str, known: _Scope) -> None:
-        """Forget the tools of a scope that were called longest ago, when there are too many."""
-        while len(known.entries) > self._max_tools:
+        """Forget the tools of a scope that were called longest ago, when there is too much of it."""
+        size = sum(map(len, known.texts.values()))  # JSON in ASCII: a character is a byte
+        while known.entries and (len(known.entries) > self._max_tools or size > self._max_bytes):
             oldest = min(known.entries, key=lambda name: known.entries[name].last_time)
             await self._asking(self.store.swap(scope, oldest, known.texts[oldest], None), failed=False)
+            size -= len(known.texts[oldest])
             del known.entries[oldest], known.texts[oldest]
 
     async def _known(self, scope: str) -> _Scope:

@@ -55,7 +55,7 @@ def documents_with(tools: Iterable[Tool], history: Iterable[Past]) -> list[Docum
     for past in history:
         for name in past.tools:
             if name in names:
-                asked.setdefault(names[name], {})[past.text] = None
+                asked.setdefault(names[name], {})[" ".join(past.text.split())] = None
     documents = map(document_of, tools)
     return [
         replace(document, example_requests=(*document.example_requests, *asked[document.name]))

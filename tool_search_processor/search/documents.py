@@ -38,7 +38,8 @@ def document_of(tool: Tool) -> Document:
         keywords=keywords,
         parameter_names=tuple(reader.names),
         parameter_texts=tuple(text for text in reader.texts if text != tool.shown_description),
-        example_requests=tool.example_requests,
+        # A line break would part a request into several ways of asking.
+        example_requests=tuple(" ".join(request.split()) for request in tool.example_requests),
     )
 
 
