@@ -506,6 +506,17 @@ def test_lint_shows_the_worst_of_each_kind_and_how_many_more(run, tmp_path):
 
 
 @needs_rich
+def test_lint_names_what_it_found_in_full_in_a_narrow_terminal(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    tool = {"name": "n" * 40, "description": "Paints.", "parameters": {"properties": {"a": {}}}}
+    path = Path(write(tmp_path / "set", [tool])) / "tools.jsonl"
+    out = run("lint", "--tools", path)[1]
+    assert "warning   undescribed-parameters   nnn" in out
+    assert max(map(len, re.sub(r"\x1b\[[0-9;]*m", "", out).splitlines())) <= 70
+
+
+@needs_rich
 def test_lint_shows_look_alikes_in_groups_and_every_pair_when_asked(run, tmp_path):
     colors = ["red", "green", "blue", "white", "black", "grey", "pink"]
     alike = [{"name": f"get_{color}_paint", "description": "Pours one bucket of paint."} for color in colors]

@@ -74,7 +74,8 @@ def run(options: argparse.Namespace) -> int:
 def _show(report: LintReport, *, every: bool) -> None:
     most = None if every else _SHOWN
     if report.findings:
-        show_table(["", "finding", "tool", "what"], list(_rows(report.findings, most)), text=_TEXTS)
+        heads, rows = ["", "finding", "tool", "what"], list(_rows(report.findings, most))
+        show_table(heads, rows, text=_TEXTS, whole=frozenset({"", "finding"}))
     title = "tool" if every else "costliest tools"
     costs = [[name, f"{count:,}"] for name, count in report.tokens[:most]]
     show_table([title, "tokens"], costs, text=frozenset({title}))

@@ -58,6 +58,8 @@ class Table:
     """The cells; nothing in them is markup."""
     text: frozenset[str]
     """Names of the columns of strings: aligned to the left, and wrapped if needed."""
+    whole: frozenset[str] = frozenset()
+    """Names of those that are never wrapped."""
     title: str = ""
     is_tight: bool = False
     """Leave less space between columns."""
@@ -70,9 +72,15 @@ class Table:
         return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
 
 
-def show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, text: frozenset[str]) -> None:
+def show_table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    text: frozenset[str],
+    whole: frozenset[str] = frozenset(),
+) -> None:
     """Print a table; see `Table` for its parts."""
-    show_first_that_fits([Table(heads=heads, rows=rows, text=text)])
+    show_first_that_fits([Table(heads=heads, rows=rows, text=text, whole=whole)])
 
 
 def show_first_that_fits(*choices: Sequence[Table]) -> Sequence[Table]:
@@ -110,7 +118,7 @@ def _rich_table(table: Table, widths: Sequence[int]) -> rich.table.Table:
     made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=table.is_tight)
     for head, width in zip(table.heads, widths, strict=True):
         if head in table.text:
-            made.add_column(head, overflow="fold", min_width=width)
+            made.add_column(head, overflow="fold", no_wrap=head in table.whole, min_width=width)
         else:
             made.add_column(head, justify="right", no_wrap=True, min_width=width)
     for row in table.rows:
