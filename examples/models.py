@@ -1,4 +1,4 @@
-"""The model of these examples: a script, or a real model with `--model NAME`."""
+"""The model of these examples: a script, or with `--model NAME` a real one, also on a server of your own."""
 
 from __future__ import annotations
 
@@ -19,9 +19,13 @@ def choose_model(script: list[Reply]) -> dict[str, Any]:
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", help='a LiteLLM model name such as "openai/gpt-5.5"; needs its API key')
-    name = parser.parse_args().model
-    if name:
-        return {"model": name}
+    parser.add_argument("--base-url", help="where an OpenAI-compatible server answers --model openai/NAME")
+    given = parser.parse_args()
+    if given.base_url:
+        os.environ["OPENAI_API_BASE"] = given.base_url
+        os.environ.setdefault("OPENAI_API_KEY", "none")  # a local server asks for no key
+    if given.model:
+        return {"model": given.model}
     os.environ.setdefault("LITELLM_OFFLINE_MODE", "true")
     return {"model": "scripted (scripted model, not an LLM)", "completion": ScriptedModel(script)}
 

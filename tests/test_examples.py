@@ -5,9 +5,13 @@ import re
 import runpy
 import subprocess
 import sys
+import threading
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from tests.test_readme import ModelServer
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = [path for path in sorted(EXAMPLES.glob("*.py")) if "__main__" in path.read_text("utf-8")]
@@ -38,6 +42,11 @@ SHOWN = {
         "found:  0.",
         "clock_convert_time\n",
         "T21:30:00+09:00",
+    ],
+    "local_model": [
+        "calls   color_contrast(",
+        "result  4.54\nstop    The contrast is 4.54 to 1.\ntokens  ",
+        " in 2 steps",
     ],
     "mcp_servers": [
         "clock: clock_convert_time(source_timezone, time, target_timezone)\n",
@@ -122,6 +131,38 @@ def test_example_shows_what_it_says(path, run):
         position = printed.index(part, position) + len(part)
     if "ScriptedModel" in path.read_text("utf-8") or "choose_model" in path.read_text("utf-8"):
         assert LABEL in printed
+
+
+class LocalServer(ModelServer):
+    """A server whose small model calls the first tool that it is offered beside the meta-tools."""
+
+    def choice(self, messages):
+        if messages[-1]["role"] == "user":
+            return self.call(messages, "color_contrast", {"first": "#767676", "second": "#ffffff"})
+        return {"finish_reason": "stop", "message": {"role": "assistant", "content": messages[-1]["content"]}}
+
+
+def test_the_local_model_is_asked_where_the_command_line_says(monkeypatch, capsys):
+    """The small model is offered the tool at once, and is made to call one in its first step alone."""
+    for name in ("OPENAI_API_BASE", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "")  # put back at the end
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with ThreadingHTTPServer(("127.0.0.1", 0), LocalServer) as server:
+        server.requests = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        path = EXAMPLES / "local_model.py"
+        monkeypatch.setattr(sys, "argv", [str(path), "--base-url", url, "--model", "openai/tiny"])
+        runpy.run_path(str(path), run_name="__main__")
+        server.shutdown()
+    first, second = server.requests
+    assert first["model"] == "tiny"
+    offered = [tool["function"]["name"] for tool in first["tools"]]
+    assert offered[:2] == ["search_tools", "load_tool"]
+    assert "color_contrast" in offered
+    assert (first["tool_choice"], second.get("tool_choice")) == ("required", None)
+    assert second["messages"][2]["content"] == ""
+    assert "stop    4.54\ntokens  30 in 2 steps\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=[path.stem for path in SCRIPTS])
