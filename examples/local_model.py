@@ -17,9 +17,9 @@ import standard_library
 from models import choose_model
 
 from tool_search_processor import Agent, TokenLimiter, ToolSearchProcessor
-from tool_search_processor.testing import call
+from tool_search_processor.testing import Reply, call
 
-SCRIPT = [
+SCRIPT: list[Reply] = [
     call("color_contrast", {"first": "#767676", "second": "#ffffff"}),
     lambda request: f"The contrast is {request.messages[-1]['content']} to 1.",
 ]
