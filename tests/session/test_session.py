@@ -10,7 +10,7 @@ import litellm
 import pytest
 
 from tests.support import make
-from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ResumeError
+from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ResumeError, RunningLoopError
 from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.session import ToolSession
 from tool_search_processor.tokens.limiter import TokenLimiter
@@ -649,3 +649,24 @@ async def test_messages_to_send_have_an_empty_text_beside_calls():
     async with ToolSession() as session:
         await session.tools([{"role": "user", "content": "q"}, asked])
         assert session.messages[1] == {**asked, "content": ""}
+
+
+def test_a_loop_without_async():
+    unlocking = Unlocking()
+    with ToolSession(unlocking, tools=[add]) as session:
+        (listed,) = session.openai_tools_sync([USER])
+        assert listed == Tool.from_function(add).to_openai()
+        assert session.anthropic_tools_sync([USER])[0] == Tool.from_function(add).to_anthropic()
+        (result,) = session.execute_sync([openai_call("add", {"a": 1, "b": 2})])
+        (refused,) = session.execute_sync([openai_call("erase", {"path": "/"})], approvals={"c1": "not now"})
+    assert result["content"] == "3"
+    assert "not now" in refused["content"]
+    assert unlocking.ended == [session.run_id]
+
+
+async def test_a_loop_without_async_says_what_to_write_in_one_with_it():
+    async with ToolSession() as session:
+        with pytest.raises(RunningLoopError, match=r"use `await session.openai_tools\(...\)`"):
+            session.openai_tools_sync([])
+        with pytest.raises(RunningLoopError, match=r"use `await session.execute\(...\)`"):
+            session.execute_sync([])

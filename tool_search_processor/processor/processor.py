@@ -13,6 +13,7 @@ from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.finding import ToolHit
 from tool_search_processor.catalog.indexes import WarmUpProgress
 from tool_search_processor.catalog.toolsets import of_other_types
+from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.meta_tools import (
     MetaToolNames,
     Mode,
@@ -55,7 +56,7 @@ from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import as_names
 
 
-class ToolSearchProcessor(SearchPipeline):
+class ToolSearchProcessor(SearchPipeline, AsyncClosing):
     """Gives a model meta-tools to find and load tools, instead of every definition.
 
     ```python

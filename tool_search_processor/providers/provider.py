@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from typing import Any, TypeVar
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools, MakeTool, is_function, make_room, to_tool
@@ -33,7 +34,7 @@ Context = Mapping[str, Any]
 _T = TypeVar("_T")
 
 
-class Provider(ABC):
+class Provider(AsyncClosing, ABC):
     """Base of all providers: `list_tools` is needed, everything else has a default.
 
     ```python
@@ -114,18 +115,15 @@ class Provider(ABC):
         """Return the tools that were left out of the last list, each with the reason."""
         return ()
 
-    async def check_tools(self, context: Context) -> None:  # noqa: B027 - most have nothing to check
+    async def check_tools(self, context: Context) -> None:
         """Raise if the current list shows a mistake of the program.
 
         Raises:
             ConfigurationError: A transform can't do its work, or names clash in a nested catalog.
         """
 
-    async def warm_up(self) -> None:  # noqa: B027 - most have nothing to do
+    async def warm_up(self) -> None:
         """Do what takes long once per process, such as an import. No time limit applies."""
-
-    async def aclose(self) -> None:  # noqa: B027 - most have nothing to close
-        """Close connections."""
 
     def with_transforms(self, *transforms: Transform) -> TransformedProvider:
         """Return this provider as seen through transforms, the first one innermost."""

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
-from typing import Any, Self, Unpack
+from typing import Any, Unpack
 
 try:
     from starlette.applications import Starlette
@@ -21,6 +21,7 @@ from tool_search_processor._version import __version__
 from tool_search_processor.catalog import CatalogStatus, ProviderStatus
 from tool_search_processor.catalog.drift import OnChange
 from tool_search_processor.catalog.indexes import WarmUpProgress
+from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
@@ -48,7 +49,7 @@ _OPEN_PATHS = ("/", "/v1/inspect", "/health", "/v1/health/")
 _MASKED = "it failed: the server's log says why"
 
 
-class Gateway:
+class Gateway(AsyncClosing):
     """Serves what its upstreams offer, found by search: tools, and their resources and prompts.
 
     ```python
@@ -215,12 +216,6 @@ class Gateway:
             ExceptionGroup: What the failing ones raised.
         """
         await self.server.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     async def warm_up(
         self,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import Any, Self, get_args
 
+from tool_search_processor.concurrency.blocking import run_blocking
+from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.session.checks import check_approvals, checked_processors, checked_tools
 from tool_search_processor.session.claims import (
@@ -52,7 +54,7 @@ from tool_search_processor.wire.plain import counted
 _NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})
 
 
-class ToolSession:
+class ToolSession(AsyncClosing):
     """One conversation's tools for a loop of your own: list them for each model call, run its calls.
 
     ```python
@@ -62,6 +64,8 @@ class ToolSession:
         messages.append(reply.choices[0].message)
         messages.extend(await session.execute(reply.choices[0].message))
     ```
+
+    A loop without `async` writes `with`, `openai_tools_sync` and `execute_sync`.
 
     A session is one run: what was loaded stays loaded until it is left. It is not for several loops or
     tasks at once.
@@ -108,13 +112,13 @@ class ToolSession:
         self._number = 0
         self._ended = False
 
-    async def __aenter__(self) -> Self:
+    def __enter__(self) -> Self:
         return self
 
-    async def __aexit__(
+    def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.aclose()
+        run_blocking(self.aclose, door="`with` of a ToolSession", instead="`async with`")
 
     async def aclose(self) -> None:
         """End the run: processors drop what they keep for it alone. A second call does nothing."""
@@ -170,6 +174,22 @@ class ToolSession:
     async def anthropic_tools(self, messages: Iterable[Any]) -> list[Any]:
         """Run the processors as `tools` does and return the definitions, dicts in Anthropic's shape."""
         return [tool.to_anthropic() for tool in await self.tools(messages)]
+
+    def openai_tools_sync(self, messages: Iterable[Any]) -> list[Any]:
+        """Return what `openai_tools` does, for a loop without `async`.
+
+        Raises:
+            RunningLoopError: The calling thread runs an event loop.
+        """
+        return self._wait("openai_tools", lambda: self.openai_tools(messages))
+
+    def anthropic_tools_sync(self, messages: Iterable[Any]) -> list[Any]:
+        """Return what `anthropic_tools` does, for a loop without `async`.
+
+        Raises:
+            RunningLoopError: The calling thread runs an event loop.
+        """
+        return self._wait("anthropic_tools", lambda: self.anthropic_tools(messages))
 
     async def anthropic_request(
         self, messages: Iterable[Any], *, native: AnthropicNative | None = None
@@ -289,6 +309,20 @@ class ToolSession:
             ended = [call.outcome() for call in started]
             await release_claims(claims, used={outcome.call_id for outcome in ended if outcome.ran})
         return self._results(prepared, refused, started)
+
+    def execute_sync(
+        self, tool_calls: Any, *, approvals: Mapping[str, bool | str] = MappingProxyType({})
+    ) -> list[Any]:
+        """Run a model's tool calls as `execute` does, for a loop without `async`.
+
+        Raises:
+            RunningLoopError: The calling thread runs an event loop.
+        """
+        return self._wait("execute", lambda: self.execute(tool_calls, approvals=approvals))
+
+    def _wait(self, name: str, start: Callable[[], Coroutine[Any, Any, list[Any]]]) -> list[Any]:
+        door = f"ToolSession.{name}_sync"
+        return run_blocking(start, door=door, instead=f"`await session.{name}(...)`")
 
     async def _begin(self, messages: Iterable[Any], *, is_native: bool) -> tuple[list[Given], ModelCall]:
         """Run the processors for one model call; return what was given too."""

@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.stores.protocol import AddResult, LoadedToolStore, LoadScope, Replay
 
 
-class Store(ABC):
+class Store(AsyncClosing, ABC):
     """Base of all stores: five methods are needed, everything else has a default.
 
     ```python
@@ -86,15 +87,12 @@ class Store(ABC):
         """
         return True
 
-    async def release(self, scope: LoadScope, call_id: str) -> None:  # noqa: B027 - few stores can claim
+    async def release(self, scope: LoadScope, call_id: str) -> None:
         """Give back a claim if its call was not run."""
 
     async def stats(self) -> Mapping[str, Any]:
         """Return `threads`, `loaded` and `oldest_access`; None where the store can't tell."""
         return {"threads": None, "loaded": None, "oldest_access": None}
-
-    async def aclose(self) -> None:  # noqa: B027 - most have nothing to close
-        """Close connections."""
 
 
 class ForeignStore(Store):

@@ -338,11 +338,3 @@ class MCPProvider(Provider):
         remote = RemoteTool(self._caller, definition.name, output_schema=tool.output_schema, owner=self)
         tool = tool.replace(execute=remote)
         return tool.replace(requires_approval=True) if self._settings.needs_approval(tool) else tool
-
-    async def __aenter__(self) -> Self:
-        """Return the provider; it connects when it is first asked."""
-        return self
-
-    async def __aexit__(self, *exc_info: object) -> None:
-        """Close it."""
-        await self.aclose()

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from cachetools import LRUCache
 
+from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.wire.checks import check_count
 
 
-class MemoryExperienceStore:
+class MemoryExperienceStore(AsyncClosing):
     """Keeps experience in this process, until it ends.
 
     ```python

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.stores.redis_clients import RedisClients
 from tool_search_processor.stores.redis_scripts import Script, decode, encode
 from tool_search_processor.wire.checks import check_positive, check_string
@@ -28,7 +29,7 @@ _SWAP = Script(
 )
 
 
-class RedisExperienceStore:
+class RedisExperienceStore(AsyncClosing):
     """Keeps experience in Redis: one hash for each scope, each change one atomic step.
 
     ```python

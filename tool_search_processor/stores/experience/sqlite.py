@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
 
+from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.wire.checks import check_positive
 
 _TABLE = """
@@ -25,7 +26,7 @@ _TOOLS = "SELECT tool, content FROM experience WHERE scope = ?"
 _VERSION = "SELECT COUNT(*), MAX(stamp) FROM experience WHERE scope = ?"
 
 
-class SQLiteExperienceStore:
+class SQLiteExperienceStore(AsyncClosing):
     """Keeps experience in an SQLite file; processes of one machine may share it (write-ahead log).
 
     ```python
