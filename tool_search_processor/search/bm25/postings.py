@@ -58,6 +58,10 @@ class Postings:
         number = self._numbers.get(term)
         return 0.0 if number is None else float(self._greatest[number])
 
+    def parts(self) -> tuple[list[str], array[int], Ids, Weights]:
+        """Return the terms in the order of their numbers, and the arrays, as the constructor takes them."""
+        return list(self._numbers), self._starts, self._ids, self._weights
+
     def terms(self) -> Iterable[str]:
         """Return every term that some document holds."""
         return self._numbers.keys()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -245,12 +245,12 @@ class Snapshot:
 
 def empty() -> Snapshot:
     """Return the state of an empty index."""
-    return _fresh(())
+    return _whole((), postings.build(()))
 
 
-def _fresh(documents: Sequence[Document]) -> Snapshot:
+def built(documents: Sequence[Document]) -> Postings:
     """Index documents from nothing."""
-    return _whole(documents, postings.build(map(indexed, documents)))
+    return postings.build(map(indexed, documents))
 
 
 def _whole(documents: Sequence[Document], index: Postings) -> Snapshot:
@@ -265,6 +265,7 @@ def changed(
     start: int,
     old: Sequence[Document],
     new: Sequence[Document],
+    build: Callable[[Sequence[Document]], Postings] = built,
 ) -> Snapshot:
     """Return the state after some documents have replaced some others.
 
@@ -274,6 +275,7 @@ def changed(
         start: The first position that differs.
         old: The documents at that position so far.
         new: The documents that replace them.
+        build: Makes the postings of all documents, where most of them have changed.
     """
     stored = {document.name: document for document in old}
     names = {document.name for document in new}
@@ -285,7 +287,7 @@ def changed(
     gone = [document for document in old if document.name not in names]
     gone += [stored[document.name] for document in added if document.name in stored]
     if len(added) * 2 > before.total:
-        return _fresh(documents)
+        return _whole(documents, build(documents))
     dead_slots = before.dead_slots | {before.slot_of(document.name) or 0 for document in gone}
     dead = dict(before.dead)
     for document in gone:
