@@ -4,7 +4,7 @@ A request holds many words that say nothing about the tool ("find out for me whe
 requests at all. So single words must not count: the evidence grows with the square of the share of the query
 that a tool's requests hold together, and a word that is in many requests makes up little of it. Over twelve
 public sets, half of each set's queries as requests and the other half asked, this adds 4.1 points of recall@5
-and no set loses more than 0.1. Added up word by word like the other fields, sets whose requests are about
+and no set loses. Added up word by word like the other fields, sets whose requests are about
 other tools lose up to 8 points.
 """
 
