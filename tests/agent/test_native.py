@@ -334,6 +334,7 @@ def chosen(native, model, settings=(), *, completion=None):
         ("openai/gpt-5.5", {"api_base": "http://localhost:8000/v1"}, "off"),
         ("openai/gpt-5.5", {"response_format": {"type": "json_object"}}, "off"),
         ("openai/gpt-5.5", {"custom_llm_provider": "azure"}, "off"),
+        ("openai/gpt-5.5", {"api_base": "http://[localhost/v1"}, "off"),
         ("azure/gpt-5.5", {}, "off"),
         ("openrouter/anthropic/claude-opus-5", {}, "off"),
         ("bedrock/anthropic.claude-opus-5", {}, "off"),
@@ -352,6 +353,22 @@ def test_auto_takes_definitions_where_litellm_can_send_them():
 @pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
 def test_auto_is_off_for_a_server_that_the_environment_names(monkeypatch, name):
     monkeypatch.setenv(name, "http://localhost:8000/v1")
+    assert chosen("auto", "gpt-5.5") == "off"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("use_litellm_proxy", True),
+        ("model_alias_map", {"gpt-5.5": "azure/mine"}),
+        ("model_fallbacks", ["azure/mine"]),
+        ("api_base", "http://localhost:8000/v1"),
+    ],
+)
+def test_auto_is_off_where_litellm_itself_leads_elsewhere(monkeypatch, name, value):
+    import litellm
+
+    monkeypatch.setattr(litellm, name, value)
     assert chosen("auto", "gpt-5.5") == "off"
 
 
@@ -401,6 +418,32 @@ async def test_choices_and_settings_in_anthropics_words(settings, parallel, sent
     assert (request["stop_sequences"], request["max_tokens"]) == (["END"], 7)
 
 
+async def test_cache_marks_on_whole_messages_reach_anthropic():
+    """LiteLLM takes them there for strings."""
+    mark = {"cache_control": {"type": "ephemeral"}}
+    model = Recording([message(1, None)])
+    agent = Agent("a", "claude", native="definition", completion=model, instructions="Be brief.")
+    calls = [{"id": "c1", "type": "function", "function": {"name": "own", "arguments": "{}"}}]
+    await agent.run(
+        [
+            {"role": "system", "content": "You help.", **mark},
+            {"role": "user", "content": "hello", **mark},
+            {"role": "assistant", "content": "hi", "tool_calls": calls, **mark},
+            {"role": "tool", "tool_call_id": "c1", "content": "2", **mark},
+            {"role": "assistant", "content": "two", **mark},
+            {"role": "user", "content": "thanks"},
+        ]
+    )
+    (request,) = model.requests
+    assert request["system"] == [{"type": "text", "text": "Be brief.\n\nYou help.", **mark}]
+    asked, called, answered, said, thanked = (item["content"] for item in request["messages"])
+    assert asked == [{"type": "text", "text": "hello", **mark}]
+    assert called[0] == {"type": "text", "text": "hi", **mark}
+    assert answered[0]["cache_control"] == mark["cache_control"]
+    assert said == [{"type": "text", "text": "two", **mark}]
+    assert thanked == "thanks"
+
+
 # -- what servers answer
 
 
@@ -427,6 +470,25 @@ def test_a_message_in_odd_pieces():
     assert reply.extra == {"thinking_blocks": [{"type": "thinking", "thinking": "hm", "signature": "s"}]}
     assert [(one.name, one.arguments) for one in reply.calls] == [("add", "")]
     assert (reply.finish_reason, reply.prompt_tokens, reply.completion_tokens) == ("length", 2, 3)
+
+
+@pytest.mark.parametrize("frames", range(5))
+async def test_a_call_of_a_message_whose_stream_ends_early_does_not_run(frames):
+    """However much of it there is: what is left may stand for a call with every default."""
+    ran = []
+
+    def wipe(scope: str = "all") -> None:
+        """Wipe a folder."""
+        ran.append(scope)
+
+    async def completion(**request):
+        for frame in message_events(1, ("wipe", {"scope": "tmp"})).split("\n\n")[:frames]:
+            yield f"{frame}\n\n".encode()
+
+    agent = Agent("a", "m", native="definition", completion=completion, tools=[wipe])
+    with pytest.raises(ToolSearchError, match="before it was whole"):
+        [event async for event in agent.stream("x")]
+    assert ran == []
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,7 @@ def test_notes_are_kept_until_they_are_taken_off():
         ({"role": "user", "content": [{"type": "input_text", "text": "x"}]}, None),
         ({"role": "system", "content": "x"}, None),
         ({"role": "user", "content": ""}, None),
+        ({"role": "user", "content": "x", "cache_control": {"type": "ephemeral"}}, None),
     ],
 )
 def test_messages_that_can_be_sent_as_they_are(message, sent):

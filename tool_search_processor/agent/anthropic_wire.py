@@ -121,8 +121,9 @@ class MessageAssembler:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the stream ended before the model's answer began."""
-        return not self._message
+        """Whether the stream ended before the model's answer was whole."""
+        # what is left of a call may say something else than was meant, down to the defaults of all parameters
+        return not self._message.get("stop_reason")
 
     def reply(self) -> Reply:
         """Return the whole answer."""

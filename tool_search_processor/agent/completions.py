@@ -28,7 +28,7 @@ class Assembler(Protocol):
 
     @property
     def is_cut(self) -> bool:
-        """Whether the stream ended before there was an answer."""
+        """Whether the stream ended before there was an answer that can be used."""
         ...
 
     def reply(self) -> Reply:
@@ -118,7 +118,10 @@ async def complete(
     finally:
         await _close(response)
     if assembler.is_cut:
-        raise ToolSearchError("the model's stream ended before its answer began: look into its server's log")
+        raise ToolSearchError(
+            "the model's stream ended before its answer began, or before it was whole: look into the log of "
+            "its server"
+        )
     yield assembler.reply()
 
 

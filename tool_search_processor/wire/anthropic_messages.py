@@ -13,6 +13,7 @@ from tool_search_processor.wire.content_blocks import (
     block_text,
     kind_of,
     marked,
+    marked_text,
     text_part,
 )
 from tool_search_processor.wire.notes import notes_of
@@ -26,7 +27,9 @@ _NOT_BLOCKS = BLOCKS_OF_OPENAI | {"", "input_text", "output_text", "input_image"
 def as_anthropic(message: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a message as Anthropic takes it back, or None if it is not in Anthropic's shape."""
     content = message.get("content")
-    if message.get("role") not in ("user", "assistant") or message.get("tool_calls") or not content:
+    if message.get("role") not in ("user", "assistant") or not content:
+        return None
+    if message.get("tool_calls") or message.get("cache_control"):  # which only chat has there
         return None
     if not isinstance(content, str | list) or {kind_of(block) for block in items_of(content)} & _NOT_BLOCKS:
         return None
@@ -48,7 +51,7 @@ def anthropic_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, 
 
 
 def _message(message: Mapping[str, Any]) -> dict[str, Any] | None:
-    content = _assistant(message) if message.get("role") == "assistant" else _content(message.get("content"))
+    content = _assistant(message) if message.get("role") == "assistant" else _said(message)
     role = "assistant" if message.get("role") == "assistant" else "user"
     return {"role": role, "content": content, **notes_of(message)} if content else None
 
@@ -59,7 +62,7 @@ def _assistant(message: Mapping[str, Any]) -> str | list[dict[str, Any]]:
         for block in items_of(message.get("thinking_blocks"))
         if kind_of(block) in THINKING and any(block.get(key) for key in _SIGNED)
     ]
-    said = _content(message.get("content"))
+    said = _said(message)
     calls = [_call(call) for call in items_of(message.get("tool_calls"))]
     if isinstance(said, str) and not thought and not calls:
         return said
@@ -86,6 +89,11 @@ def _result(message: Mapping[str, Any]) -> dict[str, Any]:
     content = _content(message.get("content"))
     block = {"type": "tool_result", "tool_use_id": call_id, "content": content, **notes_of(message)}
     return marked(block, message)
+
+
+def _said(message: Mapping[str, Any]) -> str | list[dict[str, Any]]:
+    content = _content(message.get("content"))
+    return marked_text(content, message) if isinstance(content, str) else content
 
 
 def _content(content: Any) -> str | list[dict[str, Any]]:

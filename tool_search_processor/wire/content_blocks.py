@@ -97,6 +97,11 @@ def marked(part: dict[str, Any], block: Any) -> dict[str, Any]:
     return {**part, "cache_control": mark} if mark else part
 
 
+def marked_text(text: str, message: Any) -> str | list[dict[str, Any]]:
+    """Return a message's string as its content: as a part if the message has a cache mark for it."""
+    return [marked(text_part(text), message)] if text and field_of(message, "cache_control") else text
+
+
 def _told(block: Any) -> str:
     if isinstance(block, str):
         return block

@@ -50,6 +50,8 @@ _REROUTING = (
     "client",
     "mock_response",
 )
+_REROUTING_GLOBALS = ("use_litellm_proxy", "model_alias_map", "model_fallbacks")
+"""What leads all calls of a process elsewhere, as attributes of the module litellm."""
 _CLAUDE = re.compile(r"claude-([a-z]+)-(\d{1,2})(?:[.-](\d{1,2}))?(?:-\d{8}|-latest)?")
 _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
@@ -92,9 +94,18 @@ def openai_native(name: str) -> Native:
 
 def _is_direct(provider: str, settings: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
     """Return True if nothing leads the call to another server than the provider's own."""
+    litellm = sys.modules.get("litellm")
     if any(settings.get(key) for key in _REROUTING) or environ.get("USE_LITELLM_PROXY"):
         return False
-    litellm = sys.modules.get("litellm")
+    if any(getattr(litellm, name, None) for name in _REROUTING_GLOBALS):
+        return False
     bases = [settings.get("api_base"), settings.get("base_url"), getattr(litellm, "api_base", None)]
     bases += map(environ.get, _BASES[provider])
-    return all(urlsplit(str(base)).hostname == _HOSTS[provider] for base in bases if base)
+    return all(_host(str(base)) == _HOSTS[provider] for base in bases if base)
+
+
+def _host(base: str) -> str | None:
+    try:
+        return urlsplit(base).hostname
+    except ValueError:
+        return None

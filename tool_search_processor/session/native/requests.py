@@ -21,6 +21,7 @@ from tool_search_processor.session.tool_choices import read_tool_choice
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.anthropic_messages import anthropic_messages, as_anthropic
+from tool_search_processor.wire.content_blocks import marked_text
 from tool_search_processor.wire.messages import SYSTEM_ROLES, Given, merge_system
 from tool_search_processor.wire.notes import without_notes
 from tool_search_processor.wire.plain import plain, text_of
@@ -133,6 +134,7 @@ def _split_system(
     merged = merge_system(step.messages, after=step.instructions)
     is_headed = bool(merged) and merged[0].get("role") in SYSTEM_ROLES
     head, rest = (merged[0].get("content"), merged[1:]) if is_headed else ("", merged)
+    head = marked_text(head, merged[0]) if isinstance(head, str) and is_headed else head
     later = [message for message in rest if message.get("role") in roles]
     if later:
         joined = [{"role": "system", "content": head}] if head else []
