@@ -279,6 +279,28 @@ async def test_what_was_exported_can_be_loaded():
     assert sorted(await names(searcher(logged))) == ["op_1", "op_2"]
 
 
+@pytest.mark.parametrize("logs_first", [True, False])
+async def test_what_logs_taught_and_what_use_teaches_count_together(logs_first):
+    experience = Experience()
+    search = searcher(experience)
+    logged = [{"query": "from the logs", "tool": "op_7"}]
+    if logs_first:
+        await experience.load(logged)
+    await use(search, "op_7")
+    if not logs_first:
+        await experience.load(logged)
+    assert await names(search) == await names(search, "from the logs") == ["op_7"]
+
+
+async def test_of_two_users_of_one_thread_each_can_be_forgotten():
+    experience = Experience()
+    search = searcher(experience)
+    await use(search, "op_7", query="what ann asked", context={"user": "ann"}, turn="")
+    await use(search, "op_7", query="what bob asked", context={"user": "bob"}, turn="")
+    await experience.forget(user="bob")
+    assert await experience.export() == []
+
+
 async def test_processes_learn_from_each_other(tmp_path, monkeypatch):
     monkeypatch.setattr("tool_search_processor.catalog.experience._REFRESH_SECONDS", 0.0)
     one = searcher(Experience(SQLiteExperienceStore(tmp_path / "learned.db")))

@@ -19,6 +19,7 @@ from tool_search_processor.catalog.learned import LearnedRequests
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.experience.entries import (
+    ANY_MARK,
     Entry,
     Limits,
     Observation,
@@ -178,7 +179,7 @@ class Experience:
             valid = {
                 name: entry
                 for name, entry in known.entries.items()
-                if (tool := view.get(name)) is not None and entry.mark in (_ANY, _mark(tool, view))
+                if (tool := view.get(name)) is not None and entry.mark in (ANY_MARK, _mark(tool, view))
             }
             requests = chosen(valid, now, self._limits, max_tools=self._max_tools)
             made = known.made = (known.changes, now, place, LearnedRequests(requests))
@@ -304,7 +305,7 @@ class Experience:
                 observation = Observation(
                     lines=(request,),
                     tool=name,
-                    mark=str(record.get("mark", _ANY)),
+                    mark=str(record.get("mark", ANY_MARK)),
                     thread=str(record.get("thread") or hashed(f"record {number}")),
                     user=str(record.get("user") or ""),
                     time=float(record.get("time") or self._clock()),
@@ -409,10 +410,6 @@ class Experience:
         except Exception:  # foreign code: without a scope nobody learns, and the request goes on
             logger.warning("a function of Experience failed", exc_info=True)
             return None
-
-
-_ANY = "*"
-"""The mark of what was learned from logs, which don't say what the tool was like."""
 
 
 def _user(context: Mapping[str, Any]) -> object:

@@ -20,6 +20,8 @@ REQUEST_CHARACTERS = 500
 
 _FADED = math.log2(10)
 """After this many half-lives a request weighs a tenth, and is forgotten."""
+ANY_MARK = "*"
+"""The mark of what was learned from logs, which don't say what the tool was like."""
 _LINES = 4
 """The most lines that are kept of one thread; the latest stay."""
 
@@ -72,14 +74,18 @@ class Entry:
     threads: Mapping[str, Asked] = field(default_factory=dict)
 
     def learned(self, seen: Observation, limits: Limits) -> Entry:
-        """Return the entry after an observation."""
-        threads = dict(self.threads) if self.mark == seen.mark else {}
+        """Return the entry after an observation; one of another mark begins anew."""
+        is_same = self.mark == seen.mark or ANY_MARK in (self.mark, seen.mark)
+        threads = dict(self.threads) if is_same else {}
         before = threads.pop(seen.thread, None)
-        lines = dict.fromkeys((*(before.lines if before else ()), *seen.lines))
+        # Of two users of one thread, neither stands for the words of the other.
+        known = before.lines if before is not None and before.user == seen.user else ()
+        lines = dict.fromkeys((*known, *seen.lines))
         for line in seen.lines:  # what was asked again is the latest
             lines[line] = lines.pop(line)
         threads[seen.thread] = Asked(seen.time, seen.user, tuple(lines)[-_LINES:])
-        return Entry(seen.mark, threads).kept(seen.time, limits)
+        mark = self.mark if threads and seen.mark == ANY_MARK and self.mark else seen.mark
+        return Entry(mark, threads).kept(seen.time, limits)
 
     def kept(self, now: float, limits: Limits) -> Entry:
         """Return the entry without what has faded, and at most `max_requests` of the rest, the latest."""
