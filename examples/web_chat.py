@@ -40,9 +40,11 @@ def make_worker(script: list[Reply]) -> Starlette:
     agent = Agent(name="chat", input_processors=[search], **choose_model(script))
     print(f"model: {agent.model}")
 
-    async def events(thread: str, text: str) -> AsyncIterator[str]:
+    async def events(user: str, thread: str, text: str) -> AsyncIterator[str]:
         before = RunResult.from_json(DATABASE[thread]).messages if thread in DATABASE else []
-        async with aclosing(agent.stream(text, thread_id=thread, messages=before)) as run:
+        context = {"user": user}  # for tools and filters; from a login, where a client could lie
+        stream = agent.stream(text, context=context, thread_id=thread, messages=before)
+        async with aclosing(stream) as run:
             async for event in run:
                 if isinstance(event, TextDelta):
                     yield f"data: {json.dumps({'text': event.text})}\n\n"
@@ -57,7 +59,8 @@ def make_worker(script: list[Reply]) -> Starlette:
     async def approve(request: Request) -> JSONResponse:
         asked = await request.json()
         try:
-            result = await agent.resume(RunResult.from_json(DATABASE[asked["thread"]]), asked["answers"])
+            paused = RunResult.from_json(DATABASE[asked["thread"]])  # which never holds the context
+            result = await agent.resume(paused, asked["answers"], context={"user": asked["user"]})
         except ResumeError as error:  # nothing waits, or it was decided before
             return JSONResponse({"error": str(error)}, status_code=409)
         DATABASE[asked["thread"]] = result.to_json()
@@ -69,7 +72,7 @@ def make_worker(script: list[Reply]) -> Starlette:
 async def post(worker: Starlette, path: str, **body: object) -> None:
     """Be a client."""
     async with httpx.AsyncClient(transport=httpx.ASGITransport(worker)) as client:
-        answer = await client.post(f"http://chat{path}", json={"thread": "t-1", **body})
+        answer = await client.post(f"http://chat{path}", json={"user": "ada", "thread": "t-1", **body})
     print(f"{path} {body}: {answer.status_code}\n{answer.text.strip()}")
 
 
