@@ -756,6 +756,15 @@ def test_without_the_extra_tables_say_what_to_install_and_json_works(run, sets, 
     assert json.loads(out)
 
 
+@pytest.mark.parametrize("missing", ["mcp", "starlette", "uvicorn", "litellm", "rich"])
+def test_the_command_starts_without_what_other_commands_need(tools, missing):
+    code = f"import sys; sys.modules[{missing!r}] = None; from tool_search_processor.cli import main; main()"
+    for arguments in (["search", "issue", "--json", "--tools", tools], ["serve", "--help"]):
+        asked = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True

@@ -6,8 +6,7 @@ import argparse
 from typing import get_args
 
 from tool_search_processor.cli.choices import add_search_options
-from tool_search_processor.server.mcp.server_options import ResultFormat
-from tool_search_processor.server.mcp.sessions import MAX_SESSIONS
+from tool_search_processor.server.options import MAX_SESSIONS, ResultFormat
 from tool_search_processor.server.serving import MAX_CONNECTIONS
 
 HOST = "127.0.0.1"

@@ -10,7 +10,8 @@ from tool_search_processor import meta_tools
 from tool_search_processor.meta_tools import MetaToolNames
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.server.mcp.call_results import wire_tool
-from tool_search_processor.server.mcp.server_options import MAX_LIMIT, ResultFormat
+from tool_search_processor.server.mcp.server_options import MAX_LIMIT
+from tool_search_processor.server.options import ResultFormat
 from tool_search_processor.tools import Tool
 
 _DESCRIPTION_CHARACTERS = 1000

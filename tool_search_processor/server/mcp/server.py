@@ -23,14 +23,11 @@ from tool_search_processor.server.mcp.handlers import FrontHandlers, ProtocolSer
 from tool_search_processor.server.mcp.middleware import Middleware
 from tool_search_processor.server.mcp.registry import Registry, as_sources
 from tool_search_processor.server.mcp.request_providers import ProvidersFor, RequestProviders
-from tool_search_processor.server.mcp.server_options import FrontOptions, ResultFormat, meta_tool_names
-from tool_search_processor.server.mcp.sessions import (
-    MAX_SESSIONS,
-    SESSION_TTL_SECONDS,
-    SignedIds,
-)
+from tool_search_processor.server.mcp.server_options import FrontOptions, meta_tool_names
+from tool_search_processor.server.mcp.sessions import SESSION_TTL_SECONDS, SignedIds
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, is_on_demand, mode_by_code
 from tool_search_processor.server.mcp.tool_view import ListedNames, ToolView
+from tool_search_processor.server.options import MAX_SESSIONS, ResultFormat
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import as_names

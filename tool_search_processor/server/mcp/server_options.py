@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, TypedDict, get_args
+from typing import TypedDict, get_args
 
 from tool_search_processor.catalog.experience import Experience, check_experience
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
@@ -14,13 +14,11 @@ from tool_search_processor.server.mcp.middleware import Middleware
 from tool_search_processor.server.mcp.request_providers import ProvidersFor
 from tool_search_processor.server.mcp.sessions import SignedIds
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, check_mode
+from tool_search_processor.server.options import ResultFormat
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import check_callable, check_choice, check_count, check_positive
-
-ResultFormat = Literal["json", "markdown", "mcp"]
-"""How a search's answer reads; see `ToolServer`."""
 
 MAX_LIMIT = 100
 """The most results of one answer."""

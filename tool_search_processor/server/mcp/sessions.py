@@ -18,9 +18,6 @@ from tool_search_processor.server.mcp.rules import SessionRules
 from tool_search_processor.server.mcp.tool_modes import MODES, Mode
 
 SESSION_TTL_SECONDS = 1800.0
-MAX_SESSIONS = 2_000
-"""Each that has listed tools holds 57 KB, nearly all of it the SDK's."""
-
 _LEAST_SECRET = 16
 _LONGEST_ID = 1000
 
