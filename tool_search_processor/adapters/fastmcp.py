@@ -12,8 +12,8 @@ elicitation work as without the transform. A tool that `filter` denies is answer
 it is called through `call_tool` or by its own name.
 
 What can't work: a server doesn't see the conversation, so tools are called through `call_tool` or by name,
-and never loaded. Tools that a middleware injects go past every transform, and so past the filter: give them
-an `auth=`. Where a server with this transform is mounted in a namespace, its answers call the meta-tools by
+and never loaded. Tools that a middleware injects bypass every transform, and so the filter: give them an
+`auth=`. Where a server with this transform is mounted in a namespace, its answers call the meta-tools by
 their names without it: mount it without a namespace, or put the transform on the outer server.
 Seen with FastMCP 4.2.3.
 """
@@ -66,7 +66,7 @@ from tool_search_processor.wire.checks import as_names, check_callable
 logger = logging.getLogger(__name__)
 
 ContextOf = Callable[[Context], "object | Awaitable[object]"]
-"""`(ctx) -> mapping` of one request, sync or async; whatever `read_context` reads will do."""
+"""`(ctx) -> mapping` for one request, sync or async; it may return anything that `read_context` accepts."""
 
 
 class ToolSearchTransform(CatalogTransform):
@@ -112,7 +112,7 @@ class ToolSearchTransform(CatalogTransform):
                 or run); an exception denies.
             filter_timeout_seconds: How long an async filter may take before it counts as a denial.
             context: `(ctx) -> mapping`, sync or async, makes the filter's context of FastMCP's; if it fails,
-                the request gets no tool. By default, `user` is the access token, `headers` are those of
+                the request gets no tools. By default, `user` is the access token, `headers` are those of
                 HTTP, and `session_id` and `client_id` are as in `ctx`, each None if there is none.
             always_visible: Names of tools that stay listed, and are left out of results.
             result_detail: What a result says about parameters: "brief", "signature" or "schema".
@@ -248,7 +248,7 @@ class ToolSearchTransform(CatalogTransform):
             found = self._context(ctx)
             context = read_context(await found if inspect.isawaitable(found) else found)
         except Exception:  # foreign code: a header may be missing
-            logger.warning("context= failed for a request, which gets no tool", exc_info=True)
+            logger.warning("context= failed for a request, which gets no tools", exc_info=True)
             return Caller(options=self._options, filter=_nothing)
         return Caller(
             options=self._options, filter=self._options.filter, context=context, session_id=session_id(ctx)

@@ -22,7 +22,7 @@ from tool_search_processor.tools.tool_names import hashed_tool_name, is_tool_nam
 logger = logging.getLogger(__name__)
 
 MAX_KEPT = 20_000
-"""Tools that are kept at most: a server that makes tools without end must not fill the memory."""
+"""The most tools to keep, so that a server that keeps making tools can't fill the memory."""
 _MAX_PARTS = 64
 _KEYWORDS = "keywords"
 
@@ -65,7 +65,7 @@ class ServerCatalog:
         return self._indexes.takes_pattern
 
     def tool(self, original: ServerTool) -> Tool | None:
-        """Return a tool of the server as ours; None if it can't be one, with a warning."""
+        """Return the catalog tool for a server's tool; None, with a warning, if it can't be one."""
         name, content = original.name, _content(original)
         kept = self._made.get(name)
         if kept is None or kept[0] != content:
@@ -75,7 +75,7 @@ class ServerCatalog:
         return kept[1]
 
     def offer(self, originals: Sequence[ServerTool]) -> Offered:
-        """Return what a caller sees who may see these tools."""
+        """Return what a caller sees if it may see these tools."""
         with self._lock:
             for original in originals:
                 self._claim(original.name)
@@ -117,7 +117,7 @@ class ServerCatalog:
             return None
 
     def _claim(self, name: str) -> None:
-        """Give a valid name to the tool that has it, even if it was made for another tool before."""
+        """Reserve a valid name for the tool whose own name it is, even if another tool was given it."""
         owner = self._owners.get(name, name)
         if is_tool_name(name):
             self._owners[name] = name
@@ -125,7 +125,7 @@ class ServerCatalog:
             self._made.pop(owner, None)
 
     def _name(self, original: str) -> str:
-        """Return the name that models get: the server's, or one made of it if no provider accepts it."""
+        """Return the name for models: the server's, or a valid one derived from it."""
         self._claim(original)
         name = make_tool_name(original)
         owner = self._owners.setdefault(name, original)
@@ -133,7 +133,7 @@ class ServerCatalog:
 
 
 def _content(original: ServerTool) -> tuple[Any, ...]:
-    """Return what a tool is made of. Copies share these values, so comparing them takes a microsecond."""
+    """Return the values that identify a tool. Copies share them, so comparing takes a microsecond."""
     return (
         original.description,
         original.parameters,
@@ -145,7 +145,7 @@ def _content(original: ServerTool) -> tuple[Any, ...]:
 
 
 def _meta(original: ServerTool) -> Mapping[str, Any]:
-    """Return a tool's meta without FastMCP's own notes, in which sessions differ."""
+    """Return a tool's meta without FastMCP's own entries, which differ between sessions."""
     return {key: value for key, value in (original.meta or {}).items() if key != "fastmcp"}
 
 

@@ -38,7 +38,7 @@ ANSWER_SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Caller:
-    """Who asks: whom the filter decides about."""
+    """Who is asking, for the filter."""
 
     options: Options
     filter: Filter | None

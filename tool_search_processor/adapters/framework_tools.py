@@ -1,4 +1,4 @@
-"""Tools of a framework as tools of this package, each made once."""
+"""Converts a framework's tools into tools of this package, each once."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ logger = logging.getLogger(__name__)
 _Original = TypeVar("_Original")
 
 MAX_KEPT = 20_000
-"""Tools that are kept at most; beyond it, those that were not asked for last are made again."""
+"""The most tools to keep; beyond it, those that the last call did not ask for are dropped."""
 
 
 class FrameworkTools(Generic[_Original]):
-    """Makes a `ForeignTool` for each object of a framework, and keeps it for as long as it is asked for.
+    """Makes a `ForeignTool` for each of a framework's tools, and keeps it while it is still asked for.
 
     ```python
     own = FrameworkTools(from_their_tool)
@@ -31,7 +31,7 @@ class FrameworkTools(Generic[_Original]):
     """
 
     def __init__(self, make: Callable[[_Original], ForeignTool]) -> None:
-        """Set what makes a tool of an object.
+        """Set the function that converts a tool.
 
         Args:
             make: Returns the tool, with the object as its `original`. If it raises `InvalidToolError`, the

@@ -47,10 +47,10 @@ __all__ = ["ToolSearchToolset", "from_adk"]
 
 InnerTool: TypeAlias = "BaseTool | BaseToolset | Callable[..., Any]"
 ContextOf = Callable[[ReadonlyContext], object]
-"""Makes of ADK's context what `read_context` reads: a mapping, or an object with attributes."""
+"""Turns ADK's context into what `read_context` reads: a mapping, or an object with attributes."""
 
 _MAX_RUNS = 256
-"""Invocations whose memory is kept: ADK doesn't tell when one has ended."""
+"""The most invocations to remember: ADK doesn't say when one has ended."""
 
 
 class ToolSearchToolset(BaseToolset):
@@ -89,7 +89,7 @@ class ToolSearchToolset(BaseToolset):
             ReservedToolNameError: An inner tool has a meta-tool's name.
         """
         super().__init__()
-        # ADK would list once in an invocation, and what a step has loaded would be missing in the next one.
+        # ADK would ask for the list once in an invocation, and the next step would lack what this one loads.
         self._use_invocation_cache = False
         check_callable("context", context, "(readonly_context) -> mapping", optional=True)
         check_callable("thread_id", thread_id, "(readonly_context) -> id", optional=True)
@@ -102,7 +102,7 @@ class ToolSearchToolset(BaseToolset):
         self._check_names(tool.name for tool in self._inner if isinstance(tool, BaseTool))
 
     async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
-        """Return the tools to list in the next model call; without a context, those that any call lists."""
+        """Return the tools to list in the next model call; without a context, those that every call lists."""
         own = await self._inner_tools(readonly_context)
         self._check_names(tool.name for tool in own)
         callable_ones = [tool for tool in own if is_callable_by_models(tool)]
@@ -130,11 +130,11 @@ class ToolSearchToolset(BaseToolset):
     async def answer_unlisted(
         self, tool: BaseTool, args: dict[str, Any], tool_context: ToolContext, error: Exception
     ) -> dict[str, Any] | None:
-        """Answer the call of a tool that isn't listed: load it, or say that there is none.
+        """Answer the call of an unlisted tool: load it, or say that there is no such tool.
 
         An `on_tool_error_callback` of `LlmAgent`; what a listed tool raises is not answered.
         """
-        # a stand-in of ADK's for a tool that it doesn't have
+        # ADK's stand-in for a tool that it doesn't have
         if type(tool) is not BaseTool:
             return None
         return response_of(await self._run(tool_context).unlisted_text(tool.name), is_error=True)
@@ -162,7 +162,7 @@ class ToolSearchToolset(BaseToolset):
         return found
 
     def _run(self, context: ReadonlyContext | None) -> SearchRun:
-        """Return the run of an agent in an invocation; without a context, a run that nothing belongs to."""
+        """Return the run of an agent in an invocation; without a context, a run of its own."""
         if context is None:
             return SearchRun(self._search, context={})
         key = context.invocation_id, context.agent_name

@@ -10,7 +10,7 @@ from google.adk.events.event import Event
 from google.genai import types
 
 _RESULT = "result"
-"""The key under which ADK puts what is not an object."""
+"""The key under which ADK puts a result that is not an object."""
 
 
 def to_openai(events: Iterable[Event], *, agent: str) -> list[dict[str, Any]]:
@@ -25,7 +25,7 @@ def to_openai(events: Iterable[Event], *, agent: str) -> list[dict[str, Any]]:
         parts = (event.content.parts or ()) if event.content is not None else ()
         text = "".join(part.text for part in parts if part.text and not part.thought)
         if event.author == "user":
-            # What a user sends as a tool's response is no answer to a call of ours.
+            # A tool's response that a user sends doesn't answer a call of ours.
             read += [{"role": "user", "content": text}] if text else []
         elif event.author == agent:
             calls = [_call(part.function_call) for part in parts if part.function_call is not None]
@@ -38,7 +38,7 @@ def to_openai(events: Iterable[Event], *, agent: str) -> list[dict[str, Any]]:
 
 
 def response_of(text: str, *, is_error: bool) -> dict[str, Any]:
-    """Return what the model reads as ADK keeps it: an object as it is, anything else under a key."""
+    """Return a tool's answer in the form that ADK keeps: an object as it is, anything else under a key."""
     try:
         found = json.loads(text) if text.startswith("{") else None
     except ValueError:

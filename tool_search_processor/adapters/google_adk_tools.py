@@ -1,4 +1,4 @@
-"""Tools of ADK as tools for a catalog, and the tools that an ADK agent is listed."""
+"""Converts ADK tools for a catalog, and lists catalog tools for an ADK agent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def from_adk(tool: BaseTool) -> ForeignTool:
 
 def is_callable_by_models(tool: BaseTool) -> bool:
     """Return True for a tool that models call, False for one that ADK or a provider runs by itself."""
-    # Only looked up, since making a declaration takes 50 µs.
+    # Looks for the method only: making a declaration takes 50 µs.
     declare = tool._get_declaration  # noqa: SLF001 - what tools of ADK override
     return getattr(declare, "__func__", None) is not BaseTool._get_declaration  # noqa: SLF001
 
@@ -55,10 +55,10 @@ def _schema(declaration: types.FunctionDeclaration | None) -> Mapping[str, Any]:
 
 
 class ListedTool(BaseTool):
-    """A tool of one step: each call asks the policy of that moment, whoever runs it."""
+    """A tool as one step lists it: each call asks the policy again, whoever runs it."""
 
     def __init__(self, tool: Tool, model_call: ModelCall) -> None:
-        """Stand for a tool that a model call lists."""
+        """Wrap a tool that a model call lists."""
         super().__init__(name=tool.name, description=tool.shown_description)
         self._tool = tool
         self._model_call = model_call
@@ -85,7 +85,7 @@ class ListedTool(BaseTool):
         if original is None:
             await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
             return
-        # It may do more than list itself; but the calls have to come here.
+        # The original may do more than list itself, but calls have to come here.
         await original.process_llm_request(tool_context=tool_context, llm_request=llm_request)
         if original.name in llm_request.tools_dict:
             llm_request.tools_dict[original.name] = self

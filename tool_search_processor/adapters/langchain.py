@@ -169,13 +169,13 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             await taken.end()
 
     def _leaves(self, request: ToolCallRequest) -> bool:
-        """Return True for a call of a tool that the agent has without us."""
+        """Return True if a call is not this searcher's to run."""
         if isinstance(request.tool, calls.AnsweredTool):  # of another searcher
             return not request.tool.is_missing
         return request.tool is not None and not self._kept.include_step_tools
 
     async def _listed(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], Mapping[str, Any] | None]:
-        """Return the request with the tools of this step, and what its answer is to note."""
+        """Return the request with the tools of this step, and the note to keep on its answer."""
         route = declaring.native_route(request.model) if self._is_native else None
         run = self._run(request.runtime, receipts=route is not None)
         messages = calls.messages_in(request.state) or request.messages
@@ -201,7 +201,7 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         return request, found.note
 
     async def _taken(self, request: ToolCallRequest) -> calls.TakenCall:
-        """Look up a call in the step that the model saw."""
+        """Look up a call among what the model was offered when it made it."""
         asked = request.tool_call
         messages = calls.before_call(calls.messages_in(request.state), asked["id"])
         run = self._run(request.runtime, receipts=self._writes_receipts)
@@ -212,16 +212,16 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             await run.end()
             raise
         if call.tool is not None and asked["name"] not in {call.tool.name, *self._kept.reserved_names}:
-            # a near name, which whoever gates tools by name let pass
+            # a misspelled name, which a gate by tool names has let pass
             error = f"Error: there is no tool {asked['name']!r}; call {call.tool.name!r} by its name."
             call = replace(call, tool=None, error=error)
         return calls.TakenCall(run, call, request)
 
     def _run(self, runtime: Any, *, receipts: bool) -> SearchRun:
-        """Open a run for one hook: no memory of this process outlives it."""
+        """Open a run for one hook; nothing is kept in this process after it."""
         info = runtime.execution_info
         thread_id = info.thread_id if info is not None else None
-        # a subagent has the thread of its parent, and messages of its own
+        # a subagent shares its parent's thread, but has messages of its own
         is_nested = info is not None and "|" in info.checkpoint_ns
         return SearchRun(
             self._from_messages if thread_id is None or is_nested else self._kept,

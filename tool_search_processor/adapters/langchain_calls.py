@@ -1,4 +1,4 @@
-"""Calls of a LangChain agent: its messages read, and one call of them run by LangChain's own tool node."""
+"""Reads a LangChain agent's messages, and lets LangChain's own tool node run one of their calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HITL_STATE = "hitl_edited_tool_calls"
 # Keys of a message's `additional_kwargs`, which are stored with it and sent to no model.
 _RECEIPT = "tool_search_receipt"
 DECLARED = "tool_search_declared"
-"""What the request declared that a message of the model answers, in native load."""
+"""In native load, what the request declared that this message answers."""
 
 
 def messages_in(state: Any) -> list[AnyMessage]:
@@ -35,7 +35,7 @@ def messages_in(state: Any) -> list[AnyMessage]:
 
 
 def read_messages(messages: Iterable[AnyMessage]) -> list[dict[str, Any]]:
-    """Return what a searcher reads of each message, in OpenAI chat shape."""
+    """Return the messages in OpenAI chat shape, with what a searcher reads."""
     return [_read(message) for message in messages]
 
 
@@ -64,7 +64,7 @@ def before_call(messages: list[AnyMessage], call_id: str | None) -> list[AnyMess
 
 
 def with_text(message: SystemMessage | None, text: str) -> SystemMessage | None:
-    """Return a system message with a text behind its own; blocks stay blocks, with their cache marks."""
+    """Return a system message with text appended; blocks stay blocks, with their cache marks."""
     if not text:
         return message
     if message is None:
@@ -75,7 +75,7 @@ def with_text(message: SystemMessage | None, text: str) -> SystemMessage | None:
 
 
 def has_reviewer() -> bool:
-    """Return True if the agent that runs has a `HumanInTheLoopMiddleware`, whose state it then keeps."""
+    """Return True if the running agent has a `HumanInTheLoopMiddleware`."""
     try:
         read = get_config().get("configurable", {}).get("__pregel_read")
     except RuntimeError:  # the hook was called outside of a graph
@@ -87,11 +87,11 @@ def has_reviewer() -> bool:
 
 
 class AnsweredTool(BaseTool):
-    """A tool of ours for one call, so that LangChain runs, traces and streams it as any other."""
+    """Answers one call as a LangChain tool, so that LangChain runs, traces and streams it like any other."""
 
     answer: Callable[[dict[str, Any]], Awaitable[ToolMessage]] = Field(exclude=True, repr=False)
     is_missing: bool = False
-    """Whether the call has no tool: the answer says why."""
+    """Whether there is no tool for the call: the answer says why."""
     # Nothing is injected; LangChain would read the signatures of each call's tool again (0.2 ms).
     _injected_args_keys: ClassVar[frozenset[str]] = frozenset()
 
@@ -103,10 +103,10 @@ class AnsweredTool(BaseTool):
 
 
 class TakenCall:
-    """One call that the searcher has looked up."""
+    """A call that the searcher has looked up."""
 
     def __init__(self, run: SearchRun, call: PreparedCall, request: ToolCallRequest) -> None:
-        """Take a call.
+        """Wrap a call.
 
         Args:
             run: The run that looked it up; `end` ends it.
@@ -118,7 +118,7 @@ class TakenCall:
         self._request = request
         self._arguments = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
         self.is_foreign = call.is_foreign
-        """Whether it runs a tool of LangChain: use `hand_over`, otherwise `answered_request`."""
+        """Whether a LangChain tool has to run: use `hand_over`, otherwise `answered_request`."""
         self.is_missing = call.tool is None
         """Whether there is nothing to run."""
 
@@ -147,7 +147,7 @@ class TakenCall:
         return self._request_for(answered, self._arguments)
 
     async def hand_over(self, run: ForeignRun) -> Any:
-        """Let LangChain run its own tool, if the policy of this moment allows it.
+        """Let LangChain run its own tool, if policy still allows it.
 
         Args:
             run: Runs `request_for` the arguments it gets.
@@ -163,7 +163,7 @@ class TakenCall:
         return self._request_for(getattr(self._call.tool, "original", None), arguments)
 
     def finished(self, result: Any) -> Any:
-        """Return what LangChain returned, under the name that the model called, with our receipt if any."""
+        """Return LangChain's result under the name that the model called, with our receipt if any."""
         return self._marked(result, self._run.model_call.receipt(self._call))
 
     async def end(self) -> None:
@@ -172,7 +172,7 @@ class TakenCall:
 
     async def _answer(self, arguments: dict[str, Any]) -> ToolMessage:
         call, model_call = self._call, self._run.model_call
-        if arguments != self._arguments:  # a reviewer or another middleware has changed them
+        if arguments != self._arguments:  # a reviewer or another middleware has changed the arguments
             call = await model_call.resolve(call.target_name, arguments, call_id=call.request.id)
         outcome = await model_call.run(call)
         return self._message(outcome.text, is_error=outcome.is_error)
@@ -182,7 +182,7 @@ class TakenCall:
         return self._request.override(tool=tool, tool_call=call)
 
     def _question(self) -> dict[str, Any]:
-        """Return what a person is asked: as `HumanInTheLoopMiddleware` asks it for one call."""
+        """Return the question for a person, in the shape that `HumanInTheLoopMiddleware` uses."""
         tool, pending = self._call.tool, self._call.pending()
         return {
             "type": "tool_approval",
@@ -217,7 +217,7 @@ class TakenCall:
 
 
 def _verdict(answer: object) -> object:
-    """Return True for a yes, and otherwise what `refusal_text` takes."""
+    """Return True for approval; otherwise the refusal, as `refusal_text` takes it."""
     if isinstance(answer, Mapping):
         if answer.get("type") == "approve":
             return True

@@ -25,7 +25,7 @@ Route: TypeAlias = Literal["anthropic", "openai"]
 
 _MODES = ("auto", "any", "none", "required")
 _OFFICIAL = ("https://api.anthropic.com", "https://api.openai.com/v1")
-"""Where these messages are known to arrive: a gateway may refuse or lose them."""
+"""Addresses that are known to accept these messages: a gateway may refuse or drop them."""
 
 
 def native_route(model: Any) -> Route | None:
@@ -63,7 +63,7 @@ def declarations_of(
 
 
 def chosen(tool_choice: Any) -> Any:
-    """Return a tool choice in a provider's shape: LangChain takes a tool's bare name too."""
+    """Return a tool choice in a provider's shape; LangChain also accepts a bare tool name."""
     if not isinstance(tool_choice, str) or tool_choice in _MODES:
         return tool_choice
     return {"type": "tool", "name": tool_choice}
@@ -72,7 +72,7 @@ def chosen(tool_choice: Any) -> Any:
 def with_declarations(
     messages: Sequence[AnyMessage], found: Declarations, *, route: Route
 ) -> list[AnyMessage]:
-    """Return messages with those that declare tools among them."""
+    """Return messages with the declarations of tools inserted."""
     if route == "anthropic":
         additions = tool_additions(read_messages(messages), found)
         return inserted(messages, ((slot, SystemMessage(each["content"])) for slot, each in additions))
@@ -80,7 +80,7 @@ def with_declarations(
 
 
 def with_note(response: ModelResponse[Any], note: Mapping[str, Any] | None) -> ModelResponse[Any]:
-    """Return a response whose message keeps what its request declared; no model is sent that."""
+    """Return a response whose message notes what its request declared; no model sees the note."""
     if note is None:
         return response
     return replace(response, result=[_noted(message, dict(note)) for message in response.result])

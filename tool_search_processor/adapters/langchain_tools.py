@@ -1,4 +1,4 @@
-"""Tools of LangChain as tools for a catalog, and the list that a LangChain model is offered."""
+"""Converts LangChain tools for a catalog, and lists tools for a LangChain model."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class OwnTools:
     """The tools that an agent has without the searcher."""
 
     def __init__(self, *, hide: bool) -> None:
-        """Set whether those that LangChain runs are withheld until the model has loaded them."""
+        """Set whether tools that LangChain runs are withheld until the model has loaded them."""
         self._hide = hide
         self._converted = FrameworkTools(from_langchain)
 
     def seen(self, tools: Sequence[LangChainTool]) -> list[Tool]:
-        """Return the agent's tools as the searcher sees them, without those that have no name of a tool."""
+        """Return the agent's tools as the searcher sees them, without any that has no valid name."""
         hidden = [tool for tool in tools if self._hides(tool)]
         listed = [tool for tool in tools if not self._hides(tool) and is_tool_name(_name_of(tool))]
         always = (ForeignTool(_name_of(tool), original=tool, pinned=True) for tool in listed)
         return [*always, *self._converted.of(hidden)]
 
     def listed_names(self, tools: Sequence[LangChainTool]) -> set[str]:
-        """Return the names of those that are never withheld."""
+        """Return the names of the tools that are never withheld."""
         return {_name_of(tool) for tool in tools if not self._hides(tool)}
 
     def offered(self, listed: Sequence[Tool], own: Sequence[LangChainTool]) -> list[LangChainTool]:
@@ -73,7 +73,7 @@ def from_langchain(tool: BaseTool) -> ForeignTool:
     LangChain tool.
 
     Raises:
-        InvalidToolError: It can't be described to a model, or its name is none that providers accept.
+        InvalidToolError: It can't be described to a model, or providers refuse its name.
     """
     if not isinstance(tool, BaseTool):
         raise InvalidToolError(
@@ -86,7 +86,7 @@ def from_langchain(tool: BaseTool) -> ForeignTool:
 
     try:
         definition = convert_to_openai_function(tool)
-    except Exception as exc:  # of pydantic: a type has no JSON schema
+    except Exception as exc:  # pydantic: a type has no JSON schema
         raise InvalidToolError(f"the LangChain tool {tool.name!r} has no schema for a model: {exc}") from exc
     return ForeignTool(
         tool.name,

@@ -1,4 +1,4 @@
-"""The same search inside the OpenAI Agents SDK, by an agent of its own class.
+"""Tool search inside the OpenAI Agents SDK, by an agent class of its own.
 
 ```python
 search = ToolSearchProcessor(tools)
@@ -78,8 +78,8 @@ class ToolSearchAgent(Agent[Any]):
     """Whether `tools` and those of `mcp_servers` are searched too, and withheld until they are loaded."""
 
     def __post_init__(self) -> None:
-        """Check the fields, and make the searcher that reads loads from the run's items."""
-        check_theirs: Any = super().__post_init__  # it has no annotations
+        """Check the fields, and prepare a searcher that reads loads from the run's items."""
+        check_theirs: Any = super().__post_init__  # the parent's method has no annotations
         check_theirs()
         if not isinstance(self.search, SearchPipeline):
             raise ConfigurationError(f"search must be a ToolSearchProcessor, found {self.search!r:.80}")
@@ -158,7 +158,7 @@ class ToolSearchAgent(Agent[Any]):
             _RESTORED.reset(token)
 
     def _run(self, run_context: RunContextWrapper[Any]) -> AgentRun:
-        """Return this agent's part of a run; a clone goes on with it after a handoff."""
+        """Return this agent's part of a run; a clone that takes over after a handoff continues it."""
         key = (self.search, self.hide_own, self.context, self.thread_id)
         return Runs.of(run_context).run(
             key, partial(self._new_run, run_context), requests=run_context.usage.requests
@@ -184,7 +184,7 @@ class ToolSearchAgent(Agent[Any]):
 
 
 def _approved(run_context: RunContextWrapper[Any], agent: ToolSearchAgent) -> list[str]:
-    """Return the names of an agent's tools that a person has decided on.
+    """Return the names of an agent's tools that a person has approved or rejected.
 
     Nothing else of a context that was restored from JSON tells which tools its run had loaded.
     """

@@ -1,4 +1,4 @@
-"""What the searchers of one run of the OpenAI Agents SDK have loaded, until that run ends."""
+"""Keeps what searchers have loaded in one run of the OpenAI Agents SDK, until that run ends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Runs:
 
     @classmethod
     def of(cls, run_context: RunContextWrapper[Any]) -> Runs:
-        """Return those of an SDK's run."""
+        """Return the runs that belong to an SDK run."""
         runs: Runs = vars(run_context).setdefault(_KEPT_AS, cls())
         return runs
 
@@ -46,7 +46,7 @@ class Runs:
         run = self._runs.get(key)
         if run is None:
             run = self._runs[key] = make()
-            # The SDK shows no end of a run that fails. If the loop is gone by then, what is kept is bounded.
+            # The SDK doesn't report the end of a run that fails. If the loop is gone, little is left over.
             weakref.finalize(self, _end_later, run, asyncio.get_running_loop()).atexit = False
         self._last = run, requests
         return run
@@ -75,13 +75,13 @@ class AgentRun(SearchRun):
         self._offered: set[str] = set()
 
     async def approved(self, names: Iterable[str]) -> list[Tool]:
-        """Return the tools that a person approved in another process, which this run has never offered."""
+        """Return the tools of these names: approved in another process, and never offered by this run."""
         self._offered.update(tool.name for tool in self.model_call.tools)
         unknown = [name for name in names if name not in self._offered]
         return await self.admitted(unknown)
 
     async def admitted(self, names: Iterable[str]) -> list[Tool]:
-        """Return the tools of these names that policy admits at the moment, listed or not."""
+        """Return the tools of these names that policy admits now, listed or not."""
         step = self.model_call.step
         found = [(name, await self.search.resolve_call(step, name)) for name in names]
         return [tool for name, tool in found if tool is not None and tool.name == name]

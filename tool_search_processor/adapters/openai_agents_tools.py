@@ -31,15 +31,15 @@ _OFFERED_AS = "_tool_search_offered"
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What a listed tool is to us."""
+    """How a listed tool relates to the searcher."""
 
     tool: Tool
     admitted: Callable[[Iterable[str]], Awaitable[Sequence[Tool]]]
-    """Returns the tools of these names that policy admits at the moment, listed or not."""
+    """Returns the tools of these names that policy admits now, listed or not."""
 
 
 def offered_as(tool: SDKTool) -> Offered | None:
-    """Return what a tool of the SDK is to us; None for one that we didn't list."""
+    """Return how an SDK tool relates to the searcher; None for a tool that the searcher didn't list."""
     offered: Offered | None = getattr(tool, _OFFERED_AS, None)
     return offered
 
@@ -47,11 +47,11 @@ def offered_as(tool: SDKTool) -> Offered | None:
 class OwnTools:
     """An agent's own function tools as foreign tools, each made once.
 
-    Those of MCP servers are other objects at every turn, so a tool is known by its name and content.
+    Tools of MCP servers are new objects at every turn, so a tool is identified by its name and content.
     """
 
     def __init__(self) -> None:
-        """Keep nothing yet."""
+        """Begin without tools."""
         self._first: dict[str, FunctionTool] = {}
         self._made = FrameworkTools(_foreign)
 
@@ -94,7 +94,7 @@ class Listing:
         self._asks_through_proxy = asks_through_proxy
 
     def tool(self, tool: Tool) -> FunctionTool:
-        """Return a listed tool: one of ours, or an own one of the agent that runs under our policy."""
+        """Return a tool to list: a catalog tool, or one of the agent's own that runs under our policy."""
         listed = self._gated(self._functions[tool.name]) if is_foreign(tool) else self._ours(tool)
         vars(listed)[_OFFERED_AS] = Offered(tool, self._admitted)
         return listed
@@ -108,7 +108,7 @@ class Listing:
             description=tool.shown_description,
             params_json_schema=tool.wire_schema(),
             on_invoke_tool=partial(self._run, tool.name),
-            strict_json_schema=False,  # it would rewrite the schema
+            strict_json_schema=False,  # strict mode would rewrite the schema
             needs_approval=partial(self._needs_approval, tool.name) if asks else False,
         )
 

@@ -52,7 +52,7 @@ from tool_search_processor.session.foreign_tools import is_foreign
 Context: TypeAlias = (
     Mapping[str, Any] | Callable[[RunContext[Any]], Mapping[str, Any] | Awaitable[Mapping[str, Any]]] | None
 )
-"""The request's own data: a mapping, or what makes one of the run's context, sync or async."""
+"""The request's own data: a mapping, or a function (sync or async) from the run's context to one."""
 
 
 @dataclass
@@ -85,7 +85,7 @@ class ToolSearchCapability(AbstractCapability[Any]):
     validation and retries stay as they are."""
 
     run: SearchRun | None = field(init=False, default=None, repr=False, compare=False)
-    """What the copy for one run, which pydantic-ai asks for, stands on."""
+    """The run that a copy belongs to; pydantic-ai asks for a copy for each run."""
 
     def __post_init__(self) -> None:
         """Check the options, and make what all runs share."""
@@ -112,7 +112,7 @@ class ToolSearchCapability(AbstractCapability[Any]):
         return SearchToolset(wrapped=toolset, run=self.run, own=self._own, hides=hides)
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
-        """Drop what is kept for the run when it ends, however it ends."""
+        """Run the agent, and drop what is kept for the run however it ends."""
         try:
             return await handler()
         finally:

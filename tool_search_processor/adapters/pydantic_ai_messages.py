@@ -1,4 +1,4 @@
-"""The messages of pydantic-ai in OpenAI chat shape, as searchers read them."""
+"""Converts pydantic-ai messages to OpenAI chat shape."""
 
 from __future__ import annotations
 

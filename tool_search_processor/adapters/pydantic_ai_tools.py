@@ -1,4 +1,4 @@
-"""The own tools of a pydantic-ai agent, as a searcher sees them."""
+"""A pydantic-ai agent's own tools, as a searcher sees them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _AGENT_ITSELF = "<agent>"
 
 
 class OwnTools:
-    """Makes a tool for each definition, again only when the definition changes."""
+    """Makes a tool for each definition, and makes it again only when the definition changes."""
 
     def __init__(self, *, proxied: bool = False) -> None:
         """Begin without tools.
 
         Args:
-            proxied: Whether those that are hidden are called through a call tool.
+            proxied: Whether hidden tools are called through a call tool.
         """
         self._proxied = proxied
         self._tools = FrameworkTools(_tool_of)
@@ -58,7 +58,7 @@ class _ValidatedTool(ForeignTool):
     __hash__ = Tool.__hash__
 
     def check_arguments(self, arguments: Any = None) -> Any:
-        """Return them as they are: they may hold objects that JSON Schema knows nothing of."""
+        """Return the arguments unchanged: they may hold objects that JSON Schema can't describe."""
         return arguments
 
 

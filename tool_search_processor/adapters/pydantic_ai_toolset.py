@@ -23,7 +23,7 @@ from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutco
 from tool_search_processor.tools import Tool
 
 THEIR_SEARCH = "search_tools"
-"""What pydantic-ai's own tool search is called wherever a tool is deferred."""
+"""The name of pydantic-ai's own tool search, which it adds as soon as a tool is deferred."""
 _AN_OBJECT = SchemaValidator(core_schema.dict_schema(keys_schema=core_schema.str_schema()))
 
 
@@ -35,7 +35,7 @@ class SearchToolset(WrapperToolset[Any]):
     own: OwnTools
     hides: bool
     listed: dict[str, ToolsetTool[Any]] = field(default_factory=dict)
-    """What `wrapped` gave last. Copies that pydantic-ai makes of this toolset share it."""
+    """The last tools of `wrapped`, shared by the copies that pydantic-ai makes of this toolset."""
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """Return what the model is offered at this step.
@@ -104,7 +104,7 @@ class SearchToolset(WrapperToolset[Any]):
     async def _proxied(
         self, tool: ToolsetTool[Any], arguments: Mapping[str, Any], ctx: RunContext[Any]
     ) -> Any:
-        """Run an own tool that was called through the call tool, as pydantic-ai runs one by its name."""
+        """Run one of the agent's tools, called through the call tool, as pydantic-ai runs it by name."""
         name = tool.tool_def.name
         ctx = replace(ctx, tool_name=name, max_retries=tool.max_retries)
         checked = tool.args_validator.validate_python(dict(arguments), context=ctx.validation_context)
@@ -115,7 +115,7 @@ class SearchToolset(WrapperToolset[Any]):
         return await self.wrapped.call_tool(name, checked, ctx, tool)
 
     def _theirs(self, tool: ToolsetTool[Any], always: Collection[str]) -> ToolsetTool[Any]:
-        """Return an own tool as it is listed: one that was found is not deferred any more."""
+        """Return one of the agent's tools as it is listed: a tool that was found is no longer deferred."""
         definition = tool.tool_def
         if not definition.defer_loading or not self.hides or definition.name in always:
             return tool
@@ -131,7 +131,7 @@ class SearchToolset(WrapperToolset[Any]):
 
 
 def _stays_listed(tool: ToolsetTool[Any], ctx: RunContext[Any]) -> bool:
-    """Return True for what is never hidden: another searcher's tools, and those that a capability brings."""
+    """Return True if a tool is never hidden: another searcher's, or one that a capability brings."""
     owner = ctx.capabilities.get(tool.tool_def.capability_id or "")
     return isinstance(tool.toolset, SearchToolset) or (owner is not None and owner.defer_loading is True)
 

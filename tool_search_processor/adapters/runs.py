@@ -48,7 +48,7 @@ class SearchRun:
             thread_id: The conversation; None where the framework doesn't know it.
             run_id: The framework's own id of this run, which no other run has; one is made if None.
             options: How tools of ours are run; the defaults if None.
-            receipts: Note in results what they load, whatever the store is: native load reads it there.
+            receipts: Note in results what they load, even with a store that doesn't need it, for native load.
         """
         self.search = search
         self._processors = (search,)
@@ -96,12 +96,12 @@ class SearchRun:
         return await self.search.unlisted_tool_text(self.model_call.step, name)
 
     async def end(self) -> None:
-        """Drop what is kept for this run alone; a second call does nothing."""
+        """Drop what is kept for this run only; a second call does nothing."""
         await self.model_call.end_run()
 
 
 def instructions_of(model_call: ModelCall) -> str:
-    """Return what belongs into the system prompt of a model call, as one string; it may be empty."""
+    """Return the text to add to the system prompt of a model call; it may be empty."""
     return "\n\n".join(model_call.step.instructions)
 
 
@@ -113,7 +113,7 @@ def read_context(value: object) -> Mapping[str, Any]:
             context. Attributes are read shallowly, private ones are left out.
 
     Raises:
-        ConfigurationError: It has no names for its values, such as a string.
+        ConfigurationError: Its values have no names, as in a string.
     """
     if value is None:
         return {}

@@ -102,7 +102,7 @@ class ToolSearchPlugin(Plugin):
             hide_own: Hide the agent's own tools too until the model has loaded them, under the same filter.
         """
         self._search = search.for_framework(include_step_tools=hide_own)
-        super().__init__()  # reads the name
+        super().__init__()  # the parent's constructor reads the name
         self._context = context or _given_state
         self._thread_id = thread_id or _no_thread
         self._own = FrameworkTools(from_strands)
@@ -113,13 +113,13 @@ class ToolSearchPlugin(Plugin):
         return self._search.id
 
     def init_agent(self, agent: Agent) -> None:
-        """Stand before the agent's model calls, and before its tool calls."""
+        """Hook into the agent's model calls and tool calls."""
         agent.add_middleware(InvokeModelStage.Input, self._offer)
         agent.add_hook(self._select, BeforeToolCallEvent)
         agent.add_hook(self._end, AfterInvocationEvent)
 
     def invocation(self, agent: LocalAgent, state: dict[str, Any]) -> Invocation:
-        """Return the invocation of an agent that a state belongs to."""
+        """Return the invocation of an agent, found by its state."""
         key = self._key(agent)
         if key not in state:
             run = SearchRun(self._search, context=self._context(state), thread_id=self._thread_id(state))
@@ -139,7 +139,7 @@ class ToolSearchPlugin(Plugin):
         return ctx.replace(tool_specs=[*others, *offered], system_prompt=prompt)
 
     def _select(self, event: BeforeToolCallEvent) -> None:
-        """Select what answers a call of a tool that the agent doesn't have, or that is hidden."""
+        """Choose what answers the call of a tool that is hidden or that the agent doesn't have."""
         selected = event.selected_tool
         if selected is None or (
             self._search.include_step_tools and selected in event.agent.tool_registry.registry.values()
@@ -174,12 +174,12 @@ class Invocation:
         return await self.run.begin(to_openai(messages, receipts=self._receipts()), tools)
 
     async def model_call(self) -> ModelCall:
-        """Return the model call whose answer is being run; begin one if its process is gone."""
+        """Return the model call whose calls are being run; begin one if it was made in another process."""
         async with self._lock:
             return self.run.model_call if self._began else await self.begin(self._agent.messages)
 
     def keep(self, call: PreparedCall, receipt: Mapping[str, Any] | None) -> None:
-        """Keep the receipt of a call that loaded an unlisted tool: sessions save it, models never see it."""
+        """Keep the receipt of a call that loaded an unlisted tool; sessions save it, models never see it."""
         if receipt is not None:
             self._agent.state.set(_RECEIPTS, {**self._receipts(), call.request.id: dict(receipt)})
 
@@ -191,7 +191,7 @@ class SearchedTool(AgentTool):
     """Answers one call: a meta-tool, a tool of the catalog, or a hidden one of the agent's own."""
 
     def __init__(self, plugin: ToolSearchPlugin, name: str) -> None:
-        """Answer a call of this name."""
+        """Set the name that was called."""
         super().__init__()
         self._plugin = plugin
         self._name = name
@@ -203,7 +203,7 @@ class SearchedTool(AgentTool):
 
     @property
     def tool_spec(self) -> ToolSpec:
-        """A stand-in: what was listed was decided by the model call."""
+        """A placeholder: the model call has already decided what is listed."""
         return {"name": self._name, "description": "", "inputSchema": {"json": {"type": "object"}}}
 
     @property
@@ -214,7 +214,7 @@ class SearchedTool(AgentTool):
     async def stream(
         self, tool_use: ToolUse, invocation_state: dict[str, Any], **kwargs: Any
     ) -> ToolGenerator:
-        """Run the call, if the policy of this moment allows it."""
+        """Run the call, if policy still allows it."""
         agent = invocation_state["agent"]
         invocation = self._plugin.invocation(agent, invocation_state)
         model_call = await invocation.model_call()
@@ -231,7 +231,7 @@ class SearchedTool(AgentTool):
             invocation.keep(call, model_call.receipt(call))
             yield tool_result(outcome)
             return
-        # the gate alone: Strands streams its own tool, whose interrupts and events pass
+        # only ask the gate: Strands streams its own tool, so that interrupts and events get through
         admitted = await model_call.hand_over(call, dict)
         if isinstance(admitted, ToolOutcome):
             yield tool_result(admitted)

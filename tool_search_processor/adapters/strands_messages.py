@@ -67,7 +67,7 @@ def listed_spec(tool: Tool, theirs: Mapping[str, ToolSpec]) -> ToolSpec:
 
 
 def with_instructions(prompt: SystemPrompt, text: str) -> SystemPrompt:
-    """Return a system prompt with a text behind it."""
+    """Return a system prompt with text appended."""
     if not text:
         return prompt
     if isinstance(prompt, list):
