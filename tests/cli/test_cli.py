@@ -16,6 +16,8 @@ import pytest
 from tool_search_processor import __version__
 from tool_search_processor.cli import main
 from tool_search_processor.cli.choices import index_maker
+from tool_search_processor.cli.serve_command import make_gateway
+from tool_search_processor.cli.serve_options import add_options
 from tool_search_processor.cli.terminal import printable, progress
 from tool_search_processor.evaluation import load_tools
 
@@ -211,6 +213,36 @@ def test_what_measures_waits_for_its_vectors(waits, limit, monkeypatch):
     options = argparse.Namespace(search="vector", embedder="static", vectors=None)
     made = index_maker("vector", options, waits=waits)()
     assert made == {"cache_path": None, "embedder": "static", **limit}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "files"),
+    [
+        ((), {"index"}),
+        (("--search", "hybrid"), {"index", "db"}),
+        (("--search", "hybrid", "--embedder", "static"), {"index", "db"}),
+        (("--search", "hybrid", "--embedder", "static", "--vectors", "OTHER"), {"index"}),
+    ],
+)
+@pytest.mark.usefixtures("embeddings")
+async def test_a_gateway_keeps_its_index_in_a_folder(arguments, files, tmp_path):
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "Pets", "version": "1"},
+        "servers": [{"url": "http://127.0.0.1:9"}],
+        "paths": {"/pets": {"get": {"operationId": "listPets", "summary": "List the pets."}}},
+    }
+    pets = tmp_path / "pets.json"
+    pets.write_text(json.dumps(document), "utf-8")
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    arguments = [str(tmp_path / "other.db") if each == "OTHER" else each for each in arguments]
+    kept = tmp_path / "kept"
+    gateway = make_gateway(
+        parser.parse_args(["--openapi", str(pets), "--index-cache", str(kept), *arguments])
+    )
+    assert await gateway.warm_up()
+    assert {path.suffix[1:] for path in kept.iterdir()} == files
 
 
 # -- eval

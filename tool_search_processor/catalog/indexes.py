@@ -21,7 +21,13 @@ from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, has_any_la
 from tool_search_processor.concurrency.threads import Threads
 from tool_search_processor.search.index import Index, ListName, SearchMode, adapted
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit
-from tool_search_processor.search.strategies import Strategy, index_factory, is_index, needs_an_extra
+from tool_search_processor.search.strategies import (
+    IndexCache,
+    Strategy,
+    index_factory,
+    is_index,
+    needs_an_extra,
+)
 
 MAX_EXTRA = 256
 """The most tools of a request's own that are scored next to the shared index instead of being indexed."""
@@ -46,14 +52,22 @@ class WarmUpProgress:
 class IndexPool:
     """Finds, for a view, the index that holds it, and searches it."""
 
-    def __init__(self, strategy: Strategy) -> None:
+    def __init__(self, strategy: Strategy, *, index_cache: IndexCache | None = None) -> None:
         """Take a strategy; its index is made when it is first needed.
 
+        Args:
+            strategy: What to search with.
+            index_cache: A folder for what the shared index is made of. Indexes of single requests keep
+                nothing: they would push it out.
+
         Raises:
+            ConfigurationError: For what `index_factory` refuses.
             ImportError: When the strategy needs an extra that is not installed.
         """
         self.strategy = strategy
+        self.index_cache = index_cache
         self._factory = index_factory(strategy)
+        self._shared_factory = index_factory(strategy, index_cache=index_cache)
         # An instance that was handed over can't be made twice: it holds the shared tools alone.
         self._can_make_more = isinstance(strategy, str | type) or not is_index(strategy)
         self._shared: _Holder | None = None
@@ -75,7 +89,7 @@ class IndexPool:
 
     @cached_property
     def _instead(self) -> IndexPool:
-        return IndexPool("bm25")
+        return IndexPool("bm25", index_cache=self.index_cache)
 
     @property
     def shared_index(self) -> Index:
@@ -213,7 +227,7 @@ class IndexPool:
     def _shared_holder(self) -> _Holder:
         with self._lock:
             if self._shared is None:
-                self._shared = _Holder(adapted(self._factory()))
+                self._shared = _Holder(adapted(self._shared_factory()))
             return self._shared
 
     async def _own_holder(self, shared: ToolSet, own: ToolSet) -> tuple[_Holder, ToolSet]:

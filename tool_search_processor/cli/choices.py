@@ -13,7 +13,7 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import check_unique, load_tools
 from tool_search_processor.evaluation.files import label_of
 from tool_search_processor.search.protocol import AnyIndex
-from tool_search_processor.search.strategies import index_factory
+from tool_search_processor.search.strategies import VECTORS_FILE, index_factory
 from tool_search_processor.tools import Tool
 
 _WITH_VECTORS = ("vector", "hybrid")
@@ -118,7 +118,9 @@ def index_maker(name: str, options: argparse.Namespace, *, waits: bool = False) 
 def _with_vectors(name: str, options: argparse.Namespace, *, waits: bool) -> AnyIndex:
     from tool_search_processor.search.vector import VectorIndex
 
-    chosen: dict[str, Any] = {"cache_path": options.vectors}
+    folder = getattr(options, "index_cache", None)
+    vectors = options.vectors or (folder and Path(folder) / VECTORS_FILE)
+    chosen: dict[str, Any] = {"cache_path": vectors}
     if waits:
         chosen["timeout_seconds"] = None
     if options.embedder:
@@ -126,6 +128,7 @@ def _with_vectors(name: str, options: argparse.Namespace, *, waits: bool) -> Any
     vector = VectorIndex(**chosen)
     if name == "vector":
         return vector
+    from tool_search_processor.search.bm25 import BM25Index
     from tool_search_processor.search.hybrid import HybridIndex
 
-    return HybridIndex(vector=vector)
+    return HybridIndex(BM25Index(cache_path=folder), vector)

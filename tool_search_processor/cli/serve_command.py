@@ -113,6 +113,7 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
         mode=options.mode,
         always_visible=options.always_visible,
         search=_strategy(options),
+        index_cache=None if options.embedder or options.vectors else options.index_cache,
         token=read_token(options),
         on_change=options.on_change,
         upstream_timeout_seconds=options.upstream_timeout,

@@ -133,6 +133,11 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
     _add_repeatable(group, "--always-visible NAME", "a tool, or a tag of tools, to list in either mode")
     add_search_options(group, several=False)
     group.add_argument(
+        "--index-cache",
+        metavar="DIR",
+        help="keep the index and its vectors in a folder, so that a restart with the same tools is quick",
+    )
+    group.add_argument(
         "--warm-up",
         action="store_true",
         help="read every upstream and make the index with its vectors before serving",

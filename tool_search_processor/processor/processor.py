@@ -46,7 +46,7 @@ from tool_search_processor.processor.step_calls import StepCalls
 from tool_search_processor.processor.step_listing import StepListing, warn_of_unknown
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.index import SearchMode
-from tool_search_processor.search.strategies import Strategy
+from tool_search_processor.search.strategies import IndexCache, Strategy
 from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.history import HistoryStore
@@ -73,6 +73,7 @@ class ToolSearchProcessor(SearchPipeline, AsyncClosing):
         tools: ToolSource = (),
         *,
         search: Strategy = "bm25",
+        index_cache: IndexCache | None = None,
         top_k: int = 5,
         min_score: float = 0.0,
         mode: Mode = "load",
@@ -108,6 +109,7 @@ class ToolSearchProcessor(SearchPipeline, AsyncClosing):
                 of its own: how long a provider may take, how long its last list is served.
             search: The strategy: "bm25", "regex", "fuzzy", "vector", "hybrid", an index, or a function
                 that makes one.
+            index_cache: A folder for what the index is made of, so that a restart is quick; see `Catalog`.
             top_k: Results of a query unless the model asks for another number; 1 to 20.
             min_score: The lowest score of a result, 0 to 1; a result's score is above 0 in any case.
             mode: "load": search, then load. "auto_load": a search loads what it returns. "call": the tools
@@ -177,7 +179,9 @@ class ToolSearchProcessor(SearchPipeline, AsyncClosing):
         # A given catalog keeps its options and its providers' state, and status() reports them.
         cataloged = tools.adapted if isinstance(tools, Catalog) else partial(Catalog, tools)
         super().__init__(
-            cataloged(transforms=transforms, search=search, reserved_names=names.options),
+            cataloged(
+                transforms=transforms, search=search, index_cache=index_cache, reserved_names=names.options
+            ),
             checked_store(store, ttl_seconds=ttl_seconds, clock=clock),
             store_was_given=store is not None,
             options=options,

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
+from os import PathLike
+from pathlib import Path
 from typing import Literal, cast
 
 from tool_search_processor.concurrency.foreign_calls import takes_none
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.protocol import AnyIndex
+from tool_search_processor.wire.checks import refuse
 
 StrategyName = Literal["bm25", "regex", "fuzzy", "vector", "hybrid"]
 Strategy = StrategyName | AnyIndex | Callable[[], AnyIndex]
 """A name, an index, or a factory of indexes (a class is one)."""
+IndexCache = str | PathLike[str]
+"""A folder for what indexes are made of."""
+
+VECTORS_FILE = "vectors.db"
+"""The file of vectors in such a folder."""
 
 _INDEXES = {
     "bm25": ("bm25", "BM25Index"),
@@ -23,14 +32,27 @@ _INDEXES = {
 }
 
 
-def index_factory(strategy: Strategy) -> Callable[[], AnyIndex]:
+def index_factory(strategy: Strategy, *, index_cache: IndexCache | None = None) -> Callable[[], AnyIndex]:
     """Return a function that makes indexes of a strategy; for an instance, it always returns that.
 
+    Args:
+        strategy: What to make.
+        index_cache: Where to keep what an index is made of; "regex" and "fuzzy" keep nothing.
+
     Raises:
-        ConfigurationError: For an unknown name, or something that can't search.
+        ConfigurationError: For an unknown name, something that can't search, or a folder for an index that is
+            not made here.
     """
+    if index_cache is not None and not (isinstance(index_cache, str | PathLike) and str(index_cache)):
+        refuse("index_cache", "the path of a folder", index_cache, optional=True)
     if isinstance(strategy, str):
-        return _named(strategy)
+        return _named(strategy, index_cache)
+    if index_cache is not None:
+        raise ConfigurationError(
+            f"index_cache works with a strategy's name, such as 'bm25' or 'hybrid'; found {strategy!r:.80}. "
+            "Leave it out, and give the index its own path: BM25Index(cache_path=FOLDER), "
+            "VectorIndex(cache_path=FILE)"
+        )
     if not isinstance(strategy, type) and is_index(strategy):
         return lambda: cast("AnyIndex", strategy)
     if callable(strategy):
@@ -69,15 +91,31 @@ def _checked(factory: Callable[[], AnyIndex]) -> Callable[[], AnyIndex]:
     return make
 
 
-def _named(name: str) -> Callable[[], AnyIndex]:
+def _named(name: str, index_cache: IndexCache | None) -> Callable[[], AnyIndex]:
     if name not in _INDEXES:
         raise ConfigurationError(
             f"there is no search strategy {name!r}: choose one of {', '.join(map(repr, _INDEXES))}, "
             "or pass an index"
         )
 
-    def make() -> AnyIndex:
-        module, index = _INDEXES[name]
-        return cast("AnyIndex", getattr(import_module(f"tool_search_processor.search.{module}"), index)())
+    return partial(_made, name) if index_cache is None else partial(_cached, name, Path(index_cache))
 
-    return make
+
+def _made(name: str, **options: object) -> AnyIndex:
+    module, index = _INDEXES[name]
+    return cast(
+        "AnyIndex", getattr(import_module(f"tool_search_processor.search.{module}"), index)(**options)
+    )
+
+
+def _cached(name: str, folder: Path) -> AnyIndex:
+    """Return what `_made` returns, of parts that use the folder."""
+    if name == "bm25":
+        return _made(name, cache_path=folder)
+    vectors = folder / VECTORS_FILE
+    if name == "vector":
+        return _made(name, cache_path=vectors)
+    if name == "hybrid":
+        vector = _made("vector", cache_path=vectors, background=True)
+        return _made(name, lexical=_cached("bm25", folder), vector=vector)
+    return _made(name)

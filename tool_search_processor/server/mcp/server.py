@@ -16,7 +16,7 @@ from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
-from tool_search_processor.search.strategies import Strategy
+from tool_search_processor.search.strategies import IndexCache, Strategy
 from tool_search_processor.server.access import Access, TokenCheck
 from tool_search_processor.server.mcp.client_requests import FrontRequest
 from tool_search_processor.server.mcp.handlers import FrontHandlers, ProtocolServer
@@ -70,6 +70,7 @@ class ToolServer(Registry):
         search_tool_name: str = "search_tools",
         call_tool_name: str = "call_tool",
         search: Strategy = "bm25",
+        index_cache: IndexCache | None = None,
         top_k: int = 5,
         result_format: ResultFormat = "json",
         search_when_empty: bool = False,
@@ -106,6 +107,7 @@ class ToolServer(Registry):
             search_tool_name: The name of the tool that searches.
             call_tool_name: The name of the tool that runs another.
             search: How tools are searched; see `Catalog`.
+            index_cache: A folder for what the index is made of, so that a restart is quick; see `Catalog`.
             top_k: Results of a search unless it says otherwise, from 1 to 100.
             result_format: How a search answers: "json", all of it as text; "markdown", short text, with the
                 same structured content; "mcp", each result as an entry of `tools/list` (`inputSchema`,
@@ -189,6 +191,7 @@ class ToolServer(Registry):
             sources,
             transforms=transforms,
             search=search,
+            index_cache=index_cache,
             reserved_names=self.options.names.options,
             provider_timeout_seconds=provider_timeout_seconds,
             on_change=on_change,

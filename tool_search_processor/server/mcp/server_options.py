@@ -10,6 +10,7 @@ from tool_search_processor.catalog.experience import Experience, check_experienc
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
 from tool_search_processor.meta_tools import MetaToolNames
 from tool_search_processor.policy.filters import Filter, require_filter
+from tool_search_processor.search.strategies import IndexCache
 from tool_search_processor.server.mcp.middleware import Middleware
 from tool_search_processor.server.mcp.request_providers import ProvidersFor
 from tool_search_processor.server.mcp.sessions import SignedIds
@@ -30,6 +31,7 @@ class ToolServerOptions(TypedDict, total=False):
     mode_for: ModeFor | None
     search_tool_name: str
     call_tool_name: str
+    index_cache: IndexCache | None
     top_k: int
     result_format: ResultFormat
     search_when_empty: bool
