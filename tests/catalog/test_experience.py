@@ -302,12 +302,14 @@ async def test_of_two_users_of_one_thread_each_can_be_forgotten():
 
 
 async def test_processes_learn_from_each_other(tmp_path, monkeypatch):
-    monkeypatch.setattr("tool_search_processor.catalog.experience._REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr("tool_search_processor.catalog.known_scopes._REFRESH_SECONDS", 0.0)
     one = searcher(Experience(SQLiteExperienceStore(tmp_path / "learned.db")))
     two = searcher(Experience(SQLiteExperienceStore(tmp_path / "learned.db")))
     assert await names(two) == []
     await use(one, "op_7")
     assert await names(two) == ["op_7"]
+    await Experience(SQLiteExperienceStore(tmp_path / "learned.db")).forget(tool="op_7")
+    assert await names(two) == await names(one) == []
     await asyncio.gather(*(use(s, "op_8", thread=str(n)) for n, s in enumerate((one, two) * 4)))
     assert (
         len([r for r in await Experience(one._options.experience.store).export() if r["tool"] == "op_8"]) >= 8

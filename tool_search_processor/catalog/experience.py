@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import logging
@@ -10,11 +9,11 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from cachetools import LRUCache
 
+from tool_search_processor.catalog.known_scopes import KnownScopes
 from tool_search_processor.catalog.learned import LearnedRequests
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.errors import ConfigurationError
@@ -44,32 +43,14 @@ Keep = Literal["text", "terms"]
 ContextFunction = Callable[[Mapping[str, Any]], object]
 
 _DAY = 24 * 3600.0
-_RETRY_SECONDS = 30.0
-_REFRESH_SECONDS = 1.0
-"""How long what other processes have learned may go unnoticed."""
 _FADE_SECONDS = 60.0
 _BUSY_SECONDS = 2.0
 """How long what was learned may wait to be used, where more than a few tools have been learned for."""
 _QUICK_TOOLS = 20
-_SCOPES = 256
 _THREADS = 10_000
 _ASKED = 8
 """The most requests of a thread that a call may still be credited to."""
-_ATTEMPTS = 5
 _SCHEMA = "_schema_hash"
-
-
-@dataclass(slots=True)
-class _Scope:
-    """What this process knows of one scope."""
-
-    texts: dict[str, str] = field(default_factory=dict)
-    entries: dict[str, Entry] = field(default_factory=dict)
-    version: object = None
-    read_at: float = -math.inf
-    changes: int = 0
-    made: tuple[int, float, object, LearnedRequests] | None = None
-    """The last answer: of which change, when, for which tools, and the requests."""
 
 
 class Experience:
@@ -142,12 +123,10 @@ class Experience:
         self._as_terms = keep == "terms"
         self._limits = Limits(half_life_seconds=half_life_seconds, max_requests=max_requests)
         self._max_tools = max_tools
-        self._max_bytes = max_bytes
         self._clock = clock
-        self._scopes: LRUCache[str, _Scope] = LRUCache(_SCOPES)
+        self._scopes = KnownScopes(self.store, limits=self._limits, max_tools=max_tools, max_bytes=max_bytes)
         self._asked: LRUCache[str, dict[str, frozenset[str]]] = LRUCache(_THREADS)
         self._lock = threading.Lock()
-        self._down_until = -math.inf
 
     # -- what a search profits from
 
@@ -163,7 +142,7 @@ class Experience:
         scope = self._scope(context)
         if scope is None:
             return view
-        known = await self._known(scope)
+        known = await self._scopes.known(scope)
         now, place = self._clock(), (view.shared.generation, view.own.generation)
         made = known.made
         # Requests fade by days: what was right a minute ago is right, if nothing was learned since. To take
@@ -240,7 +219,7 @@ class Experience:
                 user=hashed(user),
                 time=self._clock(),
             )
-            await self._add(scope, seen)
+            await self._scopes.add(scope, seen)
 
     # -- for programs
 
@@ -269,8 +248,7 @@ class Experience:
                 if tool is not None and name != tool:
                     continue
                 changed += await self._forgotten(scope, name, text, thread=thread, user=whose)
-        with self._lock:
-            self._scopes.clear()
+        self._scopes.clear()
         return changed
 
     async def export(self) -> list[dict[str, Any]]:
@@ -310,7 +288,7 @@ class Experience:
                     user=str(record.get("user") or ""),
                     time=float(record.get("time") or self._clock()),
                 )
-                taken += await self._add(str(record.get("scope") or ""), observation)
+                taken += await self._scopes.add(str(record.get("scope") or ""), observation)
         return taken
 
     async def aclose(self) -> None:
@@ -318,57 +296,6 @@ class Experience:
         await self.store.aclose()
 
     # -- the store
-
-    async def _add(self, scope: str, observation: Observation) -> bool:
-        known = await self._known(scope)
-        name = observation.tool
-        for _ in range(_ATTEMPTS):
-            old = known.texts.get(name)
-            entry = known.entries.get(name, Entry()).learned(observation, self._limits)
-            text = entry.to_json()
-            answer = await self._asking(self.store.swap(scope, name, old, text), failed=None)
-            if answer is None:
-                return False
-            if answer:
-                known.texts[name], known.entries[name] = text, entry
-                known.changes += 1
-                await self._make_room(scope, known)
-                return True
-            known.read_at = -math.inf  # another process was first
-            known.version = object()
-            known = await self._known(scope)
-        return False
-
-    async def _make_room(self, scope: str, known: _Scope) -> None:
-        """Forget the tools of a scope that were called longest ago, when there is too much of it."""
-        size = sum(map(len, known.texts.values()))  # JSON in ASCII: a character is a byte
-        while known.entries and (len(known.entries) > self._max_tools or size > self._max_bytes):
-            oldest = min(known.entries, key=lambda name: known.entries[name].last_time)
-            await self._asking(self.store.swap(scope, oldest, known.texts[oldest], None), failed=False)
-            size -= len(known.texts[oldest])
-            del known.entries[oldest], known.texts[oldest]
-
-    async def _known(self, scope: str) -> _Scope:
-        """Return what is known of a scope, read again if another process has changed it."""
-        with self._lock:
-            known = self._scopes.get(scope)
-            if known is None:
-                known = self._scopes[scope] = _Scope()
-        now = time.monotonic()
-        if now - known.read_at < _REFRESH_SECONDS:
-            return known
-        known.read_at = now
-        version = await self._asking(self.store.version(scope), failed=known.version)
-        if known.version is None or version != known.version:
-            texts = await self._asking(self.store.read(scope), failed=None)
-            if texts is not None:
-                changed = {name: text for name, text in texts.items() if known.texts.get(name) != text}
-                kept = {name: entry for name, entry in known.entries.items() if name in texts}
-                known.entries = kept | {name: Entry.from_json(text) for name, text in changed.items()}
-                known.texts = dict(texts)
-                known.version = version
-                known.changes += bool(changed) or len(kept) != len(known.entries)
-        return known
 
     async def _forgotten(
         self, scope: str, name: str, text: str | None, *, thread: str | None, user: str | None
@@ -383,20 +310,6 @@ class Experience:
                 return True
             text = (await self.store.read(scope)).get(name)
         return False
-
-    async def _asking(self, answer: Any, *, failed: Any) -> Any:
-        """Return the store's answer; `failed`, with a warning, if it is down, which is then left alone."""
-        if time.monotonic() < self._down_until:
-            answer.close()
-            return failed
-        try:
-            return await answer
-        except asyncio.CancelledError:
-            raise
-        except Exception:  # foreign code: a store that fails must cost no search and no call
-            self._down_until = time.monotonic() + _RETRY_SECONDS
-            logger.warning("nothing is learned until the experience store answers again", exc_info=True)
-            return failed
 
     def _scope(self, context: Mapping[str, Any]) -> str | None:
         if self._scope_of is None:

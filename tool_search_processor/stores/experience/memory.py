@@ -55,14 +55,12 @@ class MemoryExperienceStore(AsyncClosing):
                 texts[tool] = new
             self._changes += 1
             self._scopes[scope] = self._changes, texts
-            if not texts:
-                del self._scopes[scope]
             return True
 
     async def scopes(self) -> Sequence[str]:
         """Return all scopes."""
         with self._lock:
-            return tuple(self._scopes)
+            return tuple(scope for scope, (_, texts) in self._scopes.items() if texts)
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to close."""

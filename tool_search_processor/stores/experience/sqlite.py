@@ -18,11 +18,15 @@ CREATE TABLE IF NOT EXISTS experience (
     PRIMARY KEY (scope, tool)
 ) WITHOUT ROWID
 """
-# One statement each, so that a change costs one transaction.
-_INSERT = "INSERT OR IGNORE INTO experience VALUES (?, ?, ?, ?)"
+# One statement each, so that a change costs one transaction. A removed text leaves an empty one with its
+# stamp: without it, a scope that is emptied would look as if nothing had happened.
+_INSERT = """
+INSERT INTO experience VALUES (?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET content = excluded.content, stamp = excluded.stamp WHERE content = ''
+"""
 _UPDATE = "UPDATE experience SET content = ?, stamp = ? WHERE scope = ? AND tool = ? AND content = ?"
-_DELETE = "DELETE FROM experience WHERE scope = ? AND tool = ? AND content = ?"
-_TOOLS = "SELECT tool, content FROM experience WHERE scope = ?"
+_TOOLS = "SELECT tool, content FROM experience WHERE scope = ? AND content != ''"
+_SCOPES = "SELECT DISTINCT scope FROM experience WHERE content != ''"
 _VERSION = "SELECT COUNT(*), MAX(stamp) FROM experience WHERE scope = ?"
 
 
@@ -66,16 +70,14 @@ class SQLiteExperienceStore(AsyncClosing):
                 return tool not in dict(connection.execute(_TOOLS, (scope,)))
             if old is None:
                 done = connection.execute(_INSERT, (scope, tool, new, stamp))
-            elif new is None:
-                done = connection.execute(_DELETE, (scope, tool, old))
             else:
-                done = connection.execute(_UPDATE, (new, stamp, scope, tool, old))
+                done = connection.execute(_UPDATE, (new or "", stamp, scope, tool, old))
             return done.rowcount == 1
 
     async def scopes(self) -> Sequence[str]:
         """Return all scopes."""
         with self._open() as connection:
-            return [row[0] for row in connection.execute("SELECT DISTINCT scope FROM experience")]
+            return [row[0] for row in connection.execute(_SCOPES)]
 
     async def aclose(self) -> None:
         """Close the file; it is opened again when it is needed."""

@@ -1,0 +1,121 @@
+"""What this process knows of an experience store: read once, kept up to date, changed in atomic steps."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from cachetools import LRUCache
+
+from tool_search_processor.catalog.learned import LearnedRequests
+from tool_search_processor.search.experience.entries import Entry, Limits, Observation
+from tool_search_processor.stores.experience.protocol import ExperienceStore
+
+logger = logging.getLogger(__name__)
+
+_RETRY_SECONDS = 30.0
+_REFRESH_SECONDS = 1.0
+"""How long what other processes have learned may go unnoticed."""
+_SCOPES = 256
+_ATTEMPTS = 5
+
+
+@dataclass(slots=True)
+class KnownScope:
+    """What is known of one scope."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    version: object = None
+    read_at: float = -math.inf
+    changes: int = 0
+    made: tuple[int, float, object, LearnedRequests] | None = None
+    """The last answer: of which change, when, for which tools, and the requests."""
+
+
+class KnownScopes:
+    """The scopes of a store that this process has asked for lately."""
+
+    def __init__(self, store: ExperienceStore, *, limits: Limits, max_tools: int, max_bytes: int) -> None:
+        """Take the store and the bounds of a scope; see `Experience`."""
+        self._store = store
+        self._limits = limits
+        self._max_tools = max_tools
+        self._max_bytes = max_bytes
+        self._scopes: LRUCache[str, KnownScope] = LRUCache(_SCOPES)
+        self._lock = threading.Lock()
+        self._down_until = -math.inf
+
+    def clear(self) -> None:
+        """Read everything again when it is asked for."""
+        with self._lock:
+            self._scopes.clear()
+
+    async def known(self, scope: str) -> KnownScope:
+        """Return what is known of a scope, read again if another process has changed it."""
+        with self._lock:
+            known = self._scopes.get(scope)
+            if known is None:
+                known = self._scopes[scope] = KnownScope()
+        now = time.monotonic()
+        if now - known.read_at < _REFRESH_SECONDS:
+            return known
+        known.read_at = now
+        version = await self._asking(self._store.version(scope), failed=known.version)
+        if known.version is None or version != known.version:
+            texts = await self._asking(self._store.read(scope), failed=None)
+            if texts is not None and texts != known.texts:
+                kept = {n: entry for n, entry in known.entries.items() if texts.get(n) == known.texts[n]}
+                known.entries = {
+                    name: kept.get(name) or Entry.from_json(text) for name, text in texts.items()
+                }
+                known.texts = dict(texts)
+                known.changes += 1
+            known.version = version
+        return known
+
+    async def add(self, scope: str, observation: Observation) -> bool:
+        """Add an observation; return whether the store has it."""
+        known = await self.known(scope)
+        name = observation.tool
+        for _ in range(_ATTEMPTS):
+            old = known.texts.get(name)
+            entry = known.entries.get(name, Entry()).learned(observation, self._limits)
+            text = entry.to_json()
+            answer = await self._asking(self._store.swap(scope, name, old, text), failed=None)
+            if answer is None:
+                return False
+            if answer:
+                known.texts[name], known.entries[name] = text, entry
+                known.changes += 1
+                await self._make_room(scope, known)
+                return True
+            known.read_at, known.version = -math.inf, object()  # another process was first
+            known = await self.known(scope)
+        return False
+
+    async def _make_room(self, scope: str, known: KnownScope) -> None:
+        """Forget the tools of a scope that were called longest ago, when there is too much of it."""
+        size = sum(map(len, known.texts.values()))  # JSON in ASCII: a character is a byte
+        while known.entries and (len(known.entries) > self._max_tools or size > self._max_bytes):
+            oldest = min(known.entries, key=lambda name: known.entries[name].last_time)
+            await self._asking(self._store.swap(scope, oldest, known.texts[oldest], None), failed=False)
+            size -= len(known.texts[oldest])
+            del known.entries[oldest], known.texts[oldest]
+
+    async def _asking(self, answer: Coroutine[Any, Any, Any], *, failed: Any) -> Any:
+        """Return the store's answer; `failed`, with a warning, if it is down, which is then left alone."""
+        if time.monotonic() < self._down_until:
+            answer.close()
+            return failed
+        try:
+            return await answer
+        except Exception:  # foreign code: a store that fails must cost no search and no call
+            self._down_until = time.monotonic() + _RETRY_SECONDS
+            logger.warning("nothing is learned until the experience store answers again", exc_info=True)
+            return failed
