@@ -34,7 +34,7 @@ class Account:
         return f"{self.owner} pays {amount} for {run.context.get('user')}"
 
     @tool
-    async def close(self) -> str:
+    async def close(self: Account) -> str:
         """Close the account."""
         return f"{self.owner} closed"
 

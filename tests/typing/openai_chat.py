@@ -42,9 +42,22 @@ async def stream(client: AsyncOpenAI, messages: list[ChatCompletionMessageParam]
         await chunks.close()
 
 
-async def sync_client(client: OpenAI, messages: list[ChatCompletionMessageParam]) -> str | None:
-    """Ask a client that blocks."""
-    async with search.session() as session:
-        tools = await session.openai_tools(messages)
+def without_async(client: OpenAI, messages: list[ChatCompletionMessageParam]) -> str | None:
+    """Ask a client that blocks, in a loop that does."""
+    with search.session() as session:
+        tools = session.openai_tools_sync(messages)
         reply = client.chat.completions.create(model="m", messages=messages, tools=tools)
+        messages.extend(session.execute_sync(reply.choices[0].message))
         return reply.choices[0].message.content
+
+
+class Account:
+    """Has a tool of its own."""
+
+    @tool
+    def close(self) -> str:
+        """Close the account."""
+        return "closed"
+
+
+own = ToolSearchProcessor([Account().close.replace(name="close_account")])

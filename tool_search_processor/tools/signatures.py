@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _EMPTY = inspect.Parameter.empty
 _CONTEXT_NAMES = ("context", "ctx")
+_OBJECT_NAMES = ("self", "cls")
 _Parameters = list[inspect.Parameter]
 
 
@@ -148,7 +149,7 @@ def is_method(function: object) -> bool:
     around = str(getattr(function, "__qualname__", "")).rpartition(".")[0]
     if not inspect.isfunction(function) or not around or around.endswith("<locals>"):
         return False
-    return _lacks_object(list(inspect.signature(function).parameters.values()))
+    return next(iter(inspect.signature(function).parameters), None) in _OBJECT_NAMES
 
 
 def inspect_method(method: Any) -> ToolFunction:
@@ -206,7 +207,7 @@ def _label(function: Callable[..., Any]) -> str:
 
 
 def _lacks_object(parameters: _Parameters) -> bool:
-    return bool(parameters) and parameters[0].name in ("self", "cls") and parameters[0].annotation is _EMPTY
+    return bool(parameters) and parameters[0].name in _OBJECT_NAMES and parameters[0].annotation is _EMPTY
 
 
 def _refuse_bare_context(parameters: _Parameters, label: str) -> None:
