@@ -1,4 +1,4 @@
-"""Requests that a search has learned for some tools, as documents of one request."""
+"""Turns learned requests into documents for one request's searches."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tool_search_processor.search.protocol import Document
 
 
 class LearnedRequests:
-    """What was learned for the tools of one scope; the index itself holds nothing of it.
+    """What was learned for the tools of one scope, kept apart from the index.
 
     A tool's document with its learned requests takes the place of the stored one in a search (`extra` of
     `SearchIndex.search`), so one index serves every scope.
     """
 
     def __init__(self, requests: Mapping[str, tuple[str, ...]]) -> None:
-        """Take the requests of each tool, by name."""
+        """Take the requests that were learned, by tool name."""
         self._requests = requests
         self._made: tuple[int, tuple[Document, ...]] = (0, ())
 
@@ -34,7 +34,7 @@ class LearnedRequests:
     def documents(
         self, tools: ToolSet, *, tags: frozenset[str], without: frozenset[str]
     ) -> tuple[Document, ...]:
-        """Return the documents of the tools that something was learned for, with what it is."""
+        """Return the documents of the tools that have learned requests, with those requests."""
         generation, made = self._made
         if generation != tools.generation:
             known = tools.document_by_name

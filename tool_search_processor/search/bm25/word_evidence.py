@@ -127,7 +127,7 @@ class WordEvidence:
 
     @property
     def summed(self) -> bool:
-        """Whether `posting` is there already."""
+        """Whether `posting` has been computed already."""
         return self._summed is not None
 
     def at(self, slots: NDArray[np.integer[Any]]) -> NDArray[np.float32]:

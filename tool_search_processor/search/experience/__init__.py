@@ -1,4 +1,4 @@
-"""What use teaches a search: which requests led to which tool, bounded and fading."""
+"""What a search has learned from use: which requests led to which tool, bounded and fading."""
 
 from tool_search_processor.search.experience.entries import Entry, Limits, Observation
 

@@ -1,7 +1,7 @@
 """What was learned about one tool: what each thread asked before it called the tool, and when.
 
-Pure values: a change gives a new entry, bounded by `Limits`, so that every store keeps the same rules. All
-that one thread has asked is one request of several lines, so however often it calls, it counts once.
+Pure values: a change gives a new entry, bounded by `Limits`, so the same rules hold with every store. All
+that one thread has asked is one request of several lines, so a thread counts once, however often it calls.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 from tool_search_processor.search.text import STOP_WORDS, words
 
 REQUEST_CHARACTERS = 500
-"""A longer request is no request but a document, and is not learned."""
+"""A longer text is a document rather than a request, and is not learned."""
 
 _FADED = math.log2(10)
-"""After this many half-lives a request weighs a tenth, and is forgotten."""
+"""The half-lives after which a request weighs a tenth, and is forgotten."""
 ANY_MARK = "*"
 """The mark of what was learned from logs, which don't say what the tool was like."""
 _LINES = 4
@@ -28,13 +28,13 @@ _LINES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What was asked, and the tool that was called for it with success."""
+    """What was asked, and the tool that was then called successfully."""
 
     lines: tuple[str, ...]
     """The queries, and the user's turn."""
     tool: str
     mark: str = ""
-    """Changes with the tool's schema or origin: what was learned of another mark doesn't count."""
+    """Changes with the tool's schema or origin; what was learned under another mark doesn't count."""
     thread: str = ""
     """A hash of the thread; see `hashed`."""
     user: str = ""
@@ -45,7 +45,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much is learned."""
+    """Bounds on what is learned."""
 
     half_life_seconds: float
     """The time after which a request counts half."""
@@ -53,7 +53,7 @@ class Limits:
     """The most threads of a tool."""
 
     def weight(self, age_seconds: float) -> float:
-        """Return how much counts what was asked so long ago: 1 now, half after each half-life."""
+        """Return the weight of a request of this age: 1 if new, halved by each half-life."""
         return float(0.5 ** (max(0.0, age_seconds) / self.half_life_seconds))
 
 
@@ -81,7 +81,7 @@ class Entry:
         # Of two users of one thread, neither stands for the words of the other.
         known = before.lines if before is not None and before.user == seen.user else ()
         lines = dict.fromkeys((*known, *seen.lines))
-        for line in seen.lines:  # what was asked again is the latest
+        for line in seen.lines:  # a repeated request counts as the latest
             lines[line] = lines.pop(line)
         threads[seen.thread] = Asked(seen.time, seen.user, tuple(lines)[-_LINES:])
         mark = self.mark if threads and seen.mark == ANY_MARK and self.mark else seen.mark
@@ -97,7 +97,7 @@ class Entry:
     def requests(self, now: float, limits: Limits) -> tuple[str, ...]:
         """Return the requests that count now, each of one thread and of several lines.
 
-        They are the latest, as many as the weights of all add up to: ten of a half-life ago count as five.
+        They are the latest ones, as many as all weights add up to: of ten that are one half-life old, five.
         """
         threads = list(self.kept(now, limits).threads.values())
         counted = math.ceil(sum(limits.weight(now - asked.time) for asked in threads))
@@ -109,7 +109,7 @@ class Entry:
         return max((asked.time for asked in self.threads.values()), default=0.0)
 
     def without(self, *, thread: str | None = None, user: str | None = None) -> Entry:
-        """Return the entry without what one thread, or one user, has brought."""
+        """Return the entry without what one thread, or one user, contributed."""
         kept = {
             key: asked
             for key, asked in self.threads.items()
@@ -146,11 +146,11 @@ def hashed(value: object) -> str:
 
 
 def request_text(text: str, *, as_terms: bool = False) -> str:
-    """Return a request as it is learned; empty if it is blank, or too long to be one.
+    """Return the text to learn from a request; empty if it is blank or too long.
 
     Args:
         text: What was asked.
-        as_terms: Keep only its words that say something, sorted: nobody can read the sentence any more.
+        as_terms: Keep only its meaningful words, sorted, so that the sentence can't be read back.
     """
     asked = " ".join(text.split())
     if len(asked) > REQUEST_CHARACTERS:
@@ -163,7 +163,7 @@ def request_text(text: str, *, as_terms: bool = False) -> str:
 def chosen(
     entries: Mapping[str, Entry], now: float, limits: Limits, *, max_tools: int
 ) -> dict[str, tuple[str, ...]]:
-    """Return the requests of each tool, of the tools that were called last."""
+    """Return the requests of each of the `max_tools` tools that were called last."""
     latest: Sequence[Any] = sorted(entries, key=lambda tool: -entries[tool].last_time)[:max_tools]
     found = {tool: entries[tool].requests(now, limits) for tool in latest}
     return {tool: requests for tool, requests in found.items() if requests}

@@ -21,11 +21,11 @@ class Change:
     """Tools that become available, or are withdrawn, at one place of a conversation."""
 
     slot: int
-    """The index of the message before which it stands."""
+    """The index of the message that it precedes."""
     added: tuple[Tool, ...] = ()
     """Declared here for the first time."""
     again: tuple[Tool, ...] = ()
-    """Withdrawn before, and available again."""
+    """Available again after having been withdrawn."""
     removed: tuple[str, ...] = ()
     result: tuple[int, str] | None = None
     """The index and call id of the meta-tool's result that loaded the tools; None if none did."""
@@ -40,7 +40,7 @@ class Declarations:
     changes: tuple[Change, ...] = ()
     """In the order of the conversation."""
     note: Mapping[str, Any] | None = None
-    """What only this request says: keep it as `declared` of the model's answer. None for nothing."""
+    """What only this request says: keep it as `declared` of the model's answer. None if there is nothing."""
 
     @property
     def declared(self) -> tuple[Tool, ...]:
@@ -50,7 +50,7 @@ class Declarations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What a whole conversation says was declared in it, before anything was cut off."""
+    """What a conversation says was declared in it, read before anything was cut off."""
 
     tools: tuple[str, ...] | None = None
     """The names in the list of tools; None if no request of the conversation has noted them."""
@@ -64,7 +64,7 @@ class Record:
 
 
 def read_record(messages: Sequence[Any], tools: Iterable[Tool]) -> Record:
-    """Return what a conversation says was declared.
+    """Read from a conversation what was declared in it.
 
     Args:
         messages: Of any shape: see `declare`.
@@ -88,18 +88,18 @@ def declare(
     record: Record | None = None,
     fixed: Collection[str] = (),
 ) -> Declarations:
-    """Return where each tool is declared.
+    """Decide where each tool is declared.
 
-    A tool stands behind the results of the turn that loaded it. What no result names (pinned tools, a
-    preload, what a store kept) is in the list of tools at the first request, and at a later one at the
-    conversation's end, where its note keeps it. What lost its place since messages were cut off stands behind
-    the first message of the user.
+    A tool is declared after the results of the turn that loaded it. Tools that no result names (pinned,
+    preloaded, or kept by a store) go into the list of tools at the first request; at a later one they are
+    declared at the conversation's end, and a note keeps that place. Tools whose place was cut off with its
+    messages are declared after the first message of the user.
 
     Args:
         messages: What is sent: OpenAI chat messages, Anthropic messages or Responses items, as dicts or as
             SDK objects, with the notes in them.
         tools: The tools that are listed, in order.
-        standing: Tools that were declared before and are not listed any more, which policy still allows.
+        standing: Tools that were declared earlier and are no longer listed, but that policy still allows.
         record: Of the whole conversation, if messages were cut off; by default that of `messages`.
         fixed: Names that must be in the list of tools, such as those that a `tool_choice` names.
     """
@@ -131,13 +131,13 @@ def declare(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Event:
-    """What one result, or one note, says."""
+    """What one result or one note says."""
 
     slot: int
     names: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     fixed: tuple[str, ...] | None = None
-    """Names in the list of tools, if it says so."""
+    """The names in the list of tools, if it says which."""
     result: tuple[int, str] | None = None
 
 
@@ -146,7 +146,7 @@ def _counted(events: Iterable[_Event]) -> Counter[str]:
 
 
 class _Walk:
-    """Follows a conversation: which tools are available, and what changes that."""
+    """Follows a conversation, keeping track of which tools are available and where that changes."""
 
     def __init__(self, known: Mapping[str, Tool], base: Iterable[str]) -> None:
         self._known = known
@@ -155,7 +155,7 @@ class _Walk:
         self.changes: list[Change] = []
 
     def apply(self, event: _Event) -> None:
-        """Do what an event says."""
+        """Apply an event."""
         removed = tuple(name for name in event.removed if name in self.available)
         if removed:
             self.changes.append(Change(slot=event.slot, removed=removed))
@@ -190,7 +190,7 @@ def _events(messages: Sequence[Any], tools: Iterable[Tool]) -> Iterator[_Event]:
         found = _receipt(answer, kinds)
         if found is not None:
             slot = _behind_batch(messages, answer.index)
-            # what another tool answered must reach the model: nothing takes its place
+            # another tool's answer must reach the model, so nothing may replace it
             source = (answer.index, answer.call_id) if answer.name in kinds else None
             waiting.append(_loaded(found, slot=slot, source=source, fresh=fresh))
     yield from waiting
@@ -199,14 +199,14 @@ def _events(messages: Sequence[Any], tools: Iterable[Tool]) -> Iterator[_Event]:
 def _loaded(found: Receipt, *, slot: int, source: tuple[int, str] | None, fresh: set[str]) -> _Event:
     if found.kind == "unloaded":
         return _Event(slot=slot, removed=found.names)
-    # what one call of a turn loads, no other call of it evicts
+    # calls of one turn never evict what another of them loads
     evicted = tuple(name for name in found.evicted if name not in fresh)
     fresh.update(found.names)
     return _Event(slot=slot, names=found.names, removed=evicted, result=source)
 
 
 def _receipt(answer: Answer, kinds: Mapping[str, str | None]) -> Receipt | None:
-    """Return the receipt in a result: in its text only if a meta-tool wrote it."""
+    """Return the receipt in a result; its text counts only if a meta-tool wrote it."""
     name = answer.name or ""
     found = read_receipt(text_of(answer.content)) if name in kinds else receipt_of(answer.item.get("receipt"))
     if found is not None and name in kinds and found.kind != kinds[name]:
@@ -230,7 +230,7 @@ def _noted(holder: Any, slot: int) -> Iterator[_Event]:
 
 
 def _behind_batch(messages: Sequence[Any], index: int) -> int:
-    """Return the place behind all results of the turn that a result belongs to."""
+    """Return the place after all results of the turn that a result belongs to."""
     slot = index + 1
     while slot < len(messages) and is_result(messages[slot]):
         slot += 1

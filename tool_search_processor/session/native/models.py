@@ -3,9 +3,9 @@
 Sources, as of 2026-11-28. "definition": the flag `mid_conversation_tools` of the profiles in
 langchain-anthropic 1.7.10, and pydantic-ai 2.68's list of models for additions by reference; the two agree.
 "reference": Anthropic's page on its tool search tool. "responses": the same flag in langchain-openai 1.7.4,
-and the authors of pydantic-ai, who tried `additional_tools` on 13 models from gpt-4o-mini to gpt-5.6. We have
-asked no provider ourselves. Azure, Bedrock, Vertex, OpenRouter and other gateways are not in the table: some
-of them refuse what they don't know, others drop it.
+and the authors of pydantic-ai, who tried `additional_tools` on 13 models from gpt-4o-mini to gpt-5.6. This
+package has not tried any of it against a provider. Azure, Bedrock, Vertex, OpenRouter and other gateways are
+not in the table: some refuse what they don't know, others drop it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 def native_for(
     model: str | None, settings: Mapping[str, Any], *, environ: Mapping[str, str] | None = None
 ) -> Native:
-    """Return how a model of LiteLLM's takes loaded tools; "off" unless model and route are in the table.
+    """Return how a LiteLLM model takes loaded tools; "off" unless model and route are in the table.
 
     Args:
         model: A model name of LiteLLM, with or without its provider.
@@ -93,7 +93,7 @@ def openai_native(name: str) -> Native:
 
 
 def _is_direct(provider: str, settings: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
-    """Return True if nothing leads the call to another server than the provider's own."""
+    """Return True if the call goes to the provider's own server."""
     litellm = sys.modules.get("litellm")
     if any(settings.get(key) for key in _REROUTING) or environ.get("USE_LITELLM_PROXY"):
         return False

@@ -1,4 +1,4 @@
-"""Gives a conversation back in a provider's own shape: what came in that shape stays as it came."""
+"""Converts a conversation to a provider's shape, keeping messages that came in that shape as they were."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def restored(
     take: Take,
     write: Write,
 ) -> list[dict[str, Any]]:
-    """Return chat messages in another shape; a message that nothing has changed comes back as it was given.
+    """Return chat messages in another shape; a message that was not changed comes back as it was given.
 
     Chat shape has no place for much that providers want back: their own tools' results, ids, citations.
 
@@ -29,7 +29,7 @@ def restored(
         messages: The chat messages to send, with our notes.
         given: What they were made from.
         take: Returns an item as it is sent, or None if it is not in the shape.
-        write: Makes items of the others; what belongs together is passed together.
+        write: Makes items of the other messages; those that belong together are passed together.
     """
     originals = _Originals(given, take)
     result: list[dict[str, Any]] = []
@@ -55,13 +55,13 @@ def restored(
 class _Found:
     items: Sequence[dict[str, Any]]
     length: int
-    """How many chat messages they are."""
+    """How many chat messages the items stand for."""
     before: Sequence[dict[str, Any]]
-    """Items that are nothing in chat shape."""
+    """Items that have no counterpart in chat shape."""
 
 
 class _Originals:
-    """What was given in the shape that is wanted, found by what it is in chat shape, in its order."""
+    """The items that were given in the wanted shape, in order, found by their chat messages."""
 
     def __init__(self, given: Iterable[Given], take: Take) -> None:
         self._keys: list[list[str]] = []
@@ -74,7 +74,7 @@ class _Originals:
         self._next = 0
 
     def next_for(self, messages: Sequence[Mapping[str, Any]], index: int) -> _Found | None:
-        """Return the next original whose messages stand at an index; those before it are passed over."""
+        """Return the next original whose messages are at an index; originals before it are skipped."""
         wanted = _key(messages[index])
         for place in range(self._next, len(self._keys)):
             keys = self._keys[place]
@@ -91,7 +91,7 @@ class _Originals:
 def _with_notes(
     items: Sequence[dict[str, Any]], messages: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the items of an original, the first with the notes that its turn of the model has by now."""
+    """Return an original's items, the first with the notes that its turn has gained since."""
     turns = (message for message in messages if message.get("role") == "assistant")
     notes = {key: note for turn in turns for key, note in notes_of(turn).items()}
     return [{**items[0], **notes}, *items[1:]]

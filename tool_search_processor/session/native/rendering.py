@@ -12,16 +12,16 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.wire.plain import field_of, items_of, mapping_of, text_of
 
 INLINE_TOOLS_BETA = "inline-tools-2026-09-15"
-"""What Anthropic wants in the `anthropic-beta` header for `tool_addition` with a definition."""
+"""The value of the `anthropic-beta` header that `tool_addition` with a definition needs."""
 
 Insertion: TypeAlias = tuple[int, dict[str, Any]]
-"""The index of the message before which something stands, and what it is."""
+"""Something to insert, and the index of the message that it precedes."""
 
 
 def tool_additions(messages: Sequence[Any], declarations: Declarations) -> list[Insertion]:
-    """Return Anthropic's system messages with `tool_addition` and `tool_removal` blocks, by their places.
+    """Return Anthropic system messages of `tool_addition` and `tool_removal` blocks, each with its place.
 
-    Anthropic takes them before a turn of the model or at the end, never behind another message of the user.
+    Anthropic takes them before a turn of the model or at the end, never between two of the user's messages.
 
     Args:
         messages: Chat or Anthropic messages; only their roles are read.
@@ -35,9 +35,9 @@ def tool_additions(messages: Sequence[Any], declarations: Declarations) -> list[
 
 
 def additional_tools(declarations: Declarations) -> list[Insertion]:
-    """Return the `additional_tools` items of OpenAI's Responses API, by their places.
+    """Return `additional_tools` items for OpenAI's Responses API, each with its place.
 
-    Nothing withdraws a tool there.
+    That API can't withdraw a tool.
     """
     adding = [change for change in declarations.changes if change.added]
     return [
@@ -47,7 +47,7 @@ def additional_tools(declarations: Declarations) -> list[Insertion]:
 
 
 def inserted(messages: Sequence[Any], insertions: Iterable[Insertion]) -> list[Any]:
-    """Return the messages with something put before some of them; the index after the last is the end."""
+    """Insert items before some messages; the index after the last message is the end."""
     at = dict(insertions)
     result: list[Any] = []
     for index in range(len(messages) + 1):
@@ -59,10 +59,10 @@ def inserted(messages: Sequence[Any], insertions: Iterable[Insertion]) -> list[A
 def with_tool_references(
     messages: Sequence[Mapping[str, Any]], declarations: Declarations
 ) -> list[dict[str, Any]]:
-    """Return messages in which results that loaded tools refer to them, by `tool_reference`.
+    """Return the messages, with `tool_reference` blocks in each result that loaded tools.
 
-    A result holds references alone: no source says that Anthropic takes text beside them. If the result says
-    more than what is loaded, its text follows as the user's.
+    Such a result holds only references: no source says that Anthropic accepts text beside them. If the
+    result says more than what it loaded, its text follows as a text of the user.
 
     Args:
         messages: Chat or Anthropic messages as plain dicts.
@@ -91,9 +91,9 @@ def with_tool_references(
 
 
 def listed_beside_references(declarations: Declarations) -> tuple[list[Tool], list[Tool]]:
-    """Return the tools to list as they are, and those to list with `defer_loading`, behind them.
+    """Return the tools to list as they are, and the tools to list after them with `defer_loading`.
 
-    What no result loaded can't be referred to: it is listed as it is.
+    A tool that no result loaded can't be referred to, so it is listed as it is.
     """
     changes = declarations.changes
     whole = [tool for change in changes if change.result is None for tool in change.added]
@@ -102,7 +102,7 @@ def listed_beside_references(declarations: Declarations) -> tuple[list[Tool], li
 
 
 def responses_definition(tool: Tool) -> dict[str, Any]:
-    """Return a tool's definition in the shape of the Responses API, where `strict` has to be said."""
+    """Return a tool's definition for the Responses API, which requires `strict` to be given."""
     return {"type": "function", "strict": False, **tool.to_openai()["function"]}
 
 
@@ -138,7 +138,7 @@ def _blocks(change: Change) -> list[dict[str, Any]]:
 def _referring(
     message: Mapping[str, Any], index: int, referred: Mapping[tuple[int, str] | None, Sequence[str]]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return a message with references in its results, and what the results say besides."""
+    """Return a message with references in its results, and the other text of those results."""
     if message.get("role") == "tool":
         return _referring_result(message, referred.get((index, str(message.get("tool_call_id"))), ()))
     if message.get("role") != "user" or not isinstance(message.get("content"), list):

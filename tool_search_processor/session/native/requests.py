@@ -1,4 +1,4 @@
-"""What one model call sends: the parts of a request, with its tools declared natively or listed."""
+"""Builds the parts of a model request, with tools declared natively or listed."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ AnthropicNative: TypeAlias = Literal["definition", "reference"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestParts:
-    """The parts of one request that tools and messages make."""
+    """The parts of a request that are made from tools and messages."""
 
     parts: dict[str, Any]
-    """By the names that the provider's client gives them."""
+    """The arguments, by their names in the provider's client."""
     sent: tuple[Tool, ...]
     """Every tool that the request defines."""
     note: Mapping[str, Any] | None = None
-    """To be kept as `declared` of the model's answer; None for nothing."""
+    """To keep as `declared` of the model's answer; None if there is nothing to keep."""
 
 
 def anthropic_parts(
@@ -94,7 +94,7 @@ def responses_parts(
 
 
 def reference_parts(step: InputStep, *, record: Record | None = None) -> RequestParts:
-    """Return `messages` and `tools` in chat shape, as LiteLLM passes `tool_reference` on to Anthropic."""
+    """Return `messages` and `tools` in chat shape, with `tool_reference` blocks that LiteLLM passes on."""
     messages = [plain(message) for message in merge_system(step.messages, after=step.instructions)]
     found = _declarations(step, messages, record, is_native=True)
     sent = [*map(without_notes, with_tool_references(messages, found))]
@@ -104,13 +104,13 @@ def reference_parts(step: InputStep, *, record: Record | None = None) -> Request
 
 
 def reference_definitions(found: Declarations, define: Any) -> list[dict[str, Any]]:
-    """Return the list of tools in reference rendering: what results refer to comes last, deferred."""
+    """Return the list of tools for `tool_reference`: those that results refer to come last, deferred."""
     whole, deferred = listed_beside_references(found)
     return [*map(define, whole), *({**define(tool), "defer_loading": True} for tool in deferred)]
 
 
 def distinct(tools: Iterable[Tool]) -> list[Tool]:
-    """Return the first tool of each name: providers refuse two of one name."""
+    """Return the first tool of each name, since providers refuse duplicates."""
     named: dict[str, Tool] = {}
     for tool in tools:
         named.setdefault(tool.name, tool)

@@ -1,4 +1,4 @@
-"""The notes of a session's native requests: in its memory, and on the results that it gives."""
+"""Keeps the notes of a session's native requests, in memory and on the results that it returns."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Note = Mapping[str, Any]
 
 
 class SessionNotes:
-    """Keeps what only one request said, until the conversation itself says it.
+    """Keeps what a request declared, until the conversation itself says so.
 
-    The caller owns the conversation, so that a note can only stand on a result of ours. A turn without calls
-    has no result: what it declared is remembered for as long as the session lives.
+    The caller owns the conversation, so only results of ours can carry a note. A turn without calls has no
+    result: what it declared is remembered for as long as the session lives.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class SessionNotes:
         self._kept: dict[int, tuple[str, Note]] = {}
         self._fresh: Note | None = None
         self._waiting: list[Note] = []
-        """Those that stand on no result yet."""
+        """Notes that no result carries yet."""
         self._is_given = False
 
     def keep(self, messages: Sequence[Mapping[str, Any]], note: Note | None) -> None:
@@ -39,7 +39,7 @@ class SessionNotes:
             self._waiting.append(note)
 
     def put(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Return the messages with each note on the answer to its request, as far as it is there."""
+        """Return the messages with each note on the answer to its request, where that answer is present."""
         noted = list(messages)
         for index, (before, note) in self._kept.items():
             if index < len(noted) and _key(noted[index - 1 : index]) == before:
@@ -47,7 +47,7 @@ class SessionNotes:
         return noted
 
     def complete(self, record: Record | None) -> Record | None:
-        """Return a record with the list of tools as the session knows it, if the conversation has lost it."""
+        """Return a record, with the session's own list of tools if the conversation has lost its list."""
         if record is None or record.tools is not None or not self._kept:
             return record
         fixed = dict.fromkeys(name for _, note in self._kept.values() for name in note["tools"])
