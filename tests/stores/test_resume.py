@@ -147,6 +147,21 @@ async def test_approving_twice_in_two_processes_runs_once_where_redis_tells(url,
     assert erased.read_text() == "/a\n"
 
 
+@pytest.mark.parametrize("second", [True, False, "not that one"])
+@pytest.mark.parametrize("form", [as_data, as_messages], ids=["data", "messages"])
+async def test_a_refusal_in_one_process_holds_in_every_other(url, erased, form, second):
+    paused = form(await ask("redis", url, erased))
+    one, one_processor, _ = make_agent("redis", url, erased)
+    other, other_processor, model = make_agent("redis", url, erased)
+    await one.resume(paused, {"call_2": "not that one"}, thread_id="t")
+    with pytest.raises(ResumeError, match="'call_2' was decided before") as late:
+        await other.resume(paused, {"call_2": second}, thread_id="t")
+    await one_processor.aclose()
+    await other_processor.aclose()
+    assert "tool_calls" in late.value.run_messages[-1], "it is not answered a second time"
+    assert (erased.read_text(), model.requests) == ("", [])
+
+
 async def test_anonymous_runs_that_are_alike_do_not_take_each_others_claims(url, erased):
     for _ in range(2):
         paused = await ask("redis", url, erased, thread_id=None)

@@ -231,8 +231,9 @@ class Agent:
             thread_id: The conversation; by default that of the result.
 
         Raises:
-            ResumeError: Nothing is pending, an id is unknown, or a call has run or was refused before:
-                each runs once in a process, and once across all processes if a processor can claim calls.
+            ResumeError: Nothing is pending, an id is unknown, or a call has run or was refused before: an
+                answer counts once in a process, and once across all processes if a processor can claim
+                calls.
             Exception: As from `run`. If approved calls have run meanwhile, continue with its `run_messages`.
         """
         resumed = self._reopen(paused, approvals, context=context, thread_id=thread_id)

@@ -29,7 +29,13 @@ from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.checks import resolvers
 from tool_search_processor.session.claims import claim_calls, claimers, release_claims
 from tool_search_processor.session.model_call import CallOptions, ModelCall
-from tool_search_processor.session.prepared_calls import PendingCall, PreparedCall, cut_off, refusal_text
+from tool_search_processor.session.prepared_calls import (
+    PendingCall,
+    PreparedCall,
+    ToolOutcome,
+    cut_off,
+    refusal_text,
+)
 from tool_search_processor.session.running_calls import stop_tasks
 from tool_search_processor.session.tool_choices import check_tool_choice
 from tool_search_processor.steps import InputProcessor, InputStep
@@ -205,12 +211,17 @@ class RunEngine:
         """Run or refuse the open calls of a paused run, after asking policy again."""
         model_call = await self._begin(run, max(run.steps - 1, 0))
         prepared = await model_call.prepare(pause.requests)
-        ready, waiting = _settled(run, pause, prepared, decisions)
+        ready, waiting, answered = _settled(pause, prepared, decisions)
+        refused = [call_id for call_id, answer in decisions.items() if answer is not True]
         approved = [
             call.request.id for call in ready if call.request.id in decisions and call.tool is not None
         ]
-        claims = await claim_calls(self._claimers, run.base, calls=dict.fromkeys(approved, pause.claim_ids))
+        decided = dict.fromkeys([*refused, *approved], pause.claim_ids)
+        claims = await claim_calls(self._claimers, run.base, calls=decided)
         run.decided = True
+        run.used.update(refused)
+        for outcome in answered:
+            run.add_result(outcome)
         try:
             async with aclosing(self._outcomes(run, model_call, ready, unsettled=waiting)) as events:
                 async for event in events:
@@ -265,23 +276,23 @@ def _still_paused(run: RunState, pause: PausedRun | None) -> bool:
 
 
 def _settled(
-    run: RunState, pause: PausedRun, calls: Sequence[PreparedCall], decisions: Mapping[str, bool | str]
-) -> tuple[list[PreparedCall], list[PendingCall]]:
-    """Answer the refused calls of a paused run; return the calls to run and those that still wait."""
+    pause: PausedRun, calls: Sequence[PreparedCall], decisions: Mapping[str, bool | str]
+) -> tuple[list[PreparedCall], list[PendingCall], list[ToolOutcome]]:
+    """Return a paused run's calls to run, those that still wait, and the answers of those that don't run."""
     ready: list[PreparedCall] = []
     waiting: list[PendingCall] = []
+    answered: list[ToolOutcome] = []
     for call in calls:
         answer, shown = decisions.get(call.request.id), pause.shown(call)
         if answer is None and (call.needs_approval or shown is not None):
             # a call that can't be looked up right now still waits, as it was shown
             waiting.append((not call.needs_approval and shown) or call.pending())
         elif answer is not None and answer is not True:
-            run.used.add(call.request.id)
-            run.add_result(call.answer(refusal_text(call.name, answer)))
+            answered.append(call.answer(refusal_text(call.name, answer)))
         elif answer is True and call.tool is None and call.problem:
             waiting.append(replace(shown or call.pending(), problem=call.problem))
         elif answer is None or call.tool is None or isinstance(call.tool, MetaTool) or pause.unchanged(call):
             ready.append(call)
         else:
-            run.add_result(call.answer(_CHANGED.format(name=call.name)))
-    return ready, waiting
+            answered.append(call.answer(_CHANGED.format(name=call.name)))
+    return ready, waiting, answered

@@ -79,7 +79,7 @@ class RedisStore(Store):
             on_error: What a step gets when the server is down or slow. "empty": nothing is loaded, and a
                 warning is logged once until it answers again. "raise": StoreError.
             timeout_seconds: The longest that one operation may take.
-            claim_seconds: How long an approved call is remembered, so that it runs once.
+            claim_seconds: How long the answer to an approval is remembered, so that it counts once.
 
         Raises:
             ConfigurationError: When an option can't work.
