@@ -32,7 +32,7 @@ _OWN_SETTINGS = frozenset({"model", "messages", "tools", "stream", "parallel_too
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Resumed:
-    """A run that goes on, and the answers that it goes on with."""
+    """A run to resume, and the answers to its pending calls."""
 
     run: RunState
     pause: PausedRun
@@ -49,7 +49,7 @@ class Agent:
         return agent.run_sync(question, thread_id="t-42").output
     ```
 
-    It holds nothing of a run, so one agent can serve many runs, threads and event loops at once.
+    It keeps no state of a run, so one agent can serve many runs, threads and event loops at once.
 
     If a tool raises, the model reads the type and text of the exception, unless `mask_error_details` keeps
     them in the log. If a processor or the model call raises, the run ends.
@@ -220,8 +220,8 @@ class Agent:
 
         Processors and filters are asked again before anything runs. A call that is not in `approvals`
         stays pending. So does a call on which a filter gave no verdict: its `PendingCall.problem` says why. A
-        call that changed since it was shown, or that a filter denies, does not run. Only running uses an
-        approval up: until then it can be given again.
+        call that changed since it was shown, or that a filter denies, does not run. An approval is
+        used up only by running the call: until then it can be given again.
 
         Args:
             paused: The `RunResult`, what its `to_dict` gave (also in another process), or bare messages
@@ -283,7 +283,7 @@ class Agent:
         thread_id: str | None,
         messages: Iterable[Any],
     ) -> RunState:
-        # stopped, or cut by its owner, it may hold calls without results and results without calls
+        # a history that was stopped or cut may hold calls without results, and results without calls
         told = [*input_messages(messages), *input_messages(given)]
         history = repaired_history(to_openai_messages(told, ids_unique_in="conversation"))
         if not history:

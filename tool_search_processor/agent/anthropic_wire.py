@@ -35,7 +35,7 @@ SETTINGS = WireSettings(
     renamed={"max_completion_tokens": "max_tokens", "stop": "stop_sequences"},
 )
 LITELLM_NEEDS = ("fastapi", "orjson", "backoff", "soundfile")
-"""What `litellm.anthropic_messages` imports (LiteLLM 1.110) and only LiteLLM's extra `proxy` brings."""
+"""Packages that `litellm.anthropic_messages` imports (LiteLLM 1.110) but only its extra `proxy` installs."""
 _BETA_HEADER = "anthropic-beta"
 _FINISH_REASONS = {
     "tool_use": "tool_calls",
@@ -47,7 +47,7 @@ _FINISH_REASONS = {
 
 
 async def litellm_messages(**request: Any) -> Any:
-    """Call `litellm.anthropic_messages`, with the model's most tokens of an answer unless they are given.
+    """Call `litellm.anthropic_messages`, with the model's own maximum as `max_tokens` unless it is given.
 
     Raises:
         ImportError: litellm is not installed, or one of the packages that only this function of it imports.
@@ -82,7 +82,7 @@ def messages_request(model_call: ModelCall, *, parallel_tool_calls: bool) -> Req
 
 
 def read_message(message: Any) -> Reply:
-    """Read a whole message of Anthropic's, given as an object or as a dict.
+    """Read a whole Anthropic message, given as an object or as a dict.
 
     Raises:
         ToolSearchError: It has no content.
@@ -112,7 +112,7 @@ class MessageAssembler:
         self._rest = b""
 
     def add(self, chunk: Any) -> str:
-        """Take a chunk in; return the text that it adds.
+        """Add a chunk, and return the text in it.
 
         Raises:
             ToolSearchError: The server reports an error.
@@ -158,7 +158,7 @@ class MessageAssembler:
         return ""
 
     def _add_delta(self, block: dict[str, Any], delta: Mapping[str, Any]) -> str:
-        """Add what a piece says to its block; return its text."""
+        """Add a delta to its block; return its text."""
         for key, field in (
             ("text", "text"),
             ("partial_json", "input"),
@@ -191,7 +191,7 @@ def _tool_choice(choice: Any, *, parallel_tool_calls: bool) -> dict[str, Any]:
 
 
 def _usage(usage: Any) -> dict[str, int]:
-    """Return the figures of a usage; Anthropic counts what the cache holds beside the input."""
+    """Return a usage's figures; Anthropic counts cached tokens apart from the input."""
     cached = number_in(usage, "cache_read_input_tokens")
     prompt = number_in(usage, "input_tokens") + cached + number_in(usage, "cache_creation_input_tokens")
     completion = number_in(usage, "output_tokens")

@@ -14,7 +14,7 @@ from tool_search_processor.wire.notes import without_notes
 from tool_search_processor.wire.plain import copied, plain
 
 _WITHOUT_EMPTY_TEXTS = ("gemini/", "vertex_ai/")
-"""Routes on which LiteLLM passes an empty text on as a part of its own."""
+"""Routes on which LiteLLM sends an empty text as a separate part."""
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""A streamed answer, put together from its chunks."""
+"""Assembles a streamed answer from its chunks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ChunkAssembler:
         self._has_begun = False
 
     def add(self, chunk: Any) -> str:
-        """Take a chunk in; return the text that it adds."""
+        """Add a chunk, and return the text in it."""
         usage = field_of(chunk, "usage")
         if usage:
             self._usage = usage_of(usage)
@@ -161,7 +161,7 @@ class _PartialCall:
 
     @property
     def is_named(self) -> bool:
-        """Whether there is anything to call."""
+        """Whether the call has a name yet."""
         return bool(self._name)
 
     @property
@@ -172,7 +172,7 @@ class _PartialCall:
     @property
     def complete(self) -> bool:
         """Whether the arguments are a whole JSON object, so that the next piece begins another call."""
-        # what has grown by each of 20,000 pieces can't be read after each
+        # parsing arguments again after each of 20,000 pieces would take too long
         return self._end == "}" and _object_in(self.arguments) is not None
 
     def repeats(self, other: _PartialCall) -> bool:
@@ -204,16 +204,16 @@ class _PartialCall:
 
 
 def _goes_on(call: _PartialCall, call_id: Any, arguments: Any) -> bool:
-    """Return True if a piece that names a complete call by its id only repeats that, as each piece may."""
+    """Return True if a piece with a complete call's id belongs to that call: pieces may repeat the id."""
     return bool(call_id) and call.id == call_id and _object_in(arguments) is None
 
 
 def _object_in(arguments: Any) -> dict[str, Any] | None:
-    """Return the arguments of a call as an object; None if they are not a whole object."""
+    """Return the arguments of a call as an object; None if they are not a complete object."""
     if isinstance(arguments, str):
         text = arguments.strip()
         try:
-            # most pieces are a few characters of what may be long: they are not read
+            # most pieces are a few characters of long arguments: they are not parsed
             arguments = json.loads(text) if text.startswith("{") and text.endswith("}") else None
         except (ValueError, RecursionError):
             return None

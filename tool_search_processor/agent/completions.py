@@ -1,4 +1,4 @@
-"""The border to the model: one call of LiteLLM's shape."""
+"""Calls the model, by a function of LiteLLM's shape."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Completion: TypeAlias = Callable[..., Awaitable[Any]]
 
 
 class Assembler(Protocol):
-    """Puts a streamed answer together."""
+    """Assembles a streamed answer."""
 
     def add(self, chunk: Any) -> str:
-        """Take a chunk in; return the text that it adds."""
+        """Add a chunk, and return the text in it."""
         ...
 
     @property
@@ -61,10 +61,10 @@ async def loaded_litellm() -> Any:
     """
     if sys.modules.get("litellm") is None:
         try:
-            # the import takes seconds: not on the loop that serves others
+            # the import takes seconds, and would block the event loop
             await asyncio.to_thread(import_litellm)
         except ImportError as exc:
-            if exc.name != "litellm":  # it is there and broken: its own words say why
+            if exc.name != "litellm":  # installed but broken: its own error says why
                 raise
             raise ImportError(
                 'an Agent without `completion=` needs litellm: pip install "tool-search-processor[agent]"'

@@ -47,12 +47,12 @@ logger = logging.getLogger(__name__)
 
 _NO_DECISIONS: Mapping[str, bool | str] = MappingProxyType({})
 _MOST_CUTS = 2
-"""So many cut answers in a row end a run: after the first, the model reads what to do about it."""
+"""This many cut answers in a row end a run; after the first, the model is told what to do."""
 _CHANGED = "Error: the call of {name} has changed since approval was asked for; it was not run."
 
 
 class RunEngine:
-    """Drives the runs of one agent; holds nothing of a run."""
+    """Drives the runs of one agent; keeps no state of a run."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class RunEngine:
         max_steps: int,
         options: CallOptions,
     ) -> None:
-        """Take the agent's options, checked."""
+        """Take the agent's options, which have been checked."""
         self._name = name
         self._instructions = instructions
         self._tools = tools
@@ -97,7 +97,7 @@ class RunEngine:
             run.finish("aborted", output=abort.reason)
         except GeneratorExit:
             raise
-        except BaseException as exc:  # cancellation and interrupts too: what has run must not be lost
+        except BaseException as exc:  # also on cancellation and interrupts: what has run must not be lost
             with suppress(AttributeError):  # of a frozen dataclass: it goes on as it is
                 exc.run_messages = run.history  # type: ignore[attr-defined]  # data for handlers
             raise
@@ -186,7 +186,7 @@ class RunEngine:
         *,
         unsettled: list[PendingCall] | None = None,
     ) -> AsyncGenerator[ToolResultEvent]:
-        """Run calls; approved calls on which policy gave no verdict join `unsettled`, if it is given."""
+        """Run calls; approved calls on which policy gave no verdict are added to `unsettled`, if given."""
         running = model_call.start(calls)
         try:
             for call in calls:
@@ -256,7 +256,7 @@ class RunEngine:
         for resolver in self._resolvers:
             try:
                 total += await resolver.definition_tokens(step)
-            except Exception:  # a figure for people must not end a run
+            except Exception:  # a figure that only people read must not end a run
                 logger.warning("definition_tokens of agent %r failed", self._name, exc_info=True)
         return total
 
@@ -285,7 +285,7 @@ def _settled(
     for call in calls:
         answer, shown = decisions.get(call.request.id), pause.shown(call)
         if answer is None and (call.needs_approval or shown is not None):
-            # a call that can't be looked up right now still waits, as it was shown
+            # a call that can't be looked up now stays pending, as it was shown
             waiting.append((not call.needs_approval and shown) or call.pending())
         elif answer is not None and answer is not True:
             answered.append(call.answer(refusal_text(call.name, answer)))

@@ -13,7 +13,7 @@ from tool_search_processor.tokens.limiter import message_tokens
 from tool_search_processor.wire.calls import CallRequest, read_calls
 from tool_search_processor.wire.plain import clean_text, field_of, items_of, sendable, text_of
 
-# a provider wants these back with the assistant message
+# fields that a provider wants back with the assistant message
 _RETURNED = ("reasoning_content", "thinking_blocks", "reasoning_items", "provider_specific_fields")
 
 
@@ -30,7 +30,7 @@ class Reply:
     total_tokens: int = 0
     cached_tokens: int = 0
     estimated_calls: int = 0
-    """1 if the figures are an estimate, since none were reported."""
+    """1 if no figures were reported and these are estimates, else 0."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the assistant message that its provider wants back, such as thinking blocks."""
 
@@ -56,7 +56,7 @@ def parse_reply(response: Any) -> Reply:
 
 
 def usage_of(usage: Any) -> dict[str, int]:
-    """Return the figures of a usage, given as an object or as a dict."""
+    """Return the figures in a usage object or dict."""
     prompt, completion = number_in(usage, "prompt_tokens"), number_in(usage, "completion_tokens")
     return {
         "prompt_tokens": prompt,

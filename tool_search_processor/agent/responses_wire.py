@@ -83,13 +83,13 @@ def read_response(response: Any) -> Reply:
 
 
 class ResponseAssembler:
-    """Takes the events of a streamed response: its text in pieces, and the whole response at the end."""
+    """Assembles a streamed response: text comes in pieces, and the whole response at the end."""
 
     def __init__(self) -> None:
         self._response: Any = None
 
     def add(self, event: Any) -> str:
-        """Take an event in; return the text that it adds.
+        """Add an event, and return the text in it.
 
         Raises:
             ToolSearchError: The server reports an error.
@@ -117,7 +117,7 @@ READING = Reading(read=read_response, assembler=ResponseAssembler)
 
 
 def _reasons(model: str) -> bool:
-    """Return True for a model that reasons: the others refuse to be asked for encrypted reasoning."""
+    """Return True for a reasoning model: others refuse a request for encrypted reasoning."""
     name = model.rpartition("/")[2]
     return name.startswith(("gpt-5", "o3", "o4"))
 

@@ -26,11 +26,11 @@ ClaimKey: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class PausedRun:
-    """A run that waits for approval, read from any form in which it was kept."""
+    """A run that waits for approval, read from any form in which it was stored."""
 
     messages: list[dict[str, Any]]
     index: int
-    """The place of the assistant message whose calls are open."""
+    """The index of the assistant message whose calls are open."""
     open_ids: tuple[str, ...]
     requests: tuple[CallRequest, ...]
     """The open calls as the model wrote them."""
@@ -67,7 +67,7 @@ class PausedRun:
             raise ResumeError(
                 "nothing is pending: the messages don't end with an assistant's tool calls without results"
             )
-        # read before the repair, which would make a call of broken arguments one without arguments
+        # read before the repair, which would drop arguments that are not valid JSON
         requests = tuple(call for call in tool_calls_of(messages[index]) if call.id in open_ids)
         before = repaired_history(messages[:index])
         messages, index = [*before, sendable_calls(messages[index]), *messages[index + 1 :]], len(before)
@@ -131,7 +131,7 @@ class PausedRun:
 
 
 def read_approvals(approvals: Mapping[str, bool | str], *, open_ids: Sequence[str]) -> dict[str, bool | str]:
-    """Return the answers after checking them against the open calls.
+    """Check the answers against the open calls, and return them.
 
     Raises:
         ResumeError: An id is not open, or an answer is not True, False or a string.

@@ -27,18 +27,18 @@ class Usage:
     completion_tokens: int = 0
     total_tokens: int = 0
     cached_tokens: int = 0
-    """Part of `prompt_tokens` that came from the provider's prompt cache."""
+    """The part of `prompt_tokens` that came from the provider's prompt cache."""
     definition_tokens_sent: int = 0
     """Estimate of the tool definitions that were sent, four characters a token."""
     definition_tokens_full: int = 0
-    """The same estimate, had every tool of the agent and its catalogs been sent at each step."""
+    """The same estimate, as if every tool of the agent and its catalogs were sent at each step."""
     estimated_calls: int = 0
-    """Model calls whose provider reported no tokens: their figures are estimates, four characters a token. Of
-    a stream without figures LiteLLM makes up its own, which can't be told from the provider's."""
+    """Model calls whose provider reported no tokens: their figures are estimates, four characters a token.
+    LiteLLM makes up figures for a stream without any, and they can't be told from a provider's."""
 
     cache_tokens_kept: int = 0
-    """Prompt tokens that a changed list of tools would have cost again, had they not been declared in the
-    conversation (see `native` of an agent): those of the model call before, each time the tools changed."""
+    """Prompt tokens that were not paid again because tools were declared in the conversation (see `native` of
+    an agent) instead of in a changed list: each time, those of the previous model call."""
 
     def __add__(self, other: Usage) -> Usage:
         """Return the sums of both."""
@@ -76,7 +76,7 @@ class RunResult:
     """
 
     output: str
-    """The final text; if the run stopped earlier, the last text that there was."""
+    """The final text; if the run stopped earlier, the last text so far."""
     messages: list[dict[str, Any]]
     """The whole history, without instructions: pass it as `messages` for the next turn."""
     steps: int

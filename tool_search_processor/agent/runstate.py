@@ -43,7 +43,7 @@ class RunState:
             base: Every step begins with it.
             history: The messages so far.
             steps: Model calls made.
-            usage: What they have cost.
+            usage: The usage of those calls.
             has_called: Whether the model has called a tool in this run.
         """
         self.base = base
@@ -69,7 +69,7 @@ class RunState:
         messages = merge_system([plain(message) for message in self.history], before=[instructions])
         told = [_CALL_LOST] if self._has_lost_call else []
         step = self.base.replace(messages=messages, step_number=number, instructions=told)
-        # a choice that forces a call would force another at every step
+        # a choice that forces a call would force one at every step
         is_met = self._has_called and read_tool_choice(step.tool_choice).is_forced
         return step.replace(tool_choice=None) if is_met else step
 
@@ -100,7 +100,7 @@ class RunState:
         return usage
 
     def record(self, reply: Reply, *, note: Mapping[str, Any] | None = None) -> list[CallRequest]:
-        """Put a reply into the history; return its calls, or none if the run ends with it.
+        """Add a reply to the history; return its calls, or none if the run ends with it.
 
         If the reply was cut off, `cuts` is above 0, and its calls must be answered without running.
 
@@ -140,7 +140,7 @@ class RunState:
         return []
 
     def add_result(self, outcome: ToolOutcome, *, receipt: Mapping[str, Any] | None = None) -> None:
-        """Put a tool's result into the history, with what its call has loaded, and whether it has run."""
+        """Add a tool's result to the history, with what its call loaded, and note whether it ran."""
         note = {} if receipt is None else {"receipt": dict(receipt)}
         self.history.append({**outcome.to_message(), **note})
         if outcome.ran:
@@ -197,7 +197,7 @@ class RunState:
     def _calls(self, reply: Reply) -> list[CallRequest]:
         if reply.finish_reason == _FILTERED:
             return []
-        # ids that are new in the whole conversation: some servers count from call_0 in every answer
+        # ids unique in the whole conversation: some servers count from call_0 in every answer
         return unique_ids(reply.calls, taken=call_ids(self.history), run_id=self.base.run_id)
 
 

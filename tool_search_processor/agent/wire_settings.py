@@ -1,4 +1,4 @@
-"""A model's settings on their way from chat shape to another API."""
+"""Translates a model's settings from chat shape to another API."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _OF_LITELLM = frozenset(
         "temperature", "top_p",
     }
 )  # fmt: skip
-"""What LiteLLM takes with each of its functions."""
+"""Settings that all of LiteLLM's functions take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireSettings:
-    """Which settings an API takes, and by which names."""
+    """The settings that an API takes, and their names there."""
 
     known: frozenset[str]
-    """Besides what LiteLLM takes everywhere."""
+    """In addition to what all of LiteLLM's functions take."""
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def unknown(self, settings: Mapping[str, Any]) -> list[str]:

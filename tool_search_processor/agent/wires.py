@@ -1,4 +1,4 @@
-"""The APIs that an agent can ask a model by: how a request is made for each, and how its answer is read."""
+"""The APIs by which an agent can call a model: how to make a request for each, and read its answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tool_search_processor.steps import InputStep
 from tool_search_processor.wire.checks import check_choice
 
 NativeOption: TypeAlias = Literal["off", "auto", "definition", "reference", "responses"]
-"""How an agent declares loaded tools: "auto" as the table of models and routes says."""
+"""How an agent declares loaded tools; "auto" follows the table of models and routes."""
 
 
 class _Render(Protocol):
@@ -94,7 +94,7 @@ class Wires:
                 )
 
     def wire_of(self, step: InputStep) -> Wire:
-        """Return the wire for a step: as the agent makes it, or as the processors left it."""
+        """Return the wire for a step, as the agent made it or as the processors left it."""
         native = self._fixed or _automatic(step.model, step.model_settings)
         wire = _WIRES[native]
         return wire if self._completion is None else replace(wire, completion=self._completion)

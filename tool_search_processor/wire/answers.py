@@ -1,4 +1,4 @@
-"""Which result answers which call, in a conversation of any shape."""
+"""Finds which result answers which call, in a conversation of any shape."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tool_search_processor.wire.response_items import is_item, is_of_the_model, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The first result of a call; or, without a name, that the model spoke."""
+    """The first result of a call; without a name, a sign that the model spoke."""
 
     index: int
-    """Of the message or item that holds it."""
+    """The index of the message or item that holds it."""
     name: str | None = None
     """The tool that was called."""
     call_id: str = ""
@@ -31,15 +31,15 @@ class Answer:
 
 @dataclass(slots=True)
 class _Calls:
-    """The calls that wait for a result, by id, each with its tool's name and its style."""
+    """The calls that wait for a result, by id, with tool name and style."""
 
     open: dict[str, list[tuple[str, Style]]] = field(default_factory=dict)
     made: dict[str, list[tuple[str, Style]]] = field(default_factory=dict)
-    """Those of the model's turn that is being read."""
+    """The calls of the model's turn that is being read."""
 
     def end_turn(self) -> None:
-        """Take the turn's calls over."""
-        # which of two tools an answer is from, an id that they share does not tell
+        """Let the calls of the turn, now complete, wait for results."""
+        # an id that two tools share does not tell which of them answered
         self.open |= {key: same if len(set(same)) == 1 else [] for key, same in self.made.items()}
         self.made = {}
 
@@ -87,7 +87,7 @@ def is_result(message: Any) -> bool:
 
 
 def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, Style]]]:
-    """Yield id, name and style of a turn's calls; what has not the shape of a call is passed over."""
+    """Yield id, name and style of a turn's calls; anything that is not shaped like a call is skipped."""
     if message.get("type") == "function_call" and isinstance(message.get("call_id"), str):
         yield message["call_id"], (str(message.get("name")), "responses")
     if message.get("role") != "assistant":
@@ -102,7 +102,7 @@ def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, Style]]
 
 
 def _results(message: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Style]]:
-    """Yield call id, message or block, and style of the results in a message; messages are of any origin."""
+    """Yield the call id, the message or block, and the style of each result in a message of any origin."""
     role = message.get("role")
     if role == "tool":
         if isinstance(message.get("tool_call_id"), str):
@@ -116,7 +116,7 @@ def _results(message: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any
 
 
 def _dicts(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the items of a list that are dicts, or objects of an SDK that can be read as such."""
+    """Yield the items of a list that are dicts, or SDK objects that can be read as dicts."""
     for index, item in enumerate(value if isinstance(value, list | tuple) else ()):
         found = item if isinstance(item, dict) else plain(item)
         if isinstance(found, dict):

@@ -39,7 +39,7 @@ def as_anthropic(message: Mapping[str, Any]) -> dict[str, Any] | None:
 def anthropic_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return chat messages, without system messages, as Anthropic takes them.
 
-    The results of one turn make one user message. Notes of ours are kept: see `without_notes`.
+    The results of one turn become one user message. Our notes stay in: see `without_notes`.
     """
     written: list[dict[str, Any]] = []
     for role, run in groupby(messages, key=lambda message: message.get("role")):

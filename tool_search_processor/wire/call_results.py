@@ -1,4 +1,4 @@
-"""The calls and results of a conversation in OpenAI chat shape: which result answers which call."""
+"""Matches calls and results in OpenAI chat shape, and repairs conversations where they don't match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tool_search_processor.wire.plain import field_of
 
 
 def with_own_ids(messages: Sequence[dict[str, Any]], *, across: bool) -> list[dict[str, Any]]:
-    """Return the messages with call ids that are unique, in each message or across all; results follow."""
+    """Return the messages with call ids unique in each message, or across all, and results to match."""
     taken: set[str] = set()
     waiting: list[_Waiting] = []
     result = list(messages)
@@ -34,7 +34,7 @@ def with_own_ids(messages: Sequence[dict[str, Any]], *, across: bool) -> list[di
 
 
 def open_calls(messages: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
-    """Return the index of the last assistant message with tool calls, and its ids without a result.
+    """Return the index of the last assistant message with tool calls, and the ids of its unanswered calls.
 
     The index is -1 and the list empty if anything but results follows that message.
     """
@@ -51,7 +51,7 @@ def open_calls(messages: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
 
 
 def answer_open_calls(messages: Sequence[dict[str, Any]], *, text: str) -> list[dict[str, Any]]:
-    """Return the conversation with one result right behind each tool call; `text` stands for a missing one.
+    """Return the conversation with one result right after each tool call; `text` replaces a missing one.
 
     Providers refuse a call without a result, as in a conversation that was stopped in the middle, and a
     result without a call, as in one whose beginning was cut off. Such results are left out.
@@ -93,7 +93,7 @@ class _Waiting:
     """Of its message."""
     id: str
     given: str
-    """The id that its server gave, which another call of the message may have too."""
+    """The id from the model's server, which other calls of the message may share."""
     name: str
 
 
@@ -106,9 +106,9 @@ def _unreadable(call: Mapping[str, Any]) -> CallRequest:
 
 
 def _call_of(result: Mapping[str, Any], waiting: Sequence[_Waiting]) -> _Waiting | None:
-    """Return the call that a result answers: one of the newest message that has its id.
+    """Return the call that a result answers, from the newest message that has its id.
 
-    Without an id it is known by its name, and without a name it answers the first call of the newest message.
+    A result without an id is matched by name; without a name, it answers the newest message's first call.
     """
     call_id, name = _id(result, "tool_call_id"), result.get("name")
     fits = [call for call in waiting if call.id == call_id] if call_id else []

@@ -1,4 +1,4 @@
-"""Tool calls as models write them, read out of any SDK's shape."""
+"""Reads tool calls, as models write them, from any SDK's shape."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tool_search_processor.wire.plain import clean_text, field_of, items_of, saf
 _TOO_DEEP = "(nested too deeply)"
 
 Style = Literal["openai", "anthropic", "responses"]
-"""Whose shape a call has, and its result must have: OpenAI's chat, Anthropic's, or OpenAI's Responses."""
+"""The API whose shape a call has and its result must have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +57,10 @@ def read_calls(value: Any) -> list[CallRequest]:
 
 
 def call_items(message: Any) -> Sequence[Any]:
-    """Return what stands where an assistant message has its calls: `tool_calls`, content, or `function_call`.
+    """Return whatever an assistant message has in place of its calls: `tool_calls`, content, `function_call`.
 
-    The last is what OpenAI's API had before `tool_calls`, and what some servers still give. A reply of the
-    Responses API has them in its `output`.
+    `function_call` preceded `tool_calls` in OpenAI's API, and some servers still send it. A reply of the
+    Responses API has its calls in `output`.
     """
     if is_responses_reply(message):
         return items_of(field_of(message, "output"))
@@ -74,7 +74,7 @@ def call_items(message: Any) -> Sequence[Any]:
 def unique_ids(
     calls: Iterable[CallRequest], *, taken: Iterable[str] = (), run_id: str = ""
 ) -> list[CallRequest]:
-    """Return the calls, each with an id of its own that is not in `taken`; good ids stay.
+    """Return the calls, each with an id of its own that is not in `taken`; valid ids stay.
 
     Equal calls get equal ids, unless they are of another run.
     """
@@ -93,7 +93,7 @@ def unique_ids(
 
 
 def _made_id(content: str, number: int) -> str:
-    """Return an id, in the form that providers accept, for the n-th call of this content."""
+    """Return an id that providers accept for the n-th call of this content."""
     return f"call_{hashlib.sha256(f'{number} {content}'.encode()).hexdigest()[:24]}"
 
 
@@ -141,12 +141,12 @@ def is_responses_reply(value: Any) -> bool:
 
 
 def is_langchain_call(item: Any) -> bool:
-    """Return True for a call as LangChain has them: its name and `args` side by side."""
+    """Return True for a call in LangChain's form: name and `args` side by side."""
     return field_of(item, "name") is not None and field_of(item, "args") is not None
 
 
 def langchain_text(call: Any) -> str:
-    """Return a sentence on a call in LangChain's form: what was found, and how to convert it."""
+    """Return the error text for a call in LangChain's form: what was found, and how to convert it."""
     return (
         f"a call in LangChain's form, found {safe_repr(call):.80}: pass "
         "langchain_core.messages.convert_to_openai_messages(message), or for each call "
@@ -155,7 +155,7 @@ def langchain_text(call: Any) -> str:
 
 
 def _label(item: Any, name: str) -> str:
-    """Return an id or a name; an empty string for anything but a string or a number."""
+    """Return an id or a name as a string; empty for anything but a string or a number."""
     found = field_of(item, name)
     return clean_text(str(found)) if isinstance(found, str | int) else ""
 

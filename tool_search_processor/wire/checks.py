@@ -1,4 +1,4 @@
-"""Checks of the options that a program passes: one wording for each kind of mistake.
+"""Checks options that a program passes, with one wording for each kind of mistake.
 
 Every check names the option, says what it must be, and shows what was found.
 """
@@ -131,7 +131,7 @@ def as_names(names: str | Iterable[str], *, what: str = "names") -> tuple[str, .
 
 
 def as_strings(option: str, given: Iterable[str]) -> frozenset[str]:
-    """Return a set of strings, where a single string is likely to be a mistake.
+    """Return a set of strings, refusing a single string, which is probably a mistake.
 
     Raises:
         ConfigurationError: For a single string, or anything but strings.

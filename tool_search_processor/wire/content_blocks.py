@@ -1,4 +1,4 @@
-"""Content blocks of any provider, as OpenAI's parts or as text."""
+"""Converts content blocks of any provider to OpenAI's parts or to text."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 _OPENAI_PARTS = frozenset({"text", "refusal", "image_url", "input_audio", "file", "video_url"})
 _MEDIA_PARTS = _OPENAI_PARTS - {"text", "refusal"}
 BLOCKS_OF_OPENAI = _OPENAI_PARTS - {"text"}
-"""Parts that only OpenAI's chat shape has."""
+"""Types of parts that only OpenAI's chat shape has."""
 _MEDIA_TYPES = {"image": "image/png", "document": "application/pdf"}
-# A user's message in OpenAI's shape has none of these; other kinds may be parts that some server knows.
+# No user message in OpenAI's shape has these; any other type may be a part that some server knows.
 _NOT_A_USERS = frozenset(
     {
         "tool_use",
@@ -29,7 +29,7 @@ _NOT_A_USERS = frozenset(
     }
 )
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
-# Where blocks keep what can be read, in the order in which it is read.
+# Keys under which blocks keep readable text, in reading order.
 _TELLING = (
     "title", "name", "tool_name", "source", "uri", "url", "context", "description",
     "text", "content", "resource", "json", "stdout", "stderr", "error_code",
@@ -66,7 +66,7 @@ def user_parts(blocks: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def assistant_text(blocks: Sequence[Any]) -> str | None:
-    """Return what an assistant said, with the results of tools that its provider ran; None for nothing."""
+    """Return an assistant's text, with results of tools that its provider ran; None if there is none."""
     said = [block_text(block) for block in blocks if block and kind_of(block) not in (*THINKING, *_CALLS)]
     return "\n".join(text for text in said if text) or None
 
@@ -84,7 +84,7 @@ def result_content(content: Any) -> str | list[dict[str, Any]]:
 
 
 def block_text(block: Any) -> str:
-    """Return the content of any block as text; only the type is named of data that is not text."""
+    """Return the content of any block as text; data that is not text is named by its type only."""
     try:
         return _told(block)
     except RecursionError:
@@ -92,7 +92,7 @@ def block_text(block: Any) -> str:
 
 
 def marked(part: dict[str, Any], block: Any) -> dict[str, Any]:
-    """Return a part with the mark up to which its provider caches, if the block has one."""
+    """Return a part with the block's prompt cache mark, if it has one."""
     mark = field_of(block, "cache_control")
     return {**part, "cache_control": mark} if mark else part
 
@@ -151,7 +151,7 @@ def _result_part(block: Any) -> dict[str, Any]:
 
 
 def _media_part(block: Any) -> dict[str, Any] | None:
-    """Return an image or a document as a part as litellm takes it; None for one without content."""
+    """Return an image or a document as a part that LiteLLM accepts; None if it has no content."""
     kind = kind_of(block)
     if kind not in _MEDIA_TYPES:
         return None

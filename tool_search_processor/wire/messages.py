@@ -35,7 +35,7 @@ from tool_search_processor.wire.response_items import (
     turn_message,
 )
 
-# What an SDK's reply has besides its message: no provider takes it back.
+# Fields that an SDK adds to a reply's message, and that no provider takes back.
 _OF_A_REPLY = frozenset({"annotations", "function_call"})
 _KEPT_BESIDE_BLOCKS = ("name", "reasoning_content", "provider_specific_fields")
 _LANGCHAIN_TYPES = ("human", "ai", "system", "tool")
@@ -71,7 +71,7 @@ def to_openai_messages(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A message as it was given, and what it is in chat shape."""
+    """A message as it was given, and in chat shape."""
 
     items: tuple[dict[str, Any], ...]
     """The message as plain data; several items for a turn of the model in the Responses API."""
@@ -87,13 +87,13 @@ def chat_messages(
 
 
 def read_conversation(messages: Iterable[Any]) -> list[Given]:
-    """Return what came of each message, with call ids as they were given.
+    """Return each message as given and in chat shape, with call ids as they were given.
 
     Raises:
         ConfigurationError: As from `to_openai_messages`.
     """
     read: list[Given] = []
-    turn: list[dict[str, Any]] = []  # items of the model, which make one message together
+    turn: list[dict[str, Any]] = []  # items of one turn of the model make one message
     for number, item in enumerate(message_list(messages)):
         message = _checked(item, number)
         joins = is_item(message) and is_of_the_model(message)
@@ -196,7 +196,7 @@ def _assistant(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _openai_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls of an assistant's message, without what stands in their place and is not a call."""
+    """Return the calls of an assistant's message, leaving out entries that are not calls."""
     calls = [_openai_call(item) for item in items_of(message.get("tool_calls")) if isinstance(item, dict)]
     return calls or [openai_call(request) for request in read_calls({**message, "tool_calls": None})]
 
@@ -215,7 +215,7 @@ def _result(block: Any) -> dict[str, Any]:
 
 
 def with_content(message: Mapping[str, Any], *, empty: str | None = "") -> dict[str, Any]:
-    """Return an assistant's message that has no text with `empty` as its text, others as they are.
+    """Return a message with `empty` as its text if it is an assistant's without text; others unchanged.
 
     OpenAI-compatible servers take "": LM Studio, Ollama and older llama.cpp refuse null, and others refuse a
     message without the field.

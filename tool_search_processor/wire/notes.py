@@ -1,4 +1,4 @@
-"""Fields of stored messages that are for this package alone, and that no provider gets."""
+"""Fields of stored messages that only this package reads, and that no provider is sent."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _FAMILY = "tool-search/"
 
 
 def notes_of(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a message, block or item that are notes of ours."""
+    """Return our notes in a message, block or item."""
     return {key: message[key] for key in NOTES if key in message and _is_ours(message[key])}
 
 
 def without_notes(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a message or item as a provider gets it: without our notes, in its blocks too."""
+    """Return a message or item as a provider is sent it: without our notes, also in its blocks."""
     cleaned = _cleaned(message)
     blocks = items_of(message.get("content"))
     if any(isinstance(block, Mapping) and notes_of(block) for block in blocks):

@@ -1,4 +1,4 @@
-"""Values of any origin as plain JSON containers and clean text."""
+"""Converts values of any origin to plain JSON containers and clean text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
-# What a reader doesn't see and a model does: controls, marks that turn the direction of text, tags and the
+# What models see but readers don't: controls, marks that turn the direction of text, tags and the
 # selectors that can spell whole sentences, letters and blanks without a shape.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
@@ -76,7 +76,7 @@ def copied(value: Any) -> Any:
 
 
 def sendable(value: Any) -> Any:
-    """Return what `plain` does, fit for any wire: with `clean_text`, and None for NaN and infinities.
+    """Return `plain(value)`, safe to send anywhere: strings cleaned, and None for NaN and infinities.
 
     A value that is nested too deeply to copy becomes None.
     """
@@ -130,12 +130,12 @@ def hidden_in(text: str) -> int:
 
 
 def items_of(value: Any) -> Sequence[Any]:
-    """Return the items of a list; an empty one for anything else in its place."""
+    """Return a list's items; an empty list for anything that is not a list."""
     return value if isinstance(value, list | tuple) else ()
 
 
 def mapping_of(value: Any) -> Mapping[str, Any]:
-    """Return a mapping; an empty one for anything else in its place."""
+    """Return a mapping as it is; an empty one for anything else."""
     return value if isinstance(value, Mapping) else {}
 
 

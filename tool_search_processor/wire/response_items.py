@@ -27,7 +27,7 @@ def is_item(message: Any) -> bool:
 
 
 def opens_turn(message: Any) -> bool:
-    """Return True if calls that follow a message, as items of their own, belong to it."""
+    """Return True if calls that follow a message as separate items belong to its turn."""
     found = mapping_of(message)
     return bool(found.get("role") == "assistant") and not items_of(found.get("tool_calls"))
 
@@ -40,7 +40,7 @@ def is_of_the_model(item: Mapping[str, Any]) -> bool:
 
 
 def turn_message(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the items of one turn of the model as a chat message; none for items that chat doesn't have."""
+    """Return the items of one turn of the model as a chat message; none if chat has no counterpart."""
     texts = [text_of(_chat_content(item.get("content"))) for item in items if "role" in item]
     message: dict[str, Any] = {"role": "assistant", "content": "\n".join(filter(None, texts)) or None}
     thought = [dict(item) for item in items if kind_of(item) == "reasoning"]

@@ -13,7 +13,7 @@ from tool_search_processor.wire.provider_ids import fit_id
 from tool_search_processor.wire.response_items import is_item
 
 _OUTPUT_ONLY = ("parsed", "parsed_arguments", "created_by")
-"""What SDKs and servers add to items of a reply, and don't take back."""
+"""Fields that SDKs and servers add to items of a reply, but refuse in input."""
 _ROLES = ("user", "assistant", "system", "developer")
 
 
@@ -28,7 +28,7 @@ def as_responses_input(item: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def responses_input(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return chat messages as input items; notes of ours are kept: see `without_notes`."""
+    """Return chat messages as input items; our notes stay in: see `without_notes`."""
     return [item for message in messages for item in _items(message)]
 
 
