@@ -16,7 +16,7 @@ from tool_search_processor.search.protocol import Document, SearchIndex
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.search.vector import index as vector
 from tool_search_processor.search.vector.cohort import COHORT
-from tool_search_processor.search.vector.index import clauses, document_text
+from tool_search_processor.search.vector.texts import clauses, document_text
 
 DOCUMENTS = (
     Document(name="create_issue", description="open a bug report"),

@@ -7,7 +7,8 @@ from functools import cached_property
 
 from tool_search_processor.search.embedders import CachedEmbedder, DescribedEmbedder, Floats, LocalEmbedder
 from tool_search_processor.search.protocol import Document
-from tool_search_processor.search.vector.index import QUERY_CHARACTERS, AnyEmbedder, document_text
+from tool_search_processor.search.vector.index import QUERY_CHARACTERS, AnyEmbedder
+from tool_search_processor.search.vector.texts import document_text
 
 _MOST = 0.99  # 1.0 is an exact name
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import logging
 import math
-import re
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -25,13 +24,13 @@ from tool_search_processor.search.embedders import (
     ModelName,
 )
 from tool_search_processor.search.embedders.cached import QUERY_SECONDS, EmbeddingStopped
-from tool_search_processor.search.embedders.embedder import NAME_END
 from tool_search_processor.search.embedders.workers import exiting, start_worker
 from tool_search_processor.search.index import Index, ListName
 from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, distinct
 from tool_search_processor.search.vector.cohort import COHORT, NEAREST
 from tool_search_processor.search.vector.request_vectors import ALLOWANCE, LEAST_COVERAGE, RequestVectors
+from tool_search_processor.search.vector.texts import clauses, document_text
 
 logger = logging.getLogger(__name__)
 
@@ -45,16 +44,6 @@ _INLINE = 32
 _MOST_OWN_REQUESTS = 10_000
 _DECIMALS = 6  # the last bits of a cosine depend on its place in the array
 
-_CLAUSE_WORDS = 3
-_MOST_CLAUSES = 8  # each costs an embedding
-_CLAUSE_END = re.compile(
-    r"(?<=[.!?;\n])\s+|(?<=[\u3002\uff01\uff1f\uff1b])"
-    r"|,?\s+(?:and then|then|also|additionally|and also|as well as)\s+",
-    re.IGNORECASE,
-)
-
-_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_SEPARATORS = re.compile(r"[_\-./:\s]+")
 
 _RETRY_SECONDS = 30.0
 _WARNING_SECONDS = 60.0
@@ -393,22 +382,6 @@ def places_of(documents: Sequence[Document], there: Sequence[Document], views: V
         if slot >= 0 and (there[slot] is document or document_text(there[slot]) == document_text(document)):
             found[place] = slot
     return found
-
-
-def document_text(document: Document) -> str:
-    """Return the string that is embedded for a tool: its name as words, and its description."""
-    name = _SEPARATORS.sub(" ", _HUMPS.sub(" ", document.name)).strip()
-    return f"{name}{NAME_END}{document.description}"
-
-
-def clauses(query: str) -> list[str]:
-    """Return the parts of a request for several things: its sentences, split at "and then" and the like.
-
-    The vector of the whole request lies between the tools; the vector of each part is near its own tool.
-    """
-    parts = [part.strip() for part in _CLAUSE_END.split(query)]
-    long = [part for part in parts if len(part.split()) >= _CLAUSE_WORDS]
-    return long[:_MOST_CLAUSES] if len(long) > 1 else []
 
 
 def _nearest(rows: Floats, vectors: Floats, size: int) -> Floats:

@@ -191,6 +191,6 @@ def tool_id(name: str) -> str:
 
 def embedded_text(tool: Tool) -> str:
     """Return the text of a tool that a vector index embeds."""
-    from tool_search_processor.search.vector.index import document_text
+    from tool_search_processor.search.vector.texts import document_text
 
     return document_text(Document(name=tool.name, description=tool.shown_description))
