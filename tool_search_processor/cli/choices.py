@@ -1,4 +1,4 @@
-"""The options that commands share: a catalog, and from what `--search` says to what makes an index."""
+"""The options that commands share: the catalog, and the search strategy."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def check_writable(option: str, path: Path) -> None:
 
 
 def add_search_options(parser: argparse._ActionsContainer, *, several: bool) -> None:
-    """Add `--search` and what shapes it.
+    """Add `--search` and the options that shape it.
 
     Args:
         parser: The command's parser, or a group of its options.
@@ -91,17 +91,17 @@ def add_search_options(parser: argparse._ActionsContainer, *, several: bool) -> 
 
 
 def index_maker(name: str, options: argparse.Namespace, *, waits: bool = False) -> Callable[[], AnyIndex]:
-    """Return what makes empty indexes of a strategy.
+    """Return a function that makes empty indexes of a strategy.
 
     Args:
         name: What `--search` says.
         options: The command's options.
-        waits: Let the embedder take as long as it needs: words alone would be measured, or shown, as if they
-            were the whole strategy.
+        waits: Let the embedder take as long as it needs; otherwise, results from words alone would pass for
+            those of the whole strategy.
 
     Raises:
-        ConfigurationError: If there is no such strategy, module or attribute, or an option shapes none of
-            the strategies that were asked for.
+        ConfigurationError: If there is no such strategy, module or attribute, or an option affects none
+            of the strategies that were asked for.
     """
     chosen = options.search if isinstance(options.search, list) else [options.search]
     if (options.embedder or options.vectors) and not set(chosen) & set(_WITH_VECTORS):

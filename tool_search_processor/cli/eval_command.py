@@ -148,7 +148,7 @@ def _datasets(options: argparse.Namespace) -> list[Dataset]:
 
 
 def _history(options: argparse.Namespace, datasets: Sequence[Dataset]) -> list[Past]:
-    """Return the past requests; warn of what makes them worthless or the figures too good."""
+    """Return the past requests; warn if they are useless, or make the figures too good."""
     if not options.history:
         return []
     history = load_history(options.history)
@@ -180,7 +180,7 @@ def _unserving(options: argparse.Namespace, datasets: Sequence[Dataset]) -> list
 
 
 def least_related(place: int, datasets: Sequence[Dataset]) -> Dataset:
-    """Return the set that is nearest in size, of those that share almost no tool with this one.
+    """Return the set nearest in size among those that share almost no tool with this one.
 
     The size matters: in a larger catalog some tool looks better by chance alone. If every set shares more,
     the one that shares least is returned.

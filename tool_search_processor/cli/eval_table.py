@@ -1,4 +1,4 @@
-"""The figures of `tool-search eval` in a terminal: what tells rows apart is shown at every width."""
+"""Shows the figures of `tool-search eval` in a terminal of any width, with names whole."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEGEND_WITHOUT = (
 
 
 def show_figures(reports: Sequence[Report]) -> None:
-    """Print the figures in the widest of four forms that fits: the more narrow, the fewer repetitions.
+    """Print the figures in the widest of four forms that fits the terminal.
 
     One row for each set and search; a table for each set; the same without intervals; a list for each set and
     search. Names are whole in all of them.

@@ -15,7 +15,7 @@ from tool_search_processor.tools import Tool
 
 
 def _mcp_entry(tool: Tool) -> dict[str, Any]:
-    """Return an entry of `tools/list` with what searches know beyond it, so that reading it loses nothing."""
+    """Return an entry of `tools/list` that includes what only searches use, so nothing is lost."""
     entry = tool.to_mcp()
     known = {
         "namespace": tool.namespace,

@@ -34,7 +34,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read every log, and print what they teach."""
+    """Read every log, and print the past requests in them."""
     search_tools = tuple(options.search_tool) or SEARCH_TOOLS
     with progress(None, "reading logs"):
         records = [record for log in options.logs for record in read_log(log, search_tools=search_tools)]

@@ -16,7 +16,7 @@ from tool_search_processor.wire.checks import refuse
 from tool_search_processor.wire.plain import counted
 
 _SHOWN = 10
-"""How many of the costliest tools, and of the findings of each kind, are shown unless all are asked for."""
+"""How many of the costliest tools, and of each kind of finding, are shown by default."""
 _SHOWN_NAMES = 4
 """How many names of a group of look-alikes are shown after the first one."""
 _TEXTS = frozenset({"", "finding", "tool", "what"})
@@ -100,7 +100,7 @@ def _rows(findings: Iterable[Finding], most: int | None) -> Iterator[list[str]]:
 
 
 def _alike(pairs: Sequence[Finding], most: int) -> Iterator[tuple[str, str]]:
-    """Yield a line for each group of tools that read alike, and one that says what to do."""
+    """Yield a line for each group of tools that read alike, and a line that says what to do."""
     groups = look_alikes((pair.tool, other) for pair in pairs for other in pair.others)
     for first, *others in groups[:most]:
         more = f" and {len(others) - _SHOWN_NAMES:,} more" if len(others) > _SHOWN_NAMES else ""

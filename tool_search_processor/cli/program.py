@@ -1,4 +1,4 @@
-"""The command's entrance: arguments in, exit code out, and no traceback for what a user gets wrong."""
+"""The command's entry point: takes arguments, returns an exit code, and shows users no tracebacks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
     Args:
-        arguments: What stands behind the program's name; those of this process if None.
+        arguments: The arguments after the program's name; those of this process if None.
 
     Returns:
         0 if all is well; 1 if a figure is under its bound or the catalog has errors; 2 for arguments and
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The interpreter flushes once more at its end: into nothing.
+        # The interpreter flushes again as it exits; let that output go nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except KeyboardInterrupt:
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _speak_utf8(stream: TextIO) -> None:
-    """Make a stream take every text, whatever the system's encoding is."""
+    """Make a stream accept every string, whatever the system's encoding is."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(encoding="utf-8", errors="backslashreplace")

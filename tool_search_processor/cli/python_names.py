@@ -28,13 +28,13 @@ def is_python_name(text: str) -> bool:
 def imported(option: str, name: str) -> Any:
     """Return what `package.module:attribute` names; modules of the current folder are found.
 
-    What a module prints while it is imported goes to the standard error: the output is the command's.
+    What a module prints while it is imported goes to standard error: standard output is the command's.
 
     Raises:
         ConfigurationError: If there is no such module or attribute, or the module raises.
     """
     module, _, attribute = name.partition(":")
-    if str(Path.cwd()) not in sys.path:  # an installed command does not look there by itself
+    if str(Path.cwd()) not in sys.path:  # an installed command does not look in the current folder by itself
         sys.path.insert(0, str(Path.cwd()))
     try:
         with redirect_stdout(sys.stderr):

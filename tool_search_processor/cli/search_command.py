@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _typed(text: str) -> str:
-    """Return what was typed: where the locale is plain ASCII, Python hands on UTF-8 in escapes."""
+    """Return what was typed: in a plain ASCII locale, Python passes UTF-8 on as escapes."""
     if not any("\udc80" <= character <= "\udcff" for character in text):
         return text
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -29,7 +29,7 @@ _MAX_PORT = 65535
 _LIMITS = ("max_body_bytes", "max_concurrent", "max_connections", "requests_per_second", "grace_seconds")
 _HOW = f"setting {TOKEN_VARIABLE}, or by --token-env or --token-file"
 _OTHER_FILES = 1024
-"""Besides clients' connections: mostly pipes and sockets to upstreams."""
+"""Open files besides clients' connections: mostly pipes and sockets to upstreams."""
 
 
 def add_to(commands: Any) -> None:
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     if address is not None:
         from tool_search_processor.server.hosts import names_for
 
-        names_for(address[0], read_token(options), how=_HOW)  # raises in this command's words
+        names_for(address[0], read_token(options), how=_HOW)  # raises an error in this command's words
     _log_to_stderr(verbose=options.verbose)
     gateway = make_gateway(options)
     if sys.stderr.isatty():
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
 async def _warmed(
     gateway: Gateway, options: argparse.Namespace, serve: Callable[[], Awaitable[None]]
 ) -> None:
-    """Serve, after everything is ready if that was asked for."""
+    """Serve; with `--warm-up`, only after everything is ready."""
     if options.warm_up:
         with staged_progress() as tell:
             await gateway.warm_up(on_progress=lambda now: tell(now.stage, now.done, now.total))
@@ -127,7 +127,7 @@ def make_gateway(options: argparse.Namespace) -> Gateway:
 
 
 def _strategy(options: argparse.Namespace) -> Any:
-    """Return the strategy's name if that is enough, since the front knows names; else an index."""
+    """Return the strategy's name if that is enough, else an index."""
     name = options.search or "bm25"
     is_made = ":" in name or options.embedder or options.vectors
     return index_maker(name, options)() if is_made else name
@@ -165,7 +165,7 @@ def parse_address(text: str) -> tuple[str, int]:
 async def serve_stdio(gateway: Gateway, started: Callable[[], object]) -> None:
     """Serve the client that started this process until it leaves; a signal ends the process."""
     stop = asyncio.Event()
-    with contextlib.suppress(NotImplementedError):  # Windows: there, a signal ends the process by itself
+    with contextlib.suppress(NotImplementedError):  # Windows, where a signal ends the process by itself
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
     serving = asyncio.create_task(gateway.run_stdio(started=started))
@@ -173,7 +173,7 @@ async def serve_stdio(gateway: Gateway, started: Callable[[], object]) -> None:
     await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
     if stop.is_set():
         await gateway.aclose()
-        # Standard input is read in a thread that nothing but its end would wake.
+        # Standard input is read in a thread that only the end of input would wake.
         sys.stderr.flush()
         os._exit(0)
     stopping.cancel()
@@ -204,12 +204,12 @@ class LineFormatter(logging.Formatter):
     """Writes a record as one line; tracebacks only where they were asked for."""
 
     def __init__(self, *, verbose: bool) -> None:
-        """Take whether tracebacks are wanted."""
+        """Set whether tracebacks are shown."""
         super().__init__()
         self._verbose = verbose
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line; where more was asked for, the record and its traceback."""
+        """Return the line; if `verbose`, the record with its traceback."""
         if self._verbose:
             return super().format(record)
         return f"tool-search: {printable(record.getMessage())}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import rich.table
 
 _WIDTH = 200
-"""Columns of a table if the output is not a terminal: nothing needs to be cut."""
+"""Columns of a table if the output is not a terminal, so that nothing is cut."""
 _ENDLESS = 100_000
 _CONTROL = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _MISSING = 'tables need the package rich: pip install "tool-search-processor[cli]" (or ask for --json)'
@@ -59,7 +59,7 @@ class Table:
     text: frozenset[str]
     """Names of the columns of strings: aligned to the left, and wrapped if needed."""
     whole: frozenset[str] = frozenset()
-    """Names of those that are never wrapped."""
+    """Names of the columns that are never wrapped."""
     title: str = ""
     is_tight: bool = False
     """Leave less space between columns."""
@@ -128,7 +128,7 @@ def _rich_table(table: Table, widths: Sequence[int]) -> rich.table.Table:
 
 @contextmanager
 def progress(total: int | None, label: str) -> Iterator[Callable[[int], None]]:
-    """Show on the standard error that something is going on while the block runs, if that is a terminal.
+    """Show progress on standard error while the block runs, if that is a terminal.
 
     Args:
         total: How many steps there will be; None if that is not known.
@@ -147,10 +147,10 @@ def progress(total: int | None, label: str) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show a progress bar as `progress` does, for work whose stages tell how far they are.
+    """Show a progress bar as `progress` does, for work whose stages report how far they are.
 
     Yields:
-        A function to call with a stage's name, and how many of how many of its steps are done.
+        A function to call with a stage's name, the number of its steps that are done, and their total.
     """
     with _bar() as bar:
         task = None if bar is None else bar.add_task("", total=None)
@@ -163,7 +163,7 @@ def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def printable(text: str) -> str:
-    """Return a string without what a terminal would obey: control characters and directions of writing.
+    """Return a string without anything that a terminal would obey: control and text direction characters.
 
     Line breaks become spaces. A catalog comes from others, and a name may hold anything.
     """
@@ -179,7 +179,7 @@ def printable(text: str) -> str:
 
 @contextmanager
 def _bar(*, is_counted: bool = True) -> Iterator[rich.progress.Progress | None]:
-    """Show a bar on the standard error, or only the time; None if that is no terminal, or can't show any."""
+    """Show a bar on standard error, or only the time; None if that is not a terminal, or can't show one."""
     if not sys.stderr.isatty() or importlib.util.find_spec("rich") is None:
         yield None
         return
@@ -197,4 +197,4 @@ def _bar(*, is_counted: bool = True) -> Iterator[rich.progress.Progress | None]:
 
 
 def _ignore(_steps: int) -> None:
-    """Nobody watches."""
+    """Do nothing: no progress is shown."""

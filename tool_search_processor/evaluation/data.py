@@ -76,7 +76,7 @@ def load_tools(path: str | Path) -> list[Tool]:
 
 
 def load_queries(path: str | Path) -> list[Query]:
-    """Read queries from a JSON Lines file (or a JSON list): `query`, `relevant`, and `id`, `group` if any.
+    """Read queries from JSON Lines or a JSON list: `query`, `relevant`, and optionally `id` and `group`.
 
     ```python
     load_queries("my_set/queries.jsonl")[0].relevant  # -> ('create_issue',)
@@ -103,7 +103,7 @@ def load_dataset(
     name: str | None = None,
     allow_missing: bool = False,
 ) -> Dataset:
-    """Read a catalog, unless it is given, and its queries, and match the relevant names; see `make_dataset`.
+    """Read queries, and a catalog unless it is given, and match the relevant names; see `make_dataset`.
 
     ```python
     dataset = load_dataset("my_set/tools.jsonl", "my_set/queries.jsonl", name="mine")
@@ -121,7 +121,7 @@ def load_dataset(
 
 
 def load_folder(folder: str | Path, *, allow_missing: bool = False) -> Dataset:
-    """Read the `tools.jsonl` and `queries.jsonl` of a folder, which names the set.
+    """Read the `tools.jsonl` and `queries.jsonl` of a folder; the set is named after the folder.
 
     ```python
     dataset = load_folder("my_set")
@@ -226,7 +226,7 @@ def check_unique(tools: Sequence[Tool], name: str) -> None:
 
 
 def _told_apart(tools: Sequence[Tool]) -> list[Tool]:
-    """Return the tools under the names that a catalog would give them; clashing ones keep one name."""
+    """Return the tools under the names that a catalog would give them; tools that clash keep one name."""
     settled = NameRegister(taken={}).settle([Offer(tool, place="", origin="") for tool in tools])
     names = {tool.original_name: tool.name for tool in settled if tool is not None}
     return [

@@ -32,7 +32,7 @@ def label_of(path: str | Path) -> str:
 
 
 def read_values(path: str | Path) -> list[Any]:
-    """Return the values of a file: one, or one for each line of JSON Lines; an empty file has none.
+    """Return the values in a file: one, or one for each line of JSON Lines; none if it is empty.
 
     Raises:
         DataError: If the file is missing, or is not JSON, JSON Lines or YAML in UTF-8.
@@ -72,7 +72,7 @@ def _json_values(text: str, label: str) -> list[Any]:
         try:
             values.append(json.loads(line))
         except ValueError as exc:
-            if not values:  # not even the first line is JSON: the file is one document
+            if not values:  # not even the first line is JSON, so the file is one document
                 raise DataError(f"{label} is not JSON: {_reason(whole)}") from exc
             raise DataError(f"{label}, line {number}, is not JSON: {_reason(exc)}") from exc
     return values

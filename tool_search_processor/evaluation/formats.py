@@ -12,7 +12,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.tools.importers import ToolFields
 
 META_PREFIX = "tool-search/"
-"""Before the names of our own fields in the `_meta` of an MCP definition."""
+"""The prefix of our own fields in the `_meta` of an MCP definition."""
 
 
 def read_tools(values: list[Any], label: str) -> list[Tool]:
@@ -82,7 +82,7 @@ def _tool(record: Any, place: str) -> Tool:
 
 
 def _fields(record: Mapping[str, Any]) -> ToolFields:
-    """Return what a definition says beyond its format."""
+    """Return the fields of a definition that its format doesn't define."""
     inner, meta = record.get("function"), record.get("_meta")
     about = {
         key.removeprefix(META_PREFIX): value

@@ -1,4 +1,4 @@
-"""What was asked before, and which tools it was for: as example requests of the tools that are measured."""
+"""Reads past requests and their tools, to use as example requests of the tools that are measured."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Past:
 
     text: str
     tools: tuple[str, ...]
-    """Names or original names; those that a catalog doesn't have are passed over."""
+    """Names or original names; names that a catalog doesn't have are ignored."""
 
 
 def load_history(path: str | Path) -> list[Past]:
@@ -66,7 +66,7 @@ def documents_with(tools: Iterable[Tool], history: Iterable[Past]) -> list[Docum
 
 
 def asked_again(queries: Iterable[str], history: Sequence[Past]) -> int:
-    """Return how many queries are in a history word for word: they say nothing about new requests."""
+    """Return how many queries are in a history word for word; they say nothing about new requests."""
     known = {past.text.strip() for past in history}
     return sum(query.strip() in known for query in queries)
 

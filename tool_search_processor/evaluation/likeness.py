@@ -1,4 +1,4 @@
-"""Which tools of a catalog read so much alike that a model or a search confuses them."""
+"""Finds tools of a catalog that read so much alike that a model or a search confuses them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tool_search_processor.tools import Tool
 SIMILARITY = 0.8
 """The default likeness from which two tools are confusable.
 
-On catalogs of real servers, pairs from here on are such as "add a sub-issue to an issue" twice; below it,
-they begin to be such as "create a gist" and "list gists".
+On catalogs of real servers, pairs above it are such as "add a sub-issue to an issue" twice; below it, pairs
+such as "create a gist" and "list gists" begin.
 """
 _CANDIDATES = 8
 _QUERY_WORDS = 60
@@ -71,7 +71,7 @@ def confusable(
         progress: Called after each tool, with 1.
     """
     vectors = _vectors(tools)
-    # By place, not by name: a catalog that still has faults may hold a name twice.
+    # By place, not by name: a faulty catalog may hold a name twice.
     index = BM25Index()
     index.update(
         [
@@ -139,7 +139,7 @@ def _vectors(tools: Sequence[Tool]) -> list[Mapping[str, float]]:
 def _counts(tool: Tool) -> Counter[str]:
     name = words(tool.original_name)
     said = [word for word in words(tool.description) if not is_stop_word(word)]
-    # Of "get" and "fetch", which count as one, the action that they stand for.
+    # The action that synonyms such as "get" and "fetch" stand for.
     return Counter(_ACTION_OF.get(term, term) for word in (*name, *name, *said) for term in terms_of(word))
 
 

@@ -180,7 +180,7 @@ def _of_one(tool: Tool) -> Iterator[Finding]:
 
 
 def _hidden_characters(tool: Tool) -> int:
-    """Return how many there are, or were before an importer removed them."""
+    """Return how many hidden characters a tool has, or had before an importer removed them."""
     waiting: list[Any] = [tool.description, tool.parameters, tool.metadata.get("title")]
     count = int(tool.metadata.get(HIDDEN, 0))
     while waiting:

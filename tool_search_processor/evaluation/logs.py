@@ -37,7 +37,7 @@ class _Conversation:
             self.turn, self.asked = text, {}
 
     def called(self, name: str, arguments: Any, result: Any) -> Iterator[dict[str, str]]:
-        """Yield what a call with success teaches; remember a search."""
+        """Yield what a successful call teaches; remember a search."""
         if name in self.search_tools:
             names = frozenset(_names_in(result))
             for query in read_search(_object(arguments), default_limit=5).queries:
@@ -54,14 +54,14 @@ class _Conversation:
 
 
 def read_log(path: str | Path, *, search_tools: Sequence[str] = SEARCH_TOOLS) -> list[dict[str, str]]:
-    """Return what a log teaches: a record for each request and the tool that was then called with success.
+    """Return a record for each request in a log and the tool that was then called successfully.
 
     It reads conversations (a list of OpenAI or Anthropic messages, or an object with `messages`; one, a list
     of them, or one on each line) and spans of OpenTelemetry's conventions for generative AI (OTLP as JSON, or
     a list of spans): `execute_tool` spans, and the input messages of the model calls before them.
 
     Args:
-        path: The file; `-` is the standard input.
+        path: The file; `-` is standard input.
         search_tools: The names of the search tool in the log.
 
     Raises:

@@ -44,7 +44,7 @@ class MeasuredIndex:
         """Make these tools the whole content of the index, and wait until all of them can be found."""
         documents = documents_with(tools, history)
         started = time.process_time()
-        self._answer(self._index.update(documents))  # an engine outside is awaited
+        self._answer(self._index.update(documents))  # an index outside this process is awaited
         if not self._index.wait():
             raise ConfigurationError(
                 "the index did not become ready, so its results would be misleading: see its log"

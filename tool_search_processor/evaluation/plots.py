@@ -12,7 +12,7 @@ from html import escape
 from tool_search_processor.evaluation.metrics import Estimate
 
 WIDTH = 340.0
-"""What a plot is not wider than, in pixels, unless one group of bars alone is: a phone has 360 and more."""
+"""The greatest width of a plot in pixels, unless a single group of bars is wider: phones have 360 or more."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 10, 12, 26
 _HEIGHT = 220
 _GROWTH = 1.25
@@ -22,10 +22,10 @@ _CHARACTER = 7.0
 """The approximate width of a character: text can't be measured here."""
 _COLORS = 6
 _SAME = 3.0
-"""Points that are nearer to each other than this, in pixels, hide each other."""
+"""Points closer together than this, in pixels, hide each other."""
 _RADIUS, _STROKE = 3.0, 2.0
 _RIM = 3.0
-"""How far a point or a line is seen around the one that lies on it."""
+"""How far a point or line shows around the point or line on top of it."""
 
 
 def bar_plots(values: Mapping[str, Sequence[Estimate]], series: Sequence[str], *, title: str) -> list[str]:
@@ -64,7 +64,7 @@ def bars(values: Mapping[str, Sequence[Estimate]], series: Sequence[str], *, tit
 
 
 def curves(values: Mapping[str, Sequence[float]], *, title: str) -> str:
-    """Return a plot with one line for each series over 1, 2, 3 …; values from 0 to 1.
+    """Return a plot with a line for each series over 1, 2, 3 …; values from 0 to 1.
 
     The first series lies on top. Where a series has the same values as earlier ones, it is drawn wider, so
     that it is seen around them.
@@ -132,7 +132,7 @@ def _bar_width(series: Sequence[str]) -> float:
 
 
 def _step(labels: Sequence[str], series: Sequence[str]) -> float:
-    """Return how far groups of bars are from each other."""
+    """Return the distance between groups of bars."""
     longest = max((len(_short(label)) for label in labels), default=0)
     return max(_bar_width(series) * len(series) + 16, longest * _CHARACTER + 8)
 

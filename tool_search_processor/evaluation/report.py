@@ -158,7 +158,7 @@ def make_report(
         token_counts: The tokens of every tool's definition, by name.
         build_seconds: CPU seconds to build the index.
         unserved_scores: Best scores of queries that no tool of the searched catalog serves.
-        seed: Of the bootstrap; sets that are averaged have different ones.
+        seed: The seed of the bootstrap; sets that are averaged have different ones.
     """
     values = [outcome.values() for outcome in outcomes]
     samples = bootstrap_means(values, resamples=RESAMPLES, seed=seed)

@@ -1,4 +1,4 @@
-"""The input processor: a few meta-tools and what is loaded, in place of the whole catalog."""
+"""The input processor: lists a few meta-tools and the loaded tools instead of the whole catalog."""
 
 from tool_search_processor.processor.processor import ToolSearchProcessor
 

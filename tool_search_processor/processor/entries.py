@@ -1,6 +1,6 @@
-"""How a store keeps a loaded tool: its name, and a mark of its origin.
+"""The form in which stores keep a loaded tool: its name, and a mark of its origin.
 
-A name alone may come to mean another tool, when its own is gone and another provider lists the name.
+A name alone could come to mean another tool: its tool may go, and another provider may list the name.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 SEPARATOR = "@"
-"""Occurs in no tool's name, so that stores can keep entries as they keep names."""
+"""Separates name and mark. No tool's name contains it, so stores can treat entries as names."""
 
 
 def entry_of(name: str, mark: str | None) -> str:
@@ -27,5 +27,5 @@ def mark_in(entry: str) -> str:
 
 
 def names_of(entries: Iterable[str]) -> dict[str, str]:
-    """Return the entries by name, in order; of several entries with one name the last."""
+    """Return the entries by name, in order; the last one if several have the same name."""
     return {name_of(entry): entry for entry in entries}

@@ -1,6 +1,6 @@
 """The search as two plain functions, for any framework that takes functions as tools."""
 
-# Without `from __future__ import annotations`: frameworks make schemas of the annotations, as types.
+# No `from __future__ import annotations`: frameworks make schemas from the annotated types.
 
 import inspect
 import logging
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 GivenContext: TypeAlias = (
     Mapping[str, Any] | Callable[[], Mapping[str, Any] | Awaitable[Mapping[str, Any]]] | None
 )
-"""The request's own data, or what returns it at each call, sync or async."""
+"""The request's own data, or a function (sync or async) that returns it at each call."""
 
 AsyncFunction: TypeAlias = Callable[..., Awaitable[str]]
 SyncFunction: TypeAlias = Callable[..., str]
@@ -34,7 +34,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def function_options(options: Options) -> Options:
-    """Return a processor's options as its functions have them: nothing is listed, and all else is called."""
+    """Return a processor's options for its functions: every tool is called through the call function."""
     return replace(
         options,
         names=replace(options.names, mode="call", allow_unload=False),
@@ -43,13 +43,13 @@ def function_options(options: Options) -> Options:
         catalog_in_prompt=False,
         preload=0,
         passthrough_tokens=0,
-        # without parameters, a model could only guess the arguments
+        # without the parameters, a model could only guess the arguments
         result_detail="schema" if options.result_detail == "brief" else options.result_detail,
     )
 
 
 class FunctionSearch(SearchPipeline):
-    """Answers the two functions; nobody lists its pinned tools, so they are found like all others."""
+    """Answers the two functions. There is no list to pin tools to, so pinned tools are found like others."""
 
     async def _view(self, step: InputStep, *, own: Sequence[Tool] = ()) -> StepView:
         return replace(await super()._view(step, own=own), pinned=())
@@ -62,14 +62,14 @@ class FunctionSearch(SearchPipeline):
         async def search_tools(query: str | list[str], limit: int = self._options.top_k) -> str:
             return await answers.of(names.search, {"query": query, "limit": limit})
 
-        # the one form of "any object" that every framework reads as such
+        # the only form of "any object" that every framework understands
         async def call_tool(name: str, arguments: dict | None = None) -> str:  # type: ignore[type-arg]
             return await answers.of(names.call, {"name": name, "arguments": arguments})
 
         return self._named(search_tools, call_tool)
 
     def sync_functions(self, context: GivenContext) -> tuple[SyncFunction, SyncFunction]:
-        """Return both as functions that wait; they can be called inside a running loop, which they block."""
+        """Return both as blocking functions; called inside a running loop, they block it."""
         answers = _Answers(self, context)
         names = self._options.names
 
@@ -94,7 +94,7 @@ class FunctionSearch(SearchPipeline):
 
 
 class _Answers:
-    """Answers calls, each as a run of its own: the functions may serve any number of requests at once."""
+    """Answers calls, each as a separate run, so that requests may run at the same time."""
 
     def __init__(self, search: FunctionSearch, context: GivenContext) -> None:
         if not (context is None or isinstance(context, Mapping) or callable(context)):
@@ -106,13 +106,13 @@ class _Answers:
         self._context = context
 
     async def of(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Return the answer to one call, in words also if it fails."""
+        """Return the answer to one call; a failure is answered in words too."""
         try:
             step = InputStep(messages=(), context=await self._read_context())
             model_call = await ModelCall.begin(self._processors, step)
             try:
                 call = await model_call.resolve(name, arguments)
-                if call.needs_approval:  # there is nobody to ask
+                if call.needs_approval:  # nobody can be asked for approval
                     return refusal_text(call.target_name, None)
                 return (await model_call.run(call)).text
             finally:
@@ -133,7 +133,7 @@ class _Answers:
 
 
 def _described(function: _F, definition: MetaTool) -> _F:
-    """Name and document a function as a model is to read it; frameworks read the section `Args:`."""
+    """Set the name and docstring that a model reads; frameworks take parameters from the section `Args:`."""
     properties = definition.parameters["properties"]
     parameters = inspect.signature(function).parameters
     lines = (f"    {name}: {properties[name]['description']}" for name in parameters)

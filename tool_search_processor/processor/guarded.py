@@ -1,4 +1,4 @@
-"""Catalog tools as a step lists them: every call asks the policy at that moment."""
+"""Wraps catalog tools for a step, so that every call asks the policy again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tool_search_processor.errors import ToolArgumentsError, ToolNotCallableErro
 from tool_search_processor.tools import Tool, ToolContext
 
 Gate = Callable[[Tool, Any, ToolContext | None], Awaitable[Any]]
-"""Runs `(tool, arguments, context)` if policy allows it at this moment."""
+"""Runs `(tool, arguments, context)` if policy allows it now."""
 
 Explain = Callable[[ToolArgumentsError], Awaitable[Any]]
 """Answers a call whose arguments don't fit, without running it."""
@@ -29,7 +29,7 @@ class GuardedTool(Tool):
     """Set for a tool whose parameters the model may not have seen."""
 
     async def call(self, arguments: Any = None, context: ToolContext | None = None) -> Any:
-        """Run the tool, if policy allows it at this moment.
+        """Run the tool, if policy allows it now.
 
         Raises:
             ToolUnavailableError: If policy denies it; the message does not say so.
@@ -37,7 +37,7 @@ class GuardedTool(Tool):
         return await self.gate(self.inner, arguments, context)  # type: ignore[misc,arg-type]
 
     def check_arguments(self, arguments: Any = None) -> Any:
-        """Return the arguments as the tool itself takes them: its function may accept more than its schema.
+        """Check the arguments as the tool itself does: its function may accept more than its schema.
 
         Raises:
             ToolArgumentsError: If they do not fit.

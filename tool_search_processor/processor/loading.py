@@ -24,12 +24,12 @@ _MAX_RUNS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOutcome:
-    """What came of a load, by name."""
+    """The outcome of a load, by name."""
 
     loaded: tuple[str, ...] = ()
     already_loaded: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-    """Not loaded: the most tools are loaded, and all are in use."""
+    """Not loaded: `max_loaded` is reached, and all loaded tools are in use."""
     unavailable: tuple[str, ...] = ()
     """Not loaded: the store could not be reached."""
     evicted: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class LoadedTools:
     def receipt(
         self, step: InputStep, outcome: LoadOutcome, names: Sequence[str], *, evicted: Sequence[str]
     ) -> dict[str, Any] | None:
-        """Return the receipt of a load; None if answers need none, or nothing is loaded.
+        """Return the receipt of a load; None if answers need no receipt, or nothing was loaded.
 
         Args:
             step: Whose load it was.
@@ -126,7 +126,7 @@ class LoadedTools:
             )
 
     def unread(self, step: InputStep) -> Replay:
-        """Return what the conversation says is loaded and this run has not loaded or unloaded since."""
+        """Return what the conversation says is loaded, without what this run has loaded or unloaded since."""
         if not self._store.reads_conversation:
             return Replay()
         run = self.run(step)
@@ -149,7 +149,7 @@ class LoadedTools:
         await store.touch(scope, [entries[name] for name in by_use])
 
     def had_before(self, step: InputStep, names: Sequence[str]) -> list[str]:
-        """Return the names that were loaded or called in the conversation and are not loaded any more."""
+        """Return the names that the conversation loaded or called, and that are no longer loaded."""
         run = self.run(step)
         once = set(run.left)
         for name, arguments in calls_made(step.messages):
@@ -213,7 +213,7 @@ class LoadedTools:
         return tuple(name for name in names if name in removed)
 
     async def _drop_others(self, step: InputStep, names: Sequence[str]) -> None:
-        """Forget the former tools of some names: a load means the tool that has the name now."""
+        """Forget earlier tools of some names, since a load means the tool that has the name now."""
         if names:
             await self._removed(step, names)
             for name in names:
@@ -226,9 +226,9 @@ class LoadedTools:
         return [name_of(entry) for entry in await store.remove(scope, loaded)] if loaded else []
 
     async def end_run(self, step: InputStep) -> None:
-        """Drop what was kept for this run alone, and renew what it used of its thread.
+        """Drop what was kept for this run only, and renew what the run used of its thread.
 
-        A run may take longer than its thread's time to live: what it used would be gone at its end.
+        A run may outlast its thread's time to live, and what it used would be gone at its end.
         """
         run = step.state.pop(self._processor_id, None)
         store, scope = self._locate(step)
@@ -247,7 +247,7 @@ class LoadedTools:
         """Return the names of a thread's loaded tools in load order, without renewing its life.
 
         Args:
-            step: Stands for the thread.
+            step: A step of the thread.
             view: The catalog; an entry whose name another tool has now is left out.
         """
         known = names_of(await self._store.loaded(self.scope(step.thread_id))).items()
@@ -261,7 +261,7 @@ class LoadedTools:
         await self._store.clear(self.scope(thread_id))
 
     async def claim(self, step: InputStep, call_id: str) -> bool:
-        """Return True if a call was not claimed before: in this process, or in any that shares the store.
+        """Claim a call; return False if it was claimed before, in any process that shares the store.
 
         Raises:
             StoreError: If the store can't be reached: the call must not run then.
@@ -307,7 +307,7 @@ class LoadedTools:
 
 
 def thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> InputStep:
-    """Return a step that stands for a thread outside any run.
+    """Return a step that represents a thread outside any run.
 
     Raises:
         ConfigurationError: If there is no thread.

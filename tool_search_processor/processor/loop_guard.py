@@ -1,4 +1,4 @@
-"""Notices a model that goes in circles: the same searches, loads and wrong names."""
+"""Notices when a model goes in circles: the same searches, loads and wrong names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_REMEMBERED = 1000
 
 
 class LoopGuard:
-    """Remembers what one run has asked for. It only judges: it never raises and never blocks a call."""
+    """Remembers what one run has asked for. It only reports: it never raises and never blocks a call."""
 
     def __init__(self) -> None:
         self._asked: set[int] = set()
@@ -19,7 +19,7 @@ class LoopGuard:
         self._fruitless = 0
 
     def judge(self, search: Hashable, names: Collection[str]) -> Literal["repeated", "fruitless"] | None:
-        """Record a search, and return how the model goes in circles; None if it doesn't.
+        """Record a search, and return in which way the model goes in circles; None if it doesn't.
 
         Args:
             search: What was asked for, in a form in which equal searches are equal.

@@ -1,4 +1,4 @@
-"""The meta-tools that a step lists: their definitions, and what answers their calls."""
+"""Makes the meta-tools that a step lists, with what answers their calls."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class MetaToolSet:
 
     def __init__(self) -> None:
         """Begin without definitions."""
-        # What all requests share, and the definitions that describe it: one value, since threads share it.
+        # The shared catalog state, and the definitions made for it: one value, since threads share it.
         self._last: tuple[ToolSet, Mapping[str, MetaTool]] | None = None
 
     def answered_by(self, calls: StepCalls) -> list[MetaTool]:
-        """Return the meta-tools in their order, answered with what a step can see."""
+        """Return the meta-tools in order; their calls are answered with what a step can see."""
         view = calls.view
         names, definitions = view.names, self._definitions(view)
         loads = LoadAnswers(view)

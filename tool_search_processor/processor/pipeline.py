@@ -1,4 +1,4 @@
-"""The step of a searcher: what a model call lists, and the calls that it makes of what is not listed."""
+"""The pipeline step of a searcher: what a model call lists, and how calls of unlisted tools are resolved."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class SearchPipeline:
         Args:
             catalog: The tools.
             store: Keeps the loaded names.
-            options: What was chosen, checked.
+            options: The chosen options, which have been checked.
             counter: Counts the tokens of a string.
-            store_was_given: Whether the store was chosen; it is the default one otherwise.
+            store_was_given: Whether the store was passed in; otherwise it is the default one.
             id: Names this processor in `step.state`, in stores and in errors.
         """
         self.id = id
@@ -125,7 +125,7 @@ class SearchPipeline:
         return self._loads.run(step).unsettled.get(name)
 
     def call_receipt(self, step: InputStep, name: str) -> Mapping[str, Any] | None:
-        """Return the receipt for a tool that a call has loaded; None if it isn't, or the store needs none."""
+        """Return the receipt for a tool that a call has loaded; None if it isn't loaded, or needs none."""
         return self._loads.receipt(step, LoadOutcome(already_loaded=(name,)), (name,), evicted=())
 
     async def definition_tokens(self, step: InputStep) -> int:
@@ -138,11 +138,11 @@ class SearchPipeline:
         return cost + self._definitions.count(view.own)
 
     async def end_run(self, step: InputStep) -> None:
-        """Drop what is kept for this run alone."""
+        """Drop what is kept for this run only."""
         await self._loads.end_run(step)
 
     async def claim_call(self, step: InputStep, call_id: str) -> bool:
-        """Return True if an approved call was not claimed before, in this process or by way of the store.
+        """Claim an approved call; return False if it was claimed before, here or through the store.
 
         Raises:
             StoreError: If the store can't be reached: the call must not run then.
@@ -195,7 +195,7 @@ class SearchPipeline:
         )
 
     async def _view(self, step: InputStep, *, own: Sequence[Tool] = ()) -> StepView:
-        """Return what a step can see; `own` are its own tools that it lists."""
+        """Return what a step can see; `own` are the step's own tools that it lists."""
         shared = await self.catalog.view(step.context)
         run = self._loads.run(step)
         catalog = run.view = shared.with_own(run.withheld)

@@ -1,4 +1,4 @@
-"""The input processor: a few meta-tools and the loaded tools, in place of the whole catalog."""
+"""The input processor: lists a few meta-tools and the loaded tools instead of the whole catalog."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class ToolSearchProcessor(SearchPipeline, AsyncClosing):
             passthrough_tokens: While all allowed definitions together cost at most this many tokens,
                 they are listed and the meta-tools are not; 0 turns this off.
             counter: Counts the tokens of a string; by default an estimate from its characters.
-            experience: Learns from use which requests a tool is called for, and lets searches profit from it;
+            experience: Learns from use which requests a tool is called for, and improves searches with it;
                 by default nothing is learned.
             search_tool_name: The name of the search tool.
             load_tool_name: The name of the load tool.
@@ -176,7 +176,7 @@ class ToolSearchProcessor(SearchPipeline, AsyncClosing):
             passthrough_tokens=passthrough_tokens,
             experience=experience,
         )
-        # A given catalog keeps its options and its providers' state, and status() reports them.
+        # A given catalog keeps its options and the state of its providers, which status() reports.
         cataloged = tools.adapted if isinstance(tools, Catalog) else partial(Catalog, tools)
         super().__init__(
             cataloged(
@@ -202,7 +202,7 @@ class ToolSearchProcessor(SearchPipeline, AsyncClosing):
         tool_types: Iterable[str] = (),
         mode: SearchMode | None = None,
     ) -> list[ToolHit]:
-        """Rank the tools for a query as the model would get them: filtered, and cut.
+        """Rank the tools for a query as a model would get them: filtered, and cut to `limit`.
 
         Args:
             query: What is looked for.
@@ -210,7 +210,7 @@ class ToolSearchProcessor(SearchPipeline, AsyncClosing):
             limit: The most hits, not clamped; `top_k` by default.
             tags: Only tools with any of these tags or namespaces; an empty value does not narrow the search.
                 A single string is one tag. Unlike a model, a program that names an unknown tag finds nothing.
-            tool_types: Only tools of any of these types; an empty value does not narrow the search.
+            tool_types: Only tools of these types; an empty value does not narrow the search.
             mode: What to rank by: "fts" (words), "vector" (meaning) or "hybrid" (both), each with its own
                 scores. By default the strategy decides.
 
@@ -295,13 +295,13 @@ class ToolSearchProcessor(SearchPipeline, AsyncClosing):
         wait_for_vectors: bool = True,
         on_progress: Callable[[WarmUpProgress], object] = lambda progress: None,
     ) -> bool:
-        """Read every provider and make the index ready; see `Catalog.make_ready`."""
+        """Read every provider and build the index before the first request; see `Catalog.make_ready`."""
         return await self.catalog.make_ready(wait_for_vectors=wait_for_vectors, on_progress=on_progress)
 
     async def stats(self) -> dict[str, Any]:
         """Return the number of shared `tools`, whether the index is `ready`, and the store's figures.
 
-        `ready` is False until the index is made, and while words alone answer, since vectors are being made.
+        `ready` is False until the index is made, and while vectors are being made and only words answer.
         `threads` and `loaded` are counts. `oldest_access` is when the thread that has been idle longest was
         last renewed, in seconds since 1970 (or since the store's clock was 0); None if there are no threads
         or the store can't tell.

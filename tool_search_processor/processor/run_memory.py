@@ -12,7 +12,7 @@ from tool_search_processor.tools import Tool
 
 
 class Forgotten(set[str]):
-    """Names that were unloaded from a thread; all runs of the thread share it, and it ends with them."""
+    """Names that were unloaded from a thread, shared by all current runs of the thread."""
 
     everything = False
     """Whether all tools of the thread were forgotten."""
@@ -29,7 +29,7 @@ class RunMemory:
     view: CatalogView | None = None
     """The catalog as the run saw it last."""
     in_use: dict[str, None] = field(default_factory=dict)
-    """Names loaded or called in this run, the least recent first; the run never evicts them."""
+    """Names loaded or called in this run, the least recent first; the run itself never evicts them."""
     left: set[str] = field(default_factory=set)
     """Names evicted or unloaded in this run and not loaded again since."""
     guard: LoopGuard = field(default_factory=LoopGuard)
@@ -62,7 +62,7 @@ class RunMemory:
         return None if self.view is None else self.view.mark(name)
 
     def see(self, entries: Iterable[str]) -> None:
-        """Record what a store holds; a tool that the catalog lacks at the moment counts as loaded too."""
+        """Record what a store holds; a tool that the catalog lacks right now counts as loaded too."""
         self.entries.update(dict.fromkeys(entries))
         mark_of = self.mark if self.view is None else self.view.mark
         self.seen = {}

@@ -48,7 +48,7 @@ class SearchAnswers:
         )
 
     async def _auto_load(self, found: Findings, admission: Admission) -> tuple[list[str], LoadOutcome]:
-        """Load the results if searching does so; return the names that were tried, and the outcome."""
+        """In mode "auto_load", load the results; return the names that were tried, and the outcome."""
         view = self.view
         if view.names.mode != "auto_load":
             return [], LoadOutcome()
@@ -82,7 +82,7 @@ class SearchAnswers:
 
     async def _callable(self, admission: Admission) -> list[str]:
         """Return the names of the loaded tools that the model can call."""
-        # In mode "call" nothing that another mode of this thread has loaded is listed.
+        # Mode "call" lists no loaded tool, not even one that another mode of this thread has loaded.
         seen = () if self.view.names.mode == "call" else tuple(self.view.run.seen)
         loaded = await fetch_all(self.view.catalog, seen)
         return [tool.name for tool in await admission.admit(loaded, "active")]

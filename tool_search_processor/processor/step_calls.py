@@ -1,4 +1,4 @@
-"""Running what a model calls after a step: listed tools, unlisted tools, and targets of the call tool."""
+"""Runs what a model calls after a step: listed tools, unlisted tools, and targets of the call tool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StepCalls:
     view: StepView
 
     def guard(self, tool: Tool) -> GuardedTool:
-        """Return a listed tool's copy, whose every call asks phase `active` again."""
+        """Return a copy of a listed tool whose every call asks phase `active` again."""
         return guard(tool, self._run)
 
     async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
@@ -46,7 +46,7 @@ class StepCalls:
     async def proxied(
         self, arguments: Mapping[str, Any], _: ToolContext
     ) -> tuple[Tool, Mapping[str, Any]] | None:
-        """Return the tool and the arguments that a call of the call tool really runs.
+        """Return the tool and the arguments that a call of the call tool stands for.
 
         Raises:
             ToolUnavailableError: If the filter gave no verdict. `call` would ask again, and wait again for a
@@ -85,7 +85,7 @@ class StepCalls:
 
     @property
     def _meta_tools(self) -> Collection[str]:
-        # Another searcher's as well: a proxy behind a proxy would hide which call needs approval.
+        # Includes those of other searchers: a proxy behind a proxy would hide which call needs approval.
         others = (name for name, tool in self.view.listed.items() if isinstance(tool, MetaTool))
         return (*self.view.names.present, *others)
 
@@ -103,7 +103,7 @@ class StepCalls:
         return guard(tool, self._run_unlisted, explain=partial(self._explain, tool))
 
     async def _run(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
-        """Run a listed tool, if the policy of this moment allows it."""
+        """Run a listed tool, if policy still allows it."""
         await self._check_active(tool)
         await self.view.loads.mark_called(self.view.step, tool.name)
         return await self._call(tool, arguments, context)
@@ -125,7 +125,7 @@ class StepCalls:
         return answer
 
     async def _explain(self, tool: Tool, problem: ToolArgumentsError) -> dict[str, Any]:
-        """Load a tool and answer its call, whose arguments don't fit, without running it."""
+        """Load a tool, and answer a call whose arguments don't fit without running it."""
         await self._take_in(tool)
         return self._explained(tool, problem)
 

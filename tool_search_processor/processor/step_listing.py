@@ -62,7 +62,7 @@ class StepListing:
         await loads.replay(step, unread.less(denied))
 
     async def preload(self) -> None:
-        """Load the best tools for the last user message, once per user turn."""
+        """Load the best tools for the last user message, once in each user turn."""
         limit, messages = self.view.options.preload, self.view.step.messages
         if not limit:
             return
@@ -75,7 +75,7 @@ class StepListing:
         await self._load_after_earlier(await self._best_names(text, limit=limit))
 
     async def load_chosen(self) -> list[Tool]:
-        """Load what the step's `tool_choice` names, and return the tools that phase `active` admits, too."""
+        """Load the tools that the step's `tool_choice` names, and return those that phase `active` admits."""
         listed = self.view.unsearched
         names = [name for name in read_tool_choice(self.view.step.tool_choice).names if name not in listed]
         if not names:
@@ -110,7 +110,7 @@ class StepListing:
         return [self.calls.guard(tool) for tool in listed.values()]
 
     async def instructions(self, *, counter: TextCounter) -> list[str]:
-        """Return the texts for the system prompt: the fixed one, and the list of tools if wanted."""
+        """Return the texts for the system prompt: the fixed one, and the list of tools if that is on."""
         text = instruction_text(self.view.names)
         if not self.view.options.catalog_in_prompt:
             return [text]
@@ -118,7 +118,7 @@ class StepListing:
         return [text, catalog_text(lines, self.view.names)] if lines else [text]
 
     async def _load_after_earlier(self, names: Sequence[str]) -> None:
-        """Load tools; what the thread has loaded before is read first, so that it stays first in the list."""
+        """Load tools, after reading what the thread loaded earlier, which stays first in the list."""
         await self.view.loads.renew(self.view.step)
         await self.view.loads.add(self.view.step, names)
 
@@ -130,7 +130,7 @@ class StepListing:
             ranked = await rank(
                 view.catalog.by_words(), query, wanted=wanted, admission=self.admission, phase="load"
             )
-        except Exception:  # foreign code: a guess that fails must not end the run
+        except Exception:  # foreign code: a failing guess must not end the run
             logger.warning("the search for tools to preload failed", exc_info=True)
             return []
         return [tool.name for tool in tools_of(ranked)]
@@ -141,7 +141,7 @@ class StepListing:
         for batch in batched(self.view.findable(), _BATCH):
             for tool in await self.admission.admit(batch, "search"):
                 line = catalog_line(tool)
-                # One more for the end of the line, so that the parts never cost less than the whole.
+                # One more for the line break, so that the sum of the lines is never less than the whole.
                 left -= counter(line) + 1
                 if left < 0:
                     return lines

@@ -36,7 +36,7 @@ def listed_tools(step: InputStep, options: Options, *, processor_id: str) -> lis
 
 
 def _is_withheld(tool: Tool, options: Options) -> bool:
-    # A tool that another searcher lists has been found already.
+    # The model has already found a tool that another searcher lists.
     return options.include_step_tools and not tool.pinned and not isinstance(tool, (MetaTool, GuardedTool))
 
 

@@ -54,7 +54,7 @@ class StepView(PolicyView):
 
     @cached_property
     def listed(self) -> dict[str, Tool]:
-        """The tools that this step lists whatever is loaded; pinned ones are added once they are admitted."""
+        """The tools that this step lists whatever is loaded; pinned ones join once they are admitted."""
         return {tool.name: tool for tool in self.own}
 
     @property
@@ -68,12 +68,12 @@ class StepView(PolicyView):
         return self.loads.run(self.step)
 
     def note(self, queries: Iterable[str], found: Iterable[str]) -> None:
-        """Remember a search of the step's thread, so that the call that follows can be learned from."""
+        """Remember a search of the step's thread, to learn from the call that follows it."""
         if self.options.experience is not None:
             self.options.experience.note(self._learner, queries, found)
 
     async def learn(self, tool: Tool) -> None:
-        """Learn from a call that had success."""
+        """Learn from a successful call."""
         if self.options.experience is not None:
             await self.options.experience.learn(
                 tool,
@@ -103,7 +103,7 @@ class StepView(PolicyView):
 
     async def missing_text(self, name: str, admission: Admission, *, repeated: bool = False) -> str:
         """Return the sentence for a tool that is unknown or denied, the same for both."""
-        # A policy that has just hung at this very call would cost its time limit once more.
+        # A policy that has just timed out on this call would cost its time limit a second time.
         hangs = self.run.unsettled.get(name) == LATE
         if not hangs and self.run.is_another(name) and await self._is_loadable(name, admission):
             return changed_tool_text(name, names=self.names)
