@@ -37,7 +37,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from tool_search_processor.adapters.runs import SearchRun, instructions_of, read_context
@@ -206,15 +205,11 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         messages = calls.before_call(calls.messages_in(request.state), asked["id"])
         run = self._run(request.runtime, receipts=self._writes_receipts)
         try:
-            model_call = await run.begin(calls.read_messages(messages), self._own.seen(request.runtime.tools))
-            call = await model_call.resolve(asked["name"], asked["args"], call_id=asked["id"] or "")
+            await run.begin(calls.read_messages(messages), self._own.seen(request.runtime.tools))
+            call = await run.resolve(asked["name"], asked["args"], call_id=asked["id"] or "")
         except BaseException:
             await run.end()
             raise
-        if call.tool is not None and asked["name"] not in {call.tool.name, *self._kept.reserved_names}:
-            # a misspelled name, which a gate by tool names has let pass
-            error = f"Error: there is no tool {asked['name']!r}; call {call.tool.name!r} by its name."
-            call = replace(call, tool=None, error=error)
         return calls.TakenCall(run, call, request)
 
     def _run(self, runtime: Any, *, receipts: bool) -> SearchRun:

@@ -43,7 +43,7 @@ def _read(message: AnyMessage) -> dict[str, Any]:
     read: dict[str, Any] = {"content": str(message.text)}
     if isinstance(message, AIMessage):
         calls = [
-            {"id": call["id"], "function": {"name": call["name"], "arguments": call["args"]}}
+            {"id": call["id"] or "", "function": {"name": call["name"], "arguments": call["args"]}}
             for call in message.tool_calls
         ]
         declared = message.additional_kwargs.get(DECLARED)
@@ -172,8 +172,12 @@ class TakenCall:
 
     async def _answer(self, arguments: dict[str, Any]) -> ToolMessage:
         call, model_call = self._call, self._run.model_call
-        if arguments != self._arguments:  # a reviewer or another middleware has changed the arguments
+        # A reviewer or another middleware may change the arguments, but finds no tool by it: nobody has
+        # approved one that only the changed call leads to.
+        if call.tool is not None and arguments != self._arguments:
             call = await model_call.resolve(call.target_name, arguments, call_id=call.request.id)
+            if call.needs_approval and not self._call.needs_approval:
+                return self._message(refusal_text(call.target_name, None))
         outcome = await model_call.run(call)
         return self._message(outcome.text, is_error=outcome.is_error)
 
@@ -206,7 +210,7 @@ class TakenCall:
                 return result
             return replace(result, update={**result.update, "messages": self._marked(messages, receipt)})
         call = self._request.tool_call
-        if not isinstance(result, ToolMessage) or result.tool_call_id != call["id"]:
+        if not isinstance(result, ToolMessage) or result.tool_call_id != (call["id"] or ""):
             return result
         if receipt is None and result.name in (None, call["name"]):
             return result

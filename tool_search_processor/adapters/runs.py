@@ -10,6 +10,7 @@ from typing import Any
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.processor.pipeline import SearchPipeline
 from tool_search_processor.session.model_call import CallOptions, ModelCall
+from tool_search_processor.session.prepared_calls import PreparedCall
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
 
@@ -23,7 +24,7 @@ class SearchRun:
     run = SearchRun(search, context=read_context(their_context), thread_id=their_thread)
     model_call = await run.begin(messages, own_tools)  # before each model call
     offered = model_call.tools
-    call = await run.model_call.resolve(name, arguments, call_id=call_id)  # for each call of the answer
+    call = await run.resolve(name, arguments, call_id=call_id)  # for each call of the answer
     await run.end()
     ```
 
@@ -86,6 +87,18 @@ class SearchRun:
         self._number += 1
         self.model_call = await ModelCall.begin(self._processors, step, options=self._options)
         return self.model_call
+
+    async def resolve(self, name: str, arguments: Any, *, call_id: str) -> PreparedCall:
+        """Look up a call as `ModelCall.resolve` does, but find no tool by a near name.
+
+        For a framework that runs unlisted calls: its gates go by the name that the model wrote, and a near
+        name would pass them.
+        """
+        call = await self.model_call.resolve(name, arguments, call_id=call_id)
+        if call.tool is None or name in (call.tool.name, *self.search.reserved_names):
+            return call
+        error = f"Error: there is no tool {name!r}; call {call.tool.name!r} by its name."
+        return dataclasses.replace(call, tool=None, error=error)
 
     async def unlisted_text(self, name: str) -> str:
         """Load a tool that was called before it was listed, and return what the model reads for a result.

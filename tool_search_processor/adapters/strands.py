@@ -218,7 +218,9 @@ class SearchedTool(AgentTool):
         agent = invocation_state["agent"]
         invocation = self._plugin.invocation(agent, invocation_state)
         model_call = await invocation.model_call()
-        call = await model_call.resolve(tool_use["name"], tool_use["input"], call_id=tool_use["toolUseId"])
+        call = await invocation.run.resolve(
+            tool_use["name"], tool_use["input"], call_id=tool_use["toolUseId"]
+        )
         if call.needs_approval:
             context = ToolContext(tool_use=tool_use, agent=agent, invocation_state=invocation_state)
             shown = call.pending()

@@ -225,6 +225,13 @@ class TestSteps:
         assert first == block
         assert "search_tools" in second["text"]
 
+    async def test_calls_without_ids_load_too(self, invoke):
+        model = scripted("?", "done")
+        call = {"name": "load_tool", "args": {"tool_names": ["weather_forecast"]}, "id": None}
+        model.messages = iter([AIMessage("", tool_calls=[call]), AIMessage("done")])
+        await invoke(agent_of(model, ToolSearchMiddleware(ToolSearchProcessor([weather()]))))
+        assert model.recorder.names() == [META, LISTED]
+
     async def test_an_unlisted_call_runs_and_is_listed_from_then_on(self, invoke):
         model = scripted(("weather_forecast", {"city": "Rome"}), "done", "again")
         agent = agent_of(
@@ -775,6 +782,19 @@ class TestApproval:
 GATED = ["pay_gently", "secret"]
 
 
+class Changing(AgentMiddleware):
+    """Changes the arguments of each call."""
+
+    def __init__(self, arguments):
+        self.arguments = arguments
+
+    def wrap_tool_call(self, request, handler):
+        return handler(request.override(tool_call={**request.tool_call, "args": self.arguments}))
+
+    async def awrap_tool_call(self, request, handler):
+        return await self.wrap_tool_call(request, handler)
+
+
 class TestReviewers:
     def agent(self, model, mode, *, inside, catalog_mode="load", names=GATED):
         gate = HumanInTheLoopMiddleware(interrupt_on=dict.fromkeys(names, True), interrupt_mode=mode)
@@ -824,6 +844,25 @@ class TestReviewers:
         result = await invoke(self.agent(scripted(call, "done"), mode, inside=False), thread="t")
         assert "__interrupt__" not in result
         assert statuses(result) == ["error"]
+
+    @pytest.mark.parametrize(
+        ("mode", "call", "changed"),
+        [
+            ("load", ("Pay-Gently", {"city": "Rome"}), {"city": "Oslo"}),
+            ("call", ("call_tool", {}), {"name": "pay_gently", "arguments": {"city": "Oslo"}}),
+        ],
+    )
+    async def test_changed_arguments_lead_to_no_tool_that_nobody_approved(self, invoke, mode, call, changed):
+        paid = []
+        pay = Tool("pay_gently", "Pays.", CITY, lambda city: paid.append(city), requires_approval=True)
+        ours = ToolSearchMiddleware(ToolSearchProcessor([pay], mode=mode))
+        result = await invoke(
+            agent_of(scripted(call, "done"), [ours, Changing(changed)], checkpointer=InMemorySaver()),
+            thread="t",
+        )
+        assert "__interrupt__" not in result
+        assert statuses(result) == ["error"]
+        assert paid == []
 
     async def test_mode_call_is_warned_of_once(self, invoke, caplog):
         model = scripted("done", "done")

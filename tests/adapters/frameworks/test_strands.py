@@ -282,6 +282,22 @@ async def test_a_hidden_tool_that_is_denied_runs_by_no_door(door):
     assert "There is no tool 'whoami'" in results(agent)[0]
 
 
+@pytest.mark.parametrize("near", ["Whoami", "who-am-i"])
+@pytest.mark.parametrize("hidden", [True, False])
+async def test_no_near_name_passes_a_hook_that_goes_by_names(near, hidden):
+    def gate(event):
+        if event.tool_use["name"] == "who_am_i":
+            event.cancel_tool = "not today"
+
+    mine = tool(name="who_am_i", context=True)(whoami.__wrapped__)
+    search = ToolSearchProcessor(catalog() if hidden else catalog(from_strands(mine)))
+    model = Scripted((near, {"question": "q"}), "done")
+    agent = agent_of(model, search, tools=[mine] if hidden else [], hide_own=hidden)
+    agent.add_hook(gate, BeforeToolCallEvent)
+    await agent.invoke_async("w", invocation_state={"user": "ada"})
+    assert "call 'who_am_i' by its name" in results(agent)[0]
+
+
 async def test_their_tools_can_stand_in_the_catalog():
     search = ToolSearchProcessor(catalog(from_strands(whoami)))
     agent = agent_of(Scripted(("whoami", {"question": "q"}), ("whoami", {}), "done"), search)
