@@ -80,9 +80,9 @@ class ListedTool(BaseTool):
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
         """List the tool, unless the agent has its own tool of this name."""
         original = self._original
-        if (original or self).name in llm_request.tools_dict:
+        if self.name in llm_request.tools_dict:
             return
-        if original is None:
+        if original is None or original.name != self.name:  # by itself, it would list its own name
             await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
             return
         # The original may do more than list itself, but calls have to come here.

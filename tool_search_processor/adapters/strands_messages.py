@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tool_search_processor.tools.tool_names import make_tool_name
+
 if TYPE_CHECKING:
     from strands.types.content import Message, SystemPrompt
     from strands.types.tools import ToolResult, ToolSpec, ToolUse
@@ -58,10 +60,10 @@ def tool_result(outcome: ToolOutcome) -> ToolResult:
 
 
 def listed_spec(tool: Tool, theirs: Mapping[str, ToolSpec]) -> ToolSpec:
-    """Return a listed tool as Strands sends it: its own spec for a tool of its own."""
-    original = getattr(tool, "original", None)
-    if original is not None:
-        return theirs.get(original.tool_name) or original.tool_spec  # type: ignore[no-any-return]
+    """Return a listed tool as Strands sends it: its own spec for a tool of its own, by the name it has here."""
+    own = theirs.get(getattr(getattr(tool, "original", None), "tool_name", ""))
+    if own is not None and make_tool_name(own["name"]) == tool.name:
+        return {**own, "name": tool.name}
     schema = {"json": dict(tool.wire_schema())}
     return {"name": tool.name, "description": tool.shown_description, "inputSchema": schema}
 

@@ -33,6 +33,7 @@ from tool_search_processor import (
 )
 from tool_search_processor.adapters.google_adk import ToolSearchToolset, from_adk
 from tool_search_processor.adapters.google_adk_events import to_openai
+from tool_search_processor.transforms import Namespace
 
 pytestmark = [
     # of ADK itself: experimental parts, and its own use of what it has deprecated
@@ -478,6 +479,16 @@ class TestInnerTools:
         chat = await Chat.begin(model, ToolSearchProcessor([from_adk(FunctionTool(whoami))]))
         await chat.say("go")
         assert chat.results("whoami") == [{"user": "ada", "call": True}]
+
+    async def test_renamed_ones_are_listed_and_called_by_their_new_names(self):
+        model = scripted(
+            ("load_tool", {"tool_names": ["ns_whoami"]}), ("ns_whoami", {"question": "?"}), "done"
+        )
+        search = ToolSearchProcessor([from_adk(FunctionTool(whoami))], transforms=[Namespace("ns")])
+        chat = await Chat.begin(model, search)
+        await chat.say("go")
+        assert model.listed[1] == [*META, "ns_whoami"]
+        assert chat.results("ns_whoami") == [{"user": "ada", "call": True}]
 
     async def test_raise_as_without_us(self):
         def fail() -> str:

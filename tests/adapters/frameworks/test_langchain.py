@@ -854,7 +854,7 @@ class TestReviewers:
     )
     async def test_changed_arguments_lead_to_no_tool_that_nobody_approved(self, invoke, mode, call, changed):
         paid = []
-        pay = Tool("pay_gently", "Pays.", CITY, lambda city: paid.append(city), requires_approval=True)
+        pay = Tool("pay_gently", "Pays.", CITY, paid.append, requires_approval=True)
         ours = ToolSearchMiddleware(ToolSearchProcessor([pay], mode=mode))
         result = await invoke(
             agent_of(scripted(call, "done"), [ours, Changing(changed)], checkpointer=InMemorySaver()),

@@ -17,6 +17,7 @@ from strands.types.tools import ToolContext as TheirContext
 
 from tool_search_processor import ReservedToolNameError, Tool, ToolContext, ToolSearchProcessor
 from tool_search_processor.adapters.strands import ToolSearchPlugin, from_strands
+from tool_search_processor.transforms import Namespace
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:opentelemetry",  # of Strands' tracing
@@ -305,6 +306,15 @@ async def test_their_tools_can_stand_in_the_catalog():
     first, second = results(agent)
     assert first == "ada whoami_1_0 q"
     assert "`question` is required" in second
+
+
+async def test_a_renamed_tool_of_theirs_is_listed_and_called_by_its_new_name():
+    model = Scripted(("load_tool", {"tool_names": ["ns_whoami"]}), ("ns_whoami", {"question": "q"}), "done")
+    search = ToolSearchProcessor([from_strands(whoami)], transforms=[Namespace("ns")])
+    agent = agent_of(model, search)
+    await agent.invoke_async("w", invocation_state={"user": "ada"})
+    assert model.listed[1] == [*META, "ns_whoami"]
+    assert results(agent)[-1] == "ada ns_whoami_2_0 q"
 
 
 async def test_auto_load_and_call_modes():
