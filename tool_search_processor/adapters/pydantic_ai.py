@@ -24,6 +24,7 @@ import copy
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 try:
@@ -98,10 +99,7 @@ class ToolSearchCapability(AbstractCapability[Any]):
     async def for_run(self, ctx: RunContext[Any]) -> AbstractCapability[Any]:
         """Return a copy with a run of its own."""
         mine = copy.copy(self)
-        context = await _context_of(ctx, self.context)
-        mine.run = SearchRun(
-            self._pipeline, context=context, thread_id=ctx.conversation_id, run_id=ctx.run_id
-        )
+        mine.run = SearchRun(self._pipeline, context={}, thread_id=ctx.conversation_id, run_id=ctx.run_id)
         return mine
 
     def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any] | None:
@@ -109,7 +107,8 @@ class ToolSearchCapability(AbstractCapability[Any]):
         if self.run is None:
             return None
         hides = self._pipeline.include_step_tools
-        return SearchToolset(wrapped=toolset, run=self.run, own=self._own, hides=hides)
+        context = partial(_context_of, context=self.context)
+        return SearchToolset(wrapped=toolset, run=self.run, own=self._own, context=context, hides=hides)
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
         """Run the agent, and drop what is kept for the run however it ends."""

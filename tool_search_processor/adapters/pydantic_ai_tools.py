@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_ai.tools import ToolDefinition
 
-from tool_search_processor.adapters.framework_tools import FrameworkTools
+from tool_search_processor.adapters.framework_tools import MAX_KEPT, FrameworkTools
 from tool_search_processor.session.foreign_tools import ForeignTool
 from tool_search_processor.tools import Tool
 
@@ -40,6 +40,8 @@ class OwnTools:
         kept = self._kept.get(definition.name)
         if kept == known:
             return kept
+        if len(self._kept) >= MAX_KEPT:
+            self._kept = {}
         self._kept[definition.name] = known
         return known
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,6 +33,7 @@ class SearchToolset(WrapperToolset[Any]):
 
     run: SearchRun
     own: OwnTools
+    context: Callable[[RunContext[Any]], Awaitable[Mapping[str, Any]]]
     hides: bool
     listed: dict[str, ToolsetTool[Any]] = field(default_factory=dict)
     """The last tools of `wrapped`, shared by the copies that pydantic-ai makes of this toolset."""
@@ -48,8 +49,11 @@ class SearchToolset(WrapperToolset[Any]):
         self.listed.update(own)
         always = {name for name, tool in own.items() if _stays_listed(tool, ctx)}
         foreign = self.own.of((tool.tool_def for tool in own.values()), always=always)
-        model_call = await self.run.begin(openai_messages(ctx.messages), foreign)
-        unsearchable = own.keys() - {tool.name for tool in foreign}
+        model_call = await self.run.begin(
+            openai_messages(ctx.messages), foreign, context=await self.context(ctx)
+        )
+        # where own tools are hidden, the filter applies to them, and it can't be asked about these
+        unsearchable = set() if self.hides else own.keys() - {tool.name for tool in foreign}
         tools = {name: tool for name, tool in own.items() if name in unsearchable}
         for tool in model_call.tools:
             tools[tool.name] = (

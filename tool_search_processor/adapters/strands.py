@@ -122,8 +122,8 @@ class ToolSearchPlugin(Plugin):
         """Return the invocation of an agent, found by its state."""
         key = self._key(agent)
         if key not in state:
-            run = SearchRun(self._search, context=self._context(state), thread_id=self._thread_id(state))
-            state[key] = Invocation(agent, run, self._own)
+            run = SearchRun(self._search, context={}, thread_id=self._thread_id(state))
+            state[key] = Invocation(agent, run, self._own, context=lambda: self._context(state))
         found: Invocation = state[key]
         return found
 
@@ -159,11 +159,19 @@ class ToolSearchPlugin(Plugin):
 class Invocation:
     """One invocation of an agent: its run, and the receipts that stand in the agent's state."""
 
-    def __init__(self, agent: LocalAgent, run: SearchRun, own: FrameworkTools[AgentTool]) -> None:
-        """Begin without a model call."""
+    def __init__(
+        self,
+        agent: LocalAgent,
+        run: SearchRun,
+        own: FrameworkTools[AgentTool],
+        *,
+        context: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        """Begin without a model call; `context` returns the request's context of the moment."""
         self.run = run
         self._agent = agent
         self._own = own
+        self._context = context
         self._began = False
         self._lock = asyncio.Lock()
 
@@ -171,7 +179,8 @@ class Invocation:
         """Begin a model call over these messages."""
         self._began = True
         tools = self._own.of(self._agent.tool_registry.registry.values())
-        return await self.run.begin(to_openai(messages, receipts=self._receipts()), tools)
+        read = to_openai(messages, receipts=self._receipts())
+        return await self.run.begin(read, tools, context=self._context())
 
     async def model_call(self) -> ModelCall:
         """Return the model call whose calls are being run; begin one if it was made in another process."""

@@ -60,7 +60,7 @@ def tool_result(outcome: ToolOutcome) -> ToolResult:
 
 
 def listed_spec(tool: Tool, theirs: Mapping[str, ToolSpec]) -> ToolSpec:
-    """Return a listed tool as Strands sends it: its own spec for a tool of its own, by the name it has here."""
+    """Return a listed tool as Strands sends it: its own spec for an own tool, by the name we know."""
     own = theirs.get(getattr(getattr(tool, "original", None), "tool_name", ""))
     if own is not None and make_tool_name(own["name"]) == tool.name:
         return {**own, "name": tool.name}

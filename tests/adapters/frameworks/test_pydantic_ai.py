@@ -343,6 +343,20 @@ class TestPolicy:
         with pytest.raises(ConfigurationError, match="context="):
             await agent.run("weather?", deps="ada")
 
+    async def test_the_context_is_that_of_the_moment(self):
+        who = Deps("ada")
+
+        def log_out() -> str:
+            """End the session."""
+            who.user = "nobody"
+            return "bye"
+
+        search = ToolSearchProcessor(catalog(), filter=lambda request: request.context["user"] == "ada")
+        agent, offered = agent_of(search, LOAD, ("log_out", {}), CALL, "done", tools=[log_out])
+        result = await agent.run("hi", deps=who)
+        assert ["weather_forecast" in names for names in offered] == [False, True, False, False]
+        assert "Unknown tool name" in str(results(result)["weather_forecast"].content)
+
 
 @pytest.mark.parametrize("options", [{"search": [weather()]}, {"context": "ada"}])
 def test_options_that_cant_work_are_refused_at_once(options):
@@ -552,6 +566,14 @@ class TestNames:
         agent, _ = agent_of(ToolSearchProcessor(catalog()), "done", tools=[load_tool], hide_own=hide_own)
         with pytest.raises(ReservedToolNameError, match="load_tool"):
             await agent.run("hi", deps=ADA)
+
+    async def test_a_hidden_tool_that_cant_be_found_is_not_listed(self, caplog):
+        tools = [TheirTool(greet, name="greet.kindly")]
+        call = ("greet.kindly", {"name": "Bo"})
+        agent, offered = agent_of(ToolSearchProcessor(catalog()), call, "done", tools=tools, hide_own=True)
+        await agent.run("hi", deps=ADA)
+        assert offered == [META, META]
+        assert "'greet.kindly'" in caplog.text
 
     async def test_an_own_tool_hides_a_catalog_tool_of_its_name(self):
         def weather_forecast(city: str) -> str:

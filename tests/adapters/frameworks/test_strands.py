@@ -364,6 +364,21 @@ async def test_the_context_is_what_the_callable_makes_of_the_state():
     assert asked[0] == {"who": "ada"}
 
 
+async def test_the_context_is_that_of_the_moment():
+    @tool(context=True)
+    def log_out(tool_context: TheirContext) -> str:
+        """End the session."""
+        tool_context.invocation_state["user"] = "nobody"
+        return "bye"
+
+    search = ToolSearchProcessor(catalog(), filter=lambda request: request.context["user"] == "ada")
+    model = Scripted(LOAD, ("log_out", {}), CALL, "done")
+    agent = agent_of(model, search, tools=[log_out])
+    await agent.invoke_async("w", invocation_state={"user": "ada"})
+    assert ["weather_forecast" in names for names in model.listed] == [False, True, False, False]
+    assert "There is no tool 'weather_forecast'" in results(agent)[-1]
+
+
 async def test_the_default_context_holds_what_the_caller_gave_alone():
     seen = []
     search = ToolSearchProcessor(catalog(), filter=lambda request: seen.append(dict(request.context)) is None)
