@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tool_search_processor import Tool, ToolSearchProcessor
-from tool_search_processor.search.text import terms
+from tool_search_processor.search.text import WORD_CHARACTERS, is_stop_word, terms, words
 
 CATALOGS = {
     "ja": ("会議室を予約します。", "文章を翻訳します。", "天気予報を調べます。"),
@@ -70,3 +70,73 @@ async def test_words_in_common_find_their_tool(language, query, name):
 )
 def test_terms(text, expected):
     assert sorted(terms(text)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("จองห้องประชุม", ["จองห้อง", "ห้องป", "ประ", "ระชุม"]),
+        ("พิซซ่า", ["พิซซ่า"]),
+        ("ຈອງຫ້ອງ", ["ຈອງຫ້ອງ"]),
+        ("ភីហ្សា", ["ភីហ្សា"]),
+        ("အစည်းအဝေး", ["အစည်း", "စည်းအ", "အဝေး"]),
+    ],
+)
+def test_terms_of_thai_lao_khmer_and_burmese_are_pairs_of_syllables(text, expected):
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("明日の午後に会議室を予約していただけますか", "明日 午後 会議室 予約"),
+        ("田中さんにメールを送って", "田中 メール 送"),
+        ("仕様書を山田様へ送信", "仕様書 山田 送信"),
+        ("请帮我把照片上传到相册", "照片上传到相册"),
+        ("查询目的地地址", "查询目的地地址"),
+        ("重置用户的密码", "重置用户 密码"),
+        ("이 문서를 번역해 주시겠어요", "문서 번역"),
+        ("문제가 있어요", "문제"),
+        ("고객님께 메일을 보냅니다", "고객 메일 보내"),
+        ("회의 회의를 휴가 휴가를 결과는 경로로", "회의 회의 휴가 휴가 결과 경로"),
+        ("ช่วยจองห้องประชุมให้หน่อยได้ไหมครับ", "จองห้องประชุม"),
+        ("ใบแจ้งหนี้ของฉัน", "ใบแจ้งหนี้"),
+        ("ກະລຸນາຊ່ວຍຈອງຫ້ອງປະຊຸມແດ່", "ຈອງຫ້ອງປະຊຸມ"),
+        ("សូមបកប្រែអត្ថបទនេះផង", "បកប្រែអត្ថបទ"),
+        ("ဒီစာသားကို ဘာသာပြန်ပေးပါ", "စာသား ဘာသာပြန်"),
+        ("SlackでPDFを共有してください", "Slack PDF 共有"),
+        ("ส่งPDFไปที่Slackให้หน่อย", "ส่ง PDF Slack"),
+        ("把PDF发到Slack", "PDF 发到 Slack"),
+    ],
+)
+def test_words_stand_between_particles_endings_and_politeness(text, expected):
+    assert words(text) == expected.split()
+
+
+@pytest.mark.parametrize("unit", ["ห้องประชุม", "会议室", "បន្ទប់ប្រជុំ", "회의실"])
+def test_the_end_of_a_long_text_without_spaces_counts(unit):
+    end = {"会议室": "披萨", "회의실": "피자"}.get(unit, unit)
+    text = unit * WORD_CHARACTERS + end
+    assert terms(text)[-1] == terms(end)[-1]
+    assert all(len(word) <= WORD_CHARACTERS for word in words(text))
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["bitte", "könntest", "une", "où", "por", "podría", "пожалуйста", "мне", "فضلك", "أريد", "कृपया", "लिए"],
+)
+def test_politeness_in_other_languages_does_not_count(word):
+    assert is_stop_word(words(word)[0])
+
+
+@pytest.mark.parametrize("word", ["AI", "CI", "bin", "hat", "comment", "OS", "UBER"])
+def test_words_with_a_meaning_in_english_count(word):
+    assert not is_stop_word(word)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("खाता", "खातों"), ("पौधे", "पौधों"), ("الطقس", "طقس"), ("للعميل", "عميل")]
+)
+def test_number_and_article_do_not_matter(one, other):
+    assert terms(one) == terms(other)
+    assert terms("खाता") != terms("खाना")

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tool_search_processor.search.scripts import script_terms
+from tool_search_processor.search import stop_words
+from tool_search_processor.search.scripts import script_terms, script_words
 
 if TYPE_CHECKING:
     import Stemmer  # type: ignore[import-not-found]  # it brings no types
@@ -27,27 +28,6 @@ WORD_CHARACTERS = 64
 """A longer run is data (base64, a hash), not a word: the rest of it is dropped."""
 
 _CACHED_WORDS = 20_000
-
-# The wrapping of a request. Verbs such as get, list, find and make are not here: they say what is wanted.
-STOP_WORDS = frozenset(
-    """
-    a an the this that these those some any each every such same other another
-    i me my mine myself we us our ours you your yours he him his she her hers it its they them their theirs
-    am is are was were be been being do does did doing done has have had having
-    can could will would shall should may might must ought
-    what which who whom whose when where why how whether
-    and or but nor so if then than as because while until although though since unless
-    of at by for with about against between into through during before after above below to from up down
-    in out on off over under again once here there
-    no not only own too very just also both few more most much many
-    please kindly thanks thank hello hi hey dear ok okay
-    want wants wanted wanna need needs needed like help helps able let lets would
-    s t d m ll re ve don doesn didn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn ain
-    im ive
-    give gives using via within without upon per etc currently
-    tool tools function functions
-    """.split()  # noqa: SIM905 - a table of words is read, not a column
-)
 
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0730-\u074a"
@@ -71,7 +51,11 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _SCRIPT = re.compile(rf"([{_UNSPACED}]+)")
-_CYRILLIC = re.compile("[\u0400-\u04ff]+")
+_STEMMED = (
+    ("russian", re.compile("[\u0400-\u04ff]+")),
+    ("arabic", re.compile("[\u0620-\u06ff]+")),
+)
+"""The stemmer of each script that one language stands for."""
 _EDGE = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _LETTERS = {
     "\u0131": "i", "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "đ": "d",
@@ -112,8 +96,15 @@ def fold(text: str) -> str:
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).translate(_FOLDING)
 
 
+STOP_WORDS = frozenset(fold(stop_words.ALL).casefold().split())
+"""The words, folded, that say nothing about the tool wanted."""
+
+
 def words(text: str) -> list[str]:
-    """Return the words of a string, folded but with their case: runs of letters and digits, and emoji."""
+    """Return the words of a string, folded but with their case: runs of letters and digits, and emoji.
+
+    Where no spaces are written, a word is what stands between particles, endings and polite phrases.
+    """
     if text.isascii():
         # A third of the time of a regular expression.
         spaced = text.encode().translate(_SPACED).decode()
@@ -121,7 +112,18 @@ def words(text: str) -> list[str]:
         if len(text) > WORD_CHARACTERS and _may_hold_data(spaced):
             found = [run[:WORD_CHARACTERS] for run in found]
         return found
-    return [run[:WORD_CHARACTERS] for run in _RUN.findall(fold(text))]
+    return [word for run in _RUN.findall(fold(text)) for word in _words_in(run)]
+
+
+def _words_in(run: str) -> Iterator[str]:
+    """Yield the words of a run of letters, which has several if it is written without spaces."""
+    for piece in _SCRIPT.split(run):
+        if not _SCRIPT.match(piece):
+            yield from (piece[:WORD_CHARACTERS],) if piece else ()
+            continue
+        for word in script_words(piece):
+            # What has no spaces may be long and no data.
+            yield from (word[at : at + WORD_CHARACTERS] for at in range(0, len(word), WORD_CHARACTERS))
 
 
 def _may_hold_data(spaced: str) -> bool:
@@ -140,8 +142,8 @@ def terms_of(word: str) -> tuple[str, ...]:
     """Return the terms of one word, as `words` yields it: its parts, and the whole if it has several.
 
     `createPullRequest` gives create, pull, request and createpullrequest; `OAuth2` auth, 2, oauth and
-    oauth2; `k8s` only itself (single letters say nothing); Chinese, Japanese, Korean and Thai give
-    overlapping pairs of characters, without particles and endings; a run of nothing else has no terms.
+    oauth2; `k8s` only itself (single letters say nothing); Chinese, Japanese and Korean give overlapping
+    pairs of characters, Thai, Lao, Khmer and Burmese of syllables.
     """
     found = _terms.get(word)
     if found is None:
@@ -198,8 +200,7 @@ def _split(word: str) -> Iterator[str]:
         if not piece:
             continue
         if _SCRIPT.match(piece):
-            # A single character alone may be any word; next to others it is a particle.
-            yield from (word,) if len(word) == 1 else script_terms(piece)
+            yield from script_terms(piece)
         elif piece.isascii():
             yield from _split_ascii(piece)
         else:
@@ -241,15 +242,22 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
     return stemmer
 
 
+_HINDI = re.compile("[\u0900-\u0963\u0970-\u097f]+")
+_HINDI_ENDING = re.compile("(?<=..)(?:ियों|ियाँ|ियां|ाओं|ाएँ|ाएं|ों|ें|ाँ|े|ा)$")
+"""Endings of number and case: खाता, खाते, खातों. The stemmer of Snowball leaves one letter of such words."""
+
+
 def stem(word: str) -> str:
-    """Return the Snowball stem of a lower-case word, English or Russian; other words are unchanged."""
-    if len(word) < 3 or not word.isalpha():
+    """Return the stem of a lower-case word, English, Russian, Arabic or Hindi; others are unchanged."""
+    if len(word) < 3:
         return word
     if word.isascii():
-        language = "english"
-    elif _CYRILLIC.fullmatch(word):
-        language = "russian"
+        language = "english" if word.isalpha() else None
+    elif _HINDI.fullmatch(word):
+        return _HINDI_ENDING.sub("", word)
     else:
+        language = next((name for name, script in _STEMMED if script.fullmatch(word)), None)
+    if language is None:
         return word
     with _stemming:
         return str(_stemmer(language).stemWord(word))
