@@ -81,8 +81,8 @@ def _show(report: LintReport, *, every: bool) -> None:
     show_table([title, "tokens"], costs, text=frozenset({title}))
     warnings = len(report.findings) - report.errors
     show(
-        f"{len(report.tokens):,} tools, {report.total_tokens:,} tokens (estimated): "
-        f"{report.errors:,} errors, {warnings:,} warnings."
+        f"{counted(len(report.tokens), 'tool')}, {report.total_tokens:,} tokens (estimated): "
+        f"{counted(report.errors, 'error')}, {counted(warnings, 'warning')}."
     )
 
 

@@ -91,7 +91,7 @@ class MCPProvider(Provider):
                 warning for more.
                 `max_result_characters`, 100,000: a longer result is cut, and says so; None for no limit.
                 `requires_approval`, False: whether a person has to agree before a tool runs: for all, or
-                a function of the tool, such as `is_destructive` of this package.
+                a function of the tool, as the server named it, such as `is_destructive` of this package.
                 `resources_as_tools`, False: adds the tools `list_resources` and `read_resource`.
                 `prompts_as_tools`, False: adds the tools `list_prompts` and `get_prompt`.
                 `sampling`: answers the server's requests for a completion, as the SDK's
