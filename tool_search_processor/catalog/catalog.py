@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from tool_search_processor.catalog.backoff import ProviderLimits
+from tool_search_processor.catalog.component_catalog import ComponentCatalog
 from tool_search_processor.catalog.components import Components
 from tool_search_processor.catalog.drift import Drift, OnChange
 from tool_search_processor.catalog.indexes import IndexPool, WarmUpProgress
@@ -20,10 +21,9 @@ from tool_search_processor.catalog.provider_cache import Source, labels_of, read
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.catalog.shared_tools import SharedTools
 from tool_search_processor.catalog.status import CatalogStatus
-from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.concurrency.shared_task import run_without_waiting
 from tool_search_processor.providers.given import ToolSource, as_providers
-from tool_search_processor.providers.provider import Context, Provider, tools_refused_by
+from tool_search_processor.providers.provider import Context, tools_refused_by
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.search.strategies import IndexCache, Strategy
@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 _DEFAULT_SEARCH = "bm25"
 
 
-class Catalog(Provider):
+class Catalog(ComponentCatalog):
     """Providers and transforms in, one consistent set of tools out: unique names in a stable order.
 
     ```python
@@ -236,40 +236,6 @@ class Catalog(Provider):
     async def get_tool(self, name: str, context: Context | None = None) -> Tool | None:
         """Return one tool of a request by its exact name, or None."""
         return await (await self.view(context)).fetch(name)
-
-    async def list_resources(self, context: Context | None = None) -> Sequence[Resource]:
-        """Return the resources of a request in the providers' order; of equal URIs the first stays."""
-        return await self._components.resources.all(context or {})
-
-    async def get_resource(self, uri: str, context: Context | None = None) -> Resource | None:
-        """Return one resource of a request by its exact URI, or None."""
-        return await self._components.resources.get(uri, context or {})
-
-    async def get_unlisted_resource(self, uri: str, context: Context | None = None) -> Resource | None:
-        """Return a resource that one of the providers can read but doesn't list, or None."""
-        return await self._components.unlisted_resource(uri, context or {})
-
-    async def list_resource_templates(self, context: Context | None = None) -> Sequence[ResourceTemplate]:
-        """Return the templates of resources of a request, in order; of equal templates the first stays."""
-        return await self._components.templates.all(context or {})
-
-    async def get_resource_template(
-        self, uri: str, context: Context | None = None
-    ) -> ResourceTemplate | None:
-        """Return the template with exactly this text, else the first that can make this URI, else None."""
-        return await self._components.template(uri, context or {})
-
-    async def hides_resource(self, uri: str, context: Context) -> bool:
-        """Return True if a resource at this URI is hidden; an outer catalog asks this."""
-        return await self._components.hides_resource(uri, context)
-
-    async def list_prompts(self, context: Context | None = None) -> Sequence[Prompt]:
-        """Return the prompts of a request in the providers' order; of equal names the first stays."""
-        return await self._components.prompts.all(context or {})
-
-    async def get_prompt(self, name: str, context: Context | None = None) -> Prompt | None:
-        """Return one prompt of a request by its exact name, or None."""
-        return await self._components.prompts.get(name, context or {})
 
     async def search(
         self,
