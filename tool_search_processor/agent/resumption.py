@@ -148,7 +148,7 @@ def read_approvals(approvals: Mapping[str, bool | str], *, open_ids: Sequence[st
 
 
 class ClaimLedger:
-    """Remembers the newest ten thousand answers that were given in this process."""
+    """Remembers the last ten thousand approvals and refusals that were given in this process."""
 
     def __init__(self, *, max_entries: int = _REMEMBERED_CLAIMS) -> None:
         """Remember at most `max_entries` keys, up to two a call."""

@@ -89,7 +89,7 @@ class Catalog(ComponentCatalog):
                 and passed over, and asked again in the background. None waits forever.
             max_stale_seconds: How long the last good list of a provider that fails is served; None serves
                 it until the provider is back.
-            on_change: What becomes of a foreign tool whose definition changes after it was first seen:
+            on_change: What happens to a foreign tool whose definition changes after it was first seen:
                 "warn" serves it and logs a warning; "block" does not list, find, load or call it until
                 it is accepted (`accept`). Foreign are the tools of providers that say so (MCP, OpenAPI)
                 and those whose `tool_type` begins with "external"; lists by request are not watched.
@@ -280,7 +280,7 @@ class Catalog(ComponentCatalog):
         wait_for_vectors: bool = True,
         on_progress: Callable[[WarmUpProgress], object] = lambda progress: None,
     ) -> bool:
-        """Read every provider and make the index ready, so that the first request needn't wait.
+        """Read every provider and build the index, so that the first request needn't wait.
 
         ```python
         await catalog.make_ready(on_progress=print)
@@ -310,7 +310,7 @@ class Catalog(ComponentCatalog):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the index is made; False while words alone answer, since vectors are being made."""
+        """Whether the index is complete; False while vectors are being made and only words answer."""
         return self._indexes.is_ready
 
     async def check_tools(self, context: Context) -> None:

@@ -47,7 +47,7 @@ class _Gathered(Generic[ComponentT]):
 
 
 class Gathering(Generic[ComponentT]):
-    """One kind of component of all providers: unique names or URIs in a stable order."""
+    """Gathers one kind of component from all providers: unique names or URIs in a stable order."""
 
     def __init__(
         self,

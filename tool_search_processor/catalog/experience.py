@@ -61,14 +61,13 @@ class Experience:
     search = ToolSearchProcessor([create_issue], experience=experience)
     ```
 
-    Learned are the queries of the search tool and the user's turn. They count as example requests of the tool
-    (`Tool.example_requests`), only in this process's searches and never in anything that a model or a user is
-    sent. What they can add to a tool is limited: all that one thread asks counts as one request, and all
-    requests together add no more than a perfect answer has. Whatever is learned, the filter decides what is
-    found.
+    It learns the queries of the search tool and the user's turn. They count as example requests of the tool
+    (`Tool.example_requests`) in searches only, and no model and no user is ever sent any of it. What they can
+    add to a tool is limited: all that one thread asks counts as one request, and all requests together add no
+    more than a perfect answer has. Whatever is learned, the filter decides what is found.
 
-    A tool whose parameters or origin have changed begins anew. A store that fails costs a warning, and no
-    search or call.
+    A tool whose parameters or origin have changed starts from nothing. A store that fails causes a warning,
+    and no search or call fails.
     """
 
     def __init__(
@@ -88,11 +87,11 @@ class Experience:
 
         Args:
             store: Where it is kept; in this process by default.
-            scope: From a request's context to those who learn together, such as its tenant; by default all
-                learn together. A function that fails, or gives None, lets the request neither learn nor
-                profit.
-            user: From a request's context to its user, for `forget(user=...)`; by default the context's
-                `user`.
+            scope: Returns, from a request's context, who learns together, such as the tenant; by default all
+                requests do. If it fails or returns None, the request neither learns nor uses what was
+                learned.
+            user: Returns, from a request's context, its user, for `forget(user=...)`; by default the
+                context's `user`.
             keep: "text" keeps requests as they were asked; "terms" only their words, sorted, so that no
                 sentence can be read.
             half_life_seconds: The time after which a request counts half.
@@ -128,13 +127,13 @@ class Experience:
         self._asked: LRUCache[str, dict[str, frozenset[str]]] = LRUCache(_THREADS)
         self._lock = threading.Lock()
 
-    # -- what a search profits from
+    # -- what searches use
 
     async def applied(self, view: CatalogView, context: Mapping[str, Any]) -> CatalogView:
         """Return a view whose searches count what was learned in the request's scope."""
         try:
             return await self._applied(view, context)
-        except Exception:  # whatever is in the store must cost no search
+        except Exception:  # nothing in the store may make a search fail
             logger.warning("what was learned can't be used", exc_info=True)
             return view
 
@@ -145,8 +144,8 @@ class Experience:
         known = await self._scopes.known(scope)
         now, place = self._clock(), (view.shared.generation, view.own.generation)
         made = known.made
-        # Requests fade by days: what was right a minute ago is right, if nothing was learned since. To take
-        # in each call of a busy catalog at once would cost more than the searches.
+        # Requests fade over days, so a choice made a minute ago still holds if nothing was learned since.
+        # Taking in each call of a busy catalog at once would cost more than the searches.
         age = math.inf if made is None else abs(now - made[1])
         is_new = made is not None and made[0] != known.changes
         if (
@@ -182,9 +181,9 @@ class Experience:
     async def learn(
         self, tool: Tool, view: CatalogView, *, thread: str | None, context: Mapping[str, Any], turn: str = ""
     ) -> None:
-        """Learn from a call that had success: the searches that found its tool, and the user's turn.
+        """Learn from a successful call: the searches that found its tool, and the user's turn.
 
-        A tool that no search has found was called for what the thread has searched last.
+        If no search found the tool, the thread's latest searches are learned instead.
 
         Args:
             tool: The catalog's tool that was called.
@@ -195,7 +194,7 @@ class Experience:
         """
         try:
             await self._learn(tool, view, thread, context, turn)
-        except Exception:  # the call had success, whatever becomes of this
+        except Exception:  # the call succeeded, and must not fail because of this
             logger.warning("a call could not be learned from", exc_info=True)
 
     async def _learn(
@@ -226,15 +225,14 @@ class Experience:
     async def forget(
         self, *, tool: str | None = None, thread_id: str | None = None, user: object = None
     ) -> int:
-        """Forget, in every scope, what is known of a tool, or what a thread or a user has brought.
+        """Forget, in every scope, what was learned of a tool, or from a thread or a user.
 
         Returns:
             How many tools' experience has changed.
 
         Raises:
-            ConfigurationError: If it is not said what to forget.
-            Exception: What the store raises: nobody may believe that something is forgotten which is still
-                there.
+            ConfigurationError: If nothing says what to forget.
+            Exception: What the store raises, so that nobody takes for forgotten what is still there.
         """
         if tool is None and thread_id is None and user is None:
             raise ConfigurationError("say what to forget: tool=, thread_id= or user=")
@@ -320,7 +318,7 @@ class Experience:
     def _call(self, function: ContextFunction, context: Mapping[str, Any]) -> object:
         try:
             return function(context)
-        except Exception:  # foreign code: without a scope nobody learns, and the request goes on
+        except Exception:  # foreign code: without a scope nothing is learned, and the request goes on
             logger.warning("a function of Experience failed", exc_info=True)
             return None
 
@@ -339,7 +337,7 @@ def _mark(tool: Tool, view: CatalogView) -> str:
 
 
 def check_experience(experience: object) -> None:
-    """Refuse what can't learn.
+    """Refuse anything but an `Experience` or None.
 
     Raises:
         ConfigurationError: If it is neither an `Experience` nor None.

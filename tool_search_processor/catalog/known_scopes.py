@@ -1,4 +1,4 @@
-"""What this process knows of an experience store: read once, kept up to date, changed in atomic steps."""
+"""Caches an experience store in this process: read once, kept up to date, changed in atomic steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ATTEMPTS = 5
 
 @dataclass(slots=True)
 class KnownScope:
-    """What is known of one scope."""
+    """What this process knows of one scope."""
 
     texts: dict[str, str] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -35,11 +35,11 @@ class KnownScope:
     read_at: float = -math.inf
     changes: int = 0
     made: tuple[int, float, object, LearnedRequests] | None = None
-    """The last answer: of which change, when, for which tools, and the requests."""
+    """The requests last chosen for searches: after which change, when, and for which tools."""
 
 
 class KnownScopes:
-    """The scopes of a store that this process has asked for lately."""
+    """The scopes of a store that this process has used most recently."""
 
     def __init__(self, store: ExperienceStore, *, limits: Limits, max_tools: int, max_bytes: int) -> None:
         """Take the store and the bounds of a scope; see `Experience`."""
@@ -52,7 +52,7 @@ class KnownScopes:
         self._down_until = -math.inf
 
     def clear(self) -> None:
-        """Read everything again when it is asked for."""
+        """Drop everything, so that it is read again when it is next needed."""
         with self._lock:
             self._scopes.clear()
 
@@ -80,7 +80,7 @@ class KnownScopes:
         return known
 
     async def add(self, scope: str, observation: Observation) -> bool:
-        """Add an observation; return whether the store has it."""
+        """Add an observation; return whether the store took it."""
         known = await self.known(scope)
         name = observation.tool
         for _ in range(_ATTEMPTS):
@@ -95,13 +95,13 @@ class KnownScopes:
                 known.changes += 1
                 await self._make_room(scope, known)
                 return True
-            known.read_at, known.version = -math.inf, object()  # another process was first
+            known.read_at, known.version = -math.inf, object()  # another process changed it first
             known = await self.known(scope)
         return False
 
     async def _make_room(self, scope: str, known: KnownScope) -> None:
-        """Forget the tools of a scope that were called longest ago, when there is too much of it."""
-        size = sum(map(len, known.texts.values()))  # JSON in ASCII: a character is a byte
+        """If a scope is too large, forget the tools that were called longest ago."""
+        size = sum(map(len, known.texts.values()))  # the JSON is ASCII, so a character is a byte
         while known.entries and (len(known.entries) > self._max_tools or size > self._max_bytes):
             oldest = min(known.entries, key=lambda name: known.entries[name].last_time)
             await self._asking(self._store.swap(scope, oldest, known.texts[oldest], None), failed=False)
@@ -109,7 +109,7 @@ class KnownScopes:
             del known.entries[oldest], known.texts[oldest]
 
     async def _asking(self, answer: Coroutine[Any, Any, Any], *, failed: Any) -> Any:
-        """Return the store's answer; `failed`, with a warning, if it is down, which is then left alone."""
+        """Return the store's answer; if it fails, warn, return `failed`, and leave it alone for a while."""
         if time.monotonic() < self._down_until:
             answer.close()
             return failed

@@ -40,7 +40,7 @@ def run_blocking(start: Callable[[], Coroutine[Any, Any, _T]], *, door: str, ins
 
 
 def run_in_sync_hook(start: Callable[[], Coroutine[Any, Any, _T]], *, door: str, instead: str) -> _T:
-    """Run a coroutine on the private loop and wait for it, also where the calling thread runs a loop.
+    """Run a coroutine on the private loop and wait for it, even if the calling thread runs a loop.
 
     For the sync hooks of another framework: whoever calls them inside a loop blocks it by that call alone.
 
@@ -93,7 +93,7 @@ def _run(start: Callable[[], Coroutine[Any, Any, _T]], loop: asyncio.AbstractEve
 def _copy(task: asyncio.Task[_T], future: Future[_T]) -> None:
     try:
         error = task.exception()
-    except asyncio.CancelledError as cancelled:  # the one that the coroutine raised, with what it carries
+    except asyncio.CancelledError as cancelled:  # as raised, with the data on it
         error = cancelled
     if error is not None:
         future.set_exception(error)

@@ -1,4 +1,4 @@
-"""What is closed at the end of an `async with`."""
+"""Closing at the end of an `async with`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Self
 
 
 class AsyncClosing:
-    """Base of what has connections: `async with` closes it, as `aclose` does."""
+    """Base of classes with connections: `async with` closes them, as `aclose` does."""
 
     __slots__ = ()
 
     async def aclose(self) -> None:
-        """Close connections."""
+        """Close the connections."""
 
     async def __aenter__(self) -> Self:
         return self

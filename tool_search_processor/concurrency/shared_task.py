@@ -24,7 +24,7 @@ class Flight:
 
         Args:
             work: A coroutine that ends by itself.
-            seconds: When it should have ended; after that, its loop is taken to have stopped.
+            seconds: The time it may take; after that, its loop counts as stopped.
         """
         self._landed: Future[None] = Future()
         # From here on, a caller who gives up waiting can't cancel it for the others.

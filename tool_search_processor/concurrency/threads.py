@@ -1,4 +1,4 @@
-"""Threads of this package's own: foreign code that hangs in them takes none from the rest of the program."""
+"""A thread pool of this package's own, so that hanging foreign code blocks no other thread pool."""
 
 from __future__ import annotations
 

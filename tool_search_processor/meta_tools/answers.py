@@ -40,7 +40,7 @@ def search_answer(
     message: str,
     receipt: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the answer of a search; always this shape, with the receipt if there is one."""
+    """Return the answer of a search, which always has this shape, and the receipt if there is one."""
     return _with_receipt({"results": list(results), "total": total, "message": message}, receipt)
 
 
@@ -52,7 +52,7 @@ def load_answer(
     message: str,
     receipt: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the answer of a load; always this shape, with the receipt if there is one."""
+    """Return the answer of a load, which always has this shape, and the receipt if there is one."""
     answer = {
         "loaded": list(loaded),
         "already_loaded": list(already_loaded),

@@ -263,7 +263,7 @@ def _meant(alike: Sequence[str]) -> str:
 
 
 def _instead(names: MetaToolNames, *, already: Sequence[str], missing: Mapping[str, Sequence[str]]) -> str:
-    """Return the next call for a model that asks for the same names again."""
+    """Return the sentence on what to call next, for a model that asks again for the same names."""
     suggested = [name for alike in missing.values() for name in alike]
     if already:
         return f"Your next call: {already[0]}."

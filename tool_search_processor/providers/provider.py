@@ -194,7 +194,7 @@ class ForeignProvider(Provider):
         await self._ask("warm_up", default=None)
 
     async def aclose(self) -> None:
-        """Close the object."""
+        """Close the wrapped object, if it can be closed."""
         await self._ask("aclose", default=None)
 
     def _call(self, method: str, *arguments: object, default: _T) -> _T:

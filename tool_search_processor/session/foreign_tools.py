@@ -78,7 +78,7 @@ class Handover:
         """Return what the framework returned, unchanged.
 
         Raises:
-            BaseException: What the framework raised, even where something on the way back answered it.
+            BaseException: What the framework raised, even if a gate has since turned it into an answer.
         """
         if self._error is not None:
             raise self._error

@@ -52,7 +52,7 @@ def was_cut(reply: Any) -> bool:
 def read_reply(value: Any) -> list[CallRequest]:
     """Return the calls in an assistant message, in its calls or content blocks, or in a Responses reply.
 
-    None has no calls.
+    A message that is None has no calls.
 
     Raises:
         ConfigurationError: Something in it can't be read, so calls might be missed, and an answer without

@@ -91,7 +91,7 @@ class RequestSender:
         return rendered
 
     def _check_structured(self, result: Any, name: str, check: ArgumentsCheck) -> None:
-        """Warn, once for each fault, of a result that is not as promised; it may still be useful."""
+        """Warn, once for each problem, if a result breaks its output schema; it may still be useful."""
         problems = check(result.structured_content).problems if result.structured_content is not None else ()
         if not problems and "structured_content" in result.model_fields_set:
             return

@@ -106,7 +106,7 @@ class PostingsCache:
             self._warn(f"the index can't be kept in {self._folder}", error)
 
     def _clean(self) -> None:
-        """Remove all but the latest files, and what killed processes left."""
+        """Remove all but the latest files, and what killed processes left behind."""
         now = time.time()
         for path in self._folder.glob(f"{_BEGINNING}*{_TEMPORARY}"):
             if now - _age_mark(path) > _ABANDONED_SECONDS:
@@ -136,7 +136,7 @@ def _key(documents: Sequence[Document]) -> bytes:
 
 @cache
 def _version() -> list[object]:
-    """Return what besides the documents shapes postings: code and data, of this package and of Python.
+    """Return the versions that shape postings besides the documents: those of this package and of Python.
 
     The analysis of a sample notices a change of the weights or the words between two releases.
     """

@@ -1,4 +1,4 @@
-"""The documents of one request, which its own search sees together with the stored ones."""
+"""A request's own documents, which its searches see together with the stored ones."""
 
 from __future__ import annotations
 

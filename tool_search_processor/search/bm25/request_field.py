@@ -113,7 +113,7 @@ _keys = _Keys()
 def request_counts(requests: Iterable[str]) -> dict[str, float]:
     """Return the keys of a document's requests, each with the number of requests that hold it.
 
-    A request may have several lines: what one asked in several ways, which counts once.
+    A request may have several lines, for what was asked in several ways; it counts once.
     """
     # Counted in C: a hundred thousand requests take a second.
     numbers: Counter[str] = Counter()
@@ -133,7 +133,7 @@ def request_counts(requests: Iterable[str]) -> dict[str, float]:
 
 
 class NumberSource(Protocol):
-    """Where the numbers of requests are looked up."""
+    """A set of documents in which the numbers of requests are looked up."""
 
     size: int
     hidden: NDArray[np.int64]

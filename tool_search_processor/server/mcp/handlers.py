@@ -348,7 +348,7 @@ def _not_found(uri: str) -> MCPError:
 
 
 def _note_listed(ctx: Ctx, texts: Iterable[str], *, kind: Kind) -> None:
-    """Have a session notified of changes to the list that it is getting."""
+    """Notify a session when the list that it is being sent changes later."""
     request = request_of(ctx)
     if _is_kept(request) and request.own_mode is None:
         hub: Hub = ctx.lifespan_context
@@ -356,7 +356,7 @@ def _note_listed(ctx: Ctx, texts: Iterable[str], *, kind: Kind) -> None:
 
 
 def _tell(ctx: Ctx) -> Tell:
-    """Return what tells a session of a change."""
+    """Return a function that notifies a session of a change."""
     return lambda event: ctx.session.send_notification(event_to_notification(event, {}))
 
 

@@ -158,7 +158,7 @@ def _mcp_result(tool: Tool, *, score: float) -> dict[str, Any]:
 def search_answer(
     results: Sequence[Mapping[str, Any]], *, total: int | None, next_cursor: str | None, message: str
 ) -> dict[str, Any]:
-    """Return the answer of a search; always this shape."""
+    """Return the answer of a search, which always has this shape."""
     more = " There are more: pass next_cursor as cursor." if next_cursor else ""
     return {
         "results": list(results),

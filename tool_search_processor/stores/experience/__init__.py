@@ -1,4 +1,4 @@
-"""Where experience is kept: in this process, in a file, or in Redis."""
+"""Stores for experience: in this process, in a file, or in Redis."""
 
 from tool_search_processor.stores.experience.memory import MemoryExperienceStore
 from tool_search_processor.stores.experience.protocol import ExperienceStore

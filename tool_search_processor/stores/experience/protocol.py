@@ -1,4 +1,4 @@
-"""What a store of experience has to do."""
+"""The protocol of a store for experience."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class ExperienceStore(Protocol):
-    """Keeps one text for each tool of each scope; what is in the texts is up to `Experience`.
+    """Keeps one string for each tool of each scope, whose content is up to `Experience`.
 
     ```python
     experience = Experience(SQLiteExperienceStore("experience.db"))
     search = ToolSearchProcessor([create_issue], experience=experience)
     ```
 
-    A method may raise: then searches go on without experience, with a warning.
+    If a method raises, searches go on without experience, with a warning.
     """
 
     async def read(self, scope: str) -> Mapping[str, str]:
@@ -27,9 +27,9 @@ class ExperienceStore(Protocol):
         ...
 
     async def swap(self, scope: str, tool: str, old: str | None, new: str | None) -> bool:
-        """Replace the text of a tool in one atomic step if it is still `old`; return whether it was.
+        """Replace a tool's text atomically if it is still `old`; return whether it was.
 
-        None stands for no text: as `old` the tool must be unknown, as `new` it is removed.
+        None means no text: as `old`, the tool must be unknown; as `new`, it is removed.
         """
         ...
 
