@@ -28,6 +28,7 @@ from tool_search_processor.wire.content_blocks import (
 from tool_search_processor.wire.notes import notes_of
 from tool_search_processor.wire.plain import field_of, items_of, safe_repr, sendable, text_of
 from tool_search_processor.wire.response_items import (
+    is_declaration,
     is_item,
     is_of_the_model,
     item_message,
@@ -162,6 +163,8 @@ def is_openai_message(message: Any) -> bool:
 
 
 def _converted(message: dict[str, Any]) -> list[dict[str, Any]]:
+    if is_declaration(message):  # which tools there are, each request says for itself
+        return []
     if is_item(message):
         return [item_message(message)]
     role = message["role"]

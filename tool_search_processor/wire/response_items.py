@@ -13,6 +13,7 @@ _PARTS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _OTHER_ITEMS = frozenset(
     {"reasoning", "compaction", "item_reference", "mcp_list_tools", "mcp_approval_request", "program"}
 )
+_DECLARING = frozenset({"tool_addition", "tool_removal"})
 _ENDINGS = ("_call", "_output", "_tools", "_response")
 
 
@@ -24,6 +25,14 @@ def is_item(message: Any) -> bool:
     if kind == "message" and "status" in found:
         return True
     return any(kind_of(part) in _PARTS for part in items_of(found.get("content")))
+
+
+def is_declaration(message: Mapping[str, Any]) -> bool:
+    """Return True if a message only declares or withdraws tools, in the shape of a provider."""
+    if message.get("role") not in ("system", "developer"):
+        return False
+    kinds = {kind_of(block) for block in items_of(message.get("content"))}
+    return kind_of(message) == "additional_tools" or (bool(kinds) and kinds <= _DECLARING)
 
 
 def opens_turn(message: Any) -> bool:

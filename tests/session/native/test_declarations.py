@@ -235,3 +235,46 @@ async def test_results_that_say_more_keep_their_words_behind_the_references():
     result, told = thread_of(await talk.request())[-1]["content"]
     assert result["content"] == [{"type": "tool_reference", "tool_name": "tool_a"}]
     assert "no_such_thing" in told["text"]
+
+
+@pytest.mark.parametrize("note", [[], ["of_another_agent"]])
+def test_a_list_of_which_nothing_is_left_begins_again_and_then_stays(note):
+    """An agent without tools, or with others, hands the conversation over."""
+    declared = {"type": "tool-search/declared", "v": 1, "tools": note}
+    messages = [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": "hi", "declared": declared},
+        {"role": "user", "content": "and now?"},
+    ]
+    found = declare(messages, [make("own")])
+    assert ([tool.name for tool in found.tools], found.changes) == (["own"], ())
+    messages.append({"role": "assistant", "content": "now", "declared": found.note})
+    later = declare(messages, [make("own"), make("late")])
+    assert ([tool.name for tool in later.tools], changes(later)) == (["own"], [(4, ["late"], [], [])])
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_declarations_of_a_kept_request_are_not_sent_again(wire):
+    """They may define what policy denies by now."""
+    definition = {"name": "secret_tool", "input_schema": {"type": "object"}}
+    addition = {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": definition}}
+    function = {"type": "function", "name": "secret_tool", "parameters": {}}
+    talk = Conversation(wire=wire)
+    talk.messages = [
+        {"role": "user", "content": "hello"},
+        {"role": "system", "content": [addition]},
+        {"type": "additional_tools", "role": "developer", "tools": [function]},
+        {"role": "assistant", "content": "hi"},
+        {"role": "user", "content": "and now?"},
+    ]
+    roles = [message["role"] for message in thread_of(await talk.request())]
+    assert (roles, "secret_tool" in json.dumps(talk.requests)) == (["user", "assistant", "user"], False)
+    assert [message["role"] for message in talk.session.messages] == roles
+
+
+async def test_declarations_of_the_callers_own_stay_in_plain_requests():
+    added = {"type": "additional_tools", "role": "developer", "tools": []}
+    asked = {"role": "user", "content": "x"}
+    async with ToolSession(ToolSearchProcessor([make("tool_a")])) as session:
+        request = await session.responses_request([added, asked])
+    assert request["input"] == [added, asked]

@@ -91,9 +91,9 @@ def declare(
     """Decide where each tool is declared.
 
     A tool is declared after the results of the turn that loaded it. Tools that no result names (pinned,
-    preloaded, or kept by a store) go into the list of tools at the first request; at a later one they are
-    declared at the conversation's end, and a note keeps that place. Tools whose place was cut off with its
-    messages are declared after the first message of the user.
+    preloaded, or kept by a store) go into the list of tools at the first request that lists any; at a later
+    one they are declared at the conversation's end, and a note keeps that place. Tools whose place was cut off
+    with its messages are declared after the first message of the user.
 
     Args:
         messages: What is sent: OpenAI chat messages, Anthropic messages or Responses items, as dicts or as
@@ -109,8 +109,10 @@ def declare(
     events = [*_events(messages, tools)]
     placed = _counted(events)
     lost = [name for name, times in record.names.items() if placed[name] < times]
+    # providers take no empty list: where none of a list is left, such as another agent's, another begins
+    is_first = not any(name in known for name in record.tools or ())
     new = [name for name in listed if name not in record.names and name not in (record.tools or ())]
-    first = new if record.tools is None else [name for name in new if name in fixed]
+    first = new if is_first else [name for name in new if name in fixed]
     named = [name for name in listed if name in fixed and name in record.names]
     base = dict.fromkeys((*(record.tools or ()), *first, *named))
     walk = _Walk(known, base)
@@ -120,12 +122,11 @@ def declare(
         walk.apply(event)
     late = [name for name in listed if name not in walk.available]
     walk.add(len(messages), late)
-    extended = [*first, *named] if record.tools is not None else [*base]
-    is_first = record.tools is None
+    extended = [*first, *named]
     return Declarations(
         tools=tuple(known[name] for name in base if name in known),
         changes=tuple(sorted(walk.changes, key=lambda change: change.slot)),
-        note=_note(extended, late) if is_first or extended or late else None,
+        note=_note(extended, late) if record.tools is None or extended or late else None,
     )
 
 

@@ -25,6 +25,7 @@ from tool_search_processor.wire.content_blocks import marked_text
 from tool_search_processor.wire.messages import SYSTEM_ROLES, Given, merge_system
 from tool_search_processor.wire.notes import without_notes
 from tool_search_processor.wire.plain import plain, text_of
+from tool_search_processor.wire.response_items import is_declaration
 from tool_search_processor.wire.responses_input import as_responses_input, responses_input
 
 AnthropicNative: TypeAlias = Literal["definition", "reference"]
@@ -85,7 +86,8 @@ def responses_parts(
         given: What the step's messages were made from.
     """
     system, rest = _split_system(step)
-    items = restored(rest, given, take=as_responses_input, write=responses_input)
+    others = [one for one in given if not (native and any(map(is_declaration, one.items)))]
+    items = restored(rest, others, take=as_responses_input, write=responses_input)
     found = _declarations(step, items, record, is_native=native)
     sent = [*map(without_notes, inserted(items, additional_tools(found)))]
     definitions = list(map(responses_definition, found.tools))
