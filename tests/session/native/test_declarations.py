@@ -278,3 +278,46 @@ async def test_declarations_of_the_callers_own_stay_in_plain_requests():
     async with ToolSession(ToolSearchProcessor([make("tool_a")])) as session:
         request = await session.responses_request([added, asked])
     assert request["input"] == [added, asked]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("unloads", [True, False], ids=["unloaded", "evicted"])
+async def test_what_was_unloaded_before_the_cut_is_not_declared_again(wire, unloads):
+    limiter = TokenLimiter(1_100, keep_last_turn=False)
+    talk = Conversation(wire=wire, limiter=[limiter], max_loaded=100 if unloads else 1)
+    await talk.say("x" * 400)
+    await talk.load("tool_a")
+    if unloads:
+        await talk.unload("tool_a")
+    await talk.answer()
+    await talk.say("y" * 400)
+    await talk.load("tool_b")
+    for _ in range(4):
+        await talk.answer()
+        await talk.say("lorem ipsum " * 60)
+    declared = declared_in(await talk.request())
+    assert "yyy" not in json.dumps(thread_of(talk.requests[-1]))
+    assert [name for name in declared if name not in META] == ["tool_b"]
+
+
+def test_a_withdrawal_that_is_still_there_keeps_its_declaration():
+    """What was sent with it must begin the next request too."""
+    turns = [
+        [
+            {"role": "user", "content": call_id},
+            {"role": "assistant", "tool_calls": [{"id": call_id, "function": {"name": "own"}}]},
+            {
+                "role": "tool",
+                "tool_call_id": call_id,
+                "content": "",
+                "receipt": receipt(["tool_a"], kind=kind),
+            },
+        ]
+        for call_id, kind in (("c1", "loaded"), ("c2", "unloaded"))
+    ]
+    record = read_record([*turns[0], *turns[1]], [])
+    standing = [make("tool_a")]
+    assert record.withdrawn == {"tool_a"}
+    found = declare(turns[1], [make("own")], standing=standing, record=record)
+    assert changes(found) == [(1, ["tool_a"], [], []), (3, [], [], ["tool_a"])]
+    assert changes(declare([turns[0][0]], [make("own")], standing=standing, record=record)) == []

@@ -56,6 +56,8 @@ class Record:
     """The names in the list of tools; None if no request of the conversation has noted them."""
     names: Mapping[str, int] = field(default_factory=dict)
     """The names that were declared in the conversation itself, in order, and how often."""
+    withdrawn: frozenset[str] = frozenset()
+    """The names that were unloaded or evicted, and not loaded again."""
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -71,13 +73,16 @@ def read_record(messages: Sequence[Any], tools: Iterable[Tool]) -> Record:
         tools: The tools that are listed; results of the meta-tools among them are read.
     """
     fixed: dict[str, None] = {}
+    withdrawn: set[str] = set()
     noted = False
     events = [*_events(messages, tools)]
     for event in events:
         noted = noted or event.fixed is not None
         fixed.update(dict.fromkeys(event.fixed or ()))
+        withdrawn.update(event.removed)
+        withdrawn.difference_update(event.names)
     names = {name: times for name, times in _counted(events).items() if name not in fixed}
-    return Record(tools=tuple(fixed) if noted else None, names=names)
+    return Record(tools=tuple(fixed) if noted else None, names=names, withdrawn=frozenset(withdrawn))
 
 
 def declare(
@@ -92,8 +97,9 @@ def declare(
 
     A tool is declared after the results of the turn that loaded it. Tools that no result names (pinned,
     preloaded, or kept by a store) go into the list of tools at the first request that lists any; at a later
-    one they are declared at the conversation's end, and a note keeps that place. Tools whose place was cut off
-    with its messages are declared after the first message of the user.
+    one they are declared at the conversation's end, and a note keeps that place. Tools whose place was cut
+    off with its messages are declared after the first message of the user, unless they were unloaded before
+    the cut.
 
     Args:
         messages: What is sent: OpenAI chat messages, Anthropic messages or Responses items, as dicts or as
@@ -108,7 +114,8 @@ def declare(
     listed = [tool.name for tool in tools]
     events = [*_events(messages, tools)]
     placed = _counted(events)
-    lost = [name for name, times in record.names.items() if placed[name] < times]
+    gone = record.withdrawn.difference(*(event.removed for event in events))
+    lost = [name for name, times in record.names.items() if placed[name] < times and name not in gone]
     # providers take no empty list: where none of a list is left, such as another agent's, another begins
     is_first = not any(name in known for name in record.tools or ())
     new = [name for name in listed if name not in record.names and name not in (record.tools or ())]
