@@ -358,11 +358,11 @@ class Catalog(ComponentCatalog):
 
         Args:
             name: The tool's name as `status` tells it, in this catalog.
-            fingerprint: The `new_fingerprint` that was looked at: a tool that has changed once more since
+            fingerprint: The `new_fingerprint` that was looked at: a tool that has changed again since
                 then is not accepted. None accepts what is offered now.
 
         Raises:
-            ConfigurationError: When no tool of this name has changed, or it has changed once more.
+            ConfigurationError: When no tool of this name has changed, or it has changed again.
         """
         held = self._seen.held.get(name)
         if held is None or held.accept is None:

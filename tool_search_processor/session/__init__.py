@@ -1,4 +1,4 @@
-"""One model call at a time, for a loop of the user's own and for other frameworks."""
+"""Tool search one model call at a time, for your own loop and for other frameworks."""
 
 from tool_search_processor.session.foreign_tools import ForeignTool
 from tool_search_processor.session.model_call import CallOptions, ModelCall

@@ -33,7 +33,7 @@ class CallLookup:
         return any(tool.name == name for tool in self._step.tools)
 
     async def find(self, name: str) -> Tool | None:
-        """Return the tool that a call means, exact names first; None too if it may mean either of two."""
+        """Return the tool that a call means, exact names first; None if there is none, or it may be two."""
         listed = {tool.name: tool for tool in reversed(self._step.tools)}
         if name in listed:
             return listed[name]
@@ -55,7 +55,7 @@ class CallLookup:
         return next(filter(None, problems), None)
 
     async def missing_text(self, name: str) -> str:
-        """Return what the processors say of a tool that nobody knows, and similar names that are listed."""
+        """Return what the processors say about an unknown tool, and similar names that are listed."""
         texts: list[str] = []
         for resolver in self._resolvers:
             hook = getattr(resolver, "missing_tool_text", None)
@@ -72,7 +72,7 @@ class CallLookup:
         return clean_text(f"{said}{hint}")
 
     async def mistake(self, tool: Tool, arguments: Mapping[str, Any]) -> str | None:
-        """Return what is wrong with the arguments, with the parameters if the model hasn't seen them."""
+        """Return what is wrong with the arguments, and the parameters if the model hasn't seen them."""
         try:
             tool.check_arguments(arguments)
         except ToolArgumentsError as exc:
@@ -80,7 +80,7 @@ class CallLookup:
         return None
 
     async def explained(self, tool: Tool, problem: ToolArgumentsError) -> str:
-        """Return a problem with arguments, with the parameters if the model hasn't seen them."""
+        """Return a problem with arguments, followed by the parameters if the model hasn't seen them."""
         if self.lists(tool.name):
             return error_text(problem)
         explain = getattr(tool, "explain", None)

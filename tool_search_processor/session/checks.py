@@ -37,7 +37,7 @@ def checked_processors(
 
     Raises:
         ConfigurationError: Something is not a processor, two have one id or reserve one name, or a
-            processor that counts what is sent stands before a processor that adds to it.
+            processor that counts what is sent comes before a processor that adds to it.
         ReservedToolNameError: A tool has a name that a processor reserves.
     """
     if isinstance(processors, InputProcessor):

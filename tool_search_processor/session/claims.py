@@ -1,4 +1,4 @@
-"""Claims: an approved call runs once."""
+"""Claims on approved calls, so that each runs only once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CallClaimer(Protocol):
 
 
 class LocalClaims:
-    """The newest ten thousand approved calls that were claimed in this process; safe to use from threads."""
+    """Keeps the last ten thousand approved calls that were claimed in this process; thread-safe."""
 
     def __init__(self) -> None:
         """Begin without claims."""
@@ -81,10 +81,10 @@ async def claim_calls(
     """Claim calls across all processes, all or none; return the claims, for `release_claims`.
 
     Args:
-        claimers: Whom to ask.
+        claimers: The processors to ask.
         step: The step whose calls they are.
-        calls: The ids of the calls to run, each with the names of its run; it must be free under all
-            of them.
+        calls: The ids of the calls to run, each with the names of its run; a call must be unclaimed under
+            all of them.
 
     Raises:
         ResumeError: A call was decided before.
@@ -125,5 +125,5 @@ async def _release(claimer: CallClaimer, step: InputStep, call_id: str) -> None:
     try:
         if hook is not None:
             await hook(step, call_id)
-    except Exception:  # the caller has to hear of the first failure, not of this one
+    except Exception:  # the caller has to learn of the first failure, not of this one
         logger.warning("the claim of the call %r could not be given back", call_id, exc_info=True)

@@ -17,7 +17,7 @@ ForeignRun: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Any] | Any]
 
 @dataclass(frozen=True)
 class ForeignTool(Tool):
-    """A framework's own tool, as our catalog, search and filter see it.
+    """A framework's own tool, as the catalog, search and filter see it.
 
     ```python
     tool = ForeignTool("whoami", "Says who the user is.", schema, original=their_tool)
@@ -33,7 +33,7 @@ class ForeignTool(Tool):
     """The framework's object; required."""
 
     def __post_init__(self) -> None:
-        """Let the tool run by the handover of the moment.
+        """Make the tool run through the current handover.
 
         Raises:
             InvalidToolError: There is no `original`.
@@ -48,10 +48,10 @@ class ForeignTool(Tool):
 
 
 class Handover:
-    """One run of a foreign tool: what the framework is to call, and what came of it."""
+    """One run of a foreign tool: the function that runs it, and what it returned or raised."""
 
     def __init__(self, run: ForeignRun) -> None:
-        """Set what runs the tool; nothing is called yet."""
+        """Set the function that runs the tool; nothing is called yet."""
         self._run = run
         self.began = False
         self._value: Any = None
@@ -96,16 +96,16 @@ def is_foreign(tool: Tool) -> bool:
 
 
 def run_by_framework(outside: ForeignRun | None = None) -> Callable[[Mapping[str, Any]], Awaitable[Any]]:
-    """Return what a foreign tool executes: the handover of the moment.
+    """Return a foreign tool's `execute`, which runs the current handover.
 
     Args:
-        outside: Runs the tool where no framework is about to; None raises `ToolNotCallableError` there.
+        outside: Runs the tool outside of a handover; None raises `ToolNotCallableError` then.
     """
 
-    # The name is one that no schema has: a parameter called as a property would get that property alone.
+    # No schema has this name: a parameter named like a property would get only that property.
     async def execute(arguments_of_the_call: Mapping[str, Any]) -> Any:
         handover = HANDOVER.get()
-        # one that began is of a tool that is running, and calls this one
+        # a handover that has begun is of a running tool that calls this one
         if outside is not None and (handover is None or handover.began):
             return await run_callable(outside, (arguments_of_the_call,), {})
         if handover is None:

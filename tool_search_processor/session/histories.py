@@ -25,7 +25,7 @@ def repaired_history(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]
 
 
 def stored_call(call: CallRequest) -> dict[str, Any]:
-    """Return a call as it goes into a history: providers refuse broken names and arguments."""
+    """Return a call fit for a history: providers refuse broken names and arguments."""
     text = call.arguments
     if not _is_object(text):
         arguments, _ = read_arguments(call.arguments, name=call.name)
@@ -46,7 +46,7 @@ def _sendable_call(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_object(text: Any) -> bool:
-    """Return True for a string that is strictly the JSON of an object; what was read leniently may not be."""
+    """Return True for a string that is strict JSON of an object, unlike some that are read leniently."""
     try:
         return isinstance(text, str) and isinstance(json.loads(text, parse_constant=_refuse), dict)
     except (ValueError, RecursionError):

@@ -69,7 +69,7 @@ class CallOptions:
 class ModelCall:
     """One model call: lists its tools, looks up the calls of the answer, and runs or hands back each.
 
-    `Agent` and `ToolSession` stand on it, and so can a skin over any other framework:
+    `Agent` and `ToolSession` build on it, and so can an adapter for any other framework:
 
     ```python
     step = InputStep(messages=messages, tools=their_tools, context=context, run_id=run_id, state=state)
@@ -87,10 +87,10 @@ class ModelCall:
 
     Every model call of a run gets a step with the same `run_id` and `state`: take one base step, and
     `base.replace(messages=…, step_number=…)` for each. Runs must never share an id, or one would see what
-    the other loaded. Call `end_run` when the run ends; where a framework doesn't show the end of a run, make
-    each model call a run of its own.
+    the other loaded. Call `end_run` when the run ends; if a framework doesn't report the end of a
+    run, make each model call a run of its own.
 
-    A `ModelCall` holds nothing but the step and can be made again from it, so listing and calling may be two
+    A `ModelCall` holds only the step and can be made again from it, so listing and calling may happen in two
     hooks of a framework: `ModelCall(processors, step)` with the step that `begin` left in `step`.
     """
 
@@ -100,7 +100,7 @@ class ModelCall:
         """Take a step that went through the processors; `begin` runs them.
 
         Args:
-            processors: What else may know a tool, in the order in which they are asked.
+            processors: Asked, in this order, about tools that the step doesn't list.
             step: What was sent to the model.
             options: How calls are run; the defaults if None.
         """
@@ -180,7 +180,7 @@ class ModelCall:
         try:
             async with scope:
                 value = await read_result(await call.tool.call(call.arguments, self._context(call.request)))
-            # Writing it down runs foreign code too: its `__repr__`.
+            # Turning a result into text runs foreign code too: its `__repr__`.
             text = self._cut(call.tool, encode_result(value))
             # A meta-tool that answers itself has run nothing that a person could have approved.
             is_meta = isinstance(call.tool, MetaTool)
@@ -188,7 +188,7 @@ class ModelCall:
         except asyncio.CancelledError:
             if is_cancelled():
                 raise
-            # something inside the tool was cancelled, not the run
+            # only something inside the tool was cancelled, not the run
             return call.answer(f"Error: {call.name} was cancelled before it answered.", ran=True)
         except _ENDS:
             raise
@@ -202,9 +202,9 @@ class ModelCall:
             )
 
     async def hand_over(self, call: PreparedCall, run: ForeignRun) -> Any:
-        """Let a framework run its own tool, if the policy of this moment allows it.
+        """Let a framework run its own tool, if policy allows it now.
 
-        The call is counted as a use of the tool, as a run of ours is. No time limit and no cut applies.
+        The call counts as a use of the tool, like a call of ours. No time or size limit applies.
 
         Args:
             call: A call that `is_foreign`.
@@ -235,7 +235,7 @@ class ModelCall:
     def receipt(self, call: PreparedCall) -> Mapping[str, Any] | None:
         """Return the receipt of a call that has loaded an unlisted tool; None for any other call.
 
-        A tool that is called unlisted is loaded for its run, but a `HistoryStore` finds nothing of it in the
+        A tool that is called unlisted is loaded for its run, but a `HistoryStore` can't see that in the
         conversation. To list the tool in later runs too, keep the receipt with the call's result, and give it
         back as `receipt` of the tool message. Never send it to a model.
         """
@@ -251,7 +251,7 @@ class ModelCall:
         return [RunningCall(call, self.run, gate=gate) for call in calls]
 
     async def end_run(self) -> None:
-        """Tell the processors that the run has ended, so that they drop what they keep for it alone."""
+        """Tell the processors that the run has ended, so that they drop what they keep for it only."""
         for resolver in self._resolvers:
             try:
                 await resolver.end_run(self.step)
@@ -278,7 +278,7 @@ class ModelCall:
             return replace(call, error=self._told(name, exc), problem=problem)
 
     async def _targeted(self, call: PreparedCall, tool: Tool) -> PreparedCall:
-        """Return a call with the tool that it really runs, behind a proxy too."""
+        """Return a call with the tool that it runs in the end, also behind a proxy."""
         target, given = await tool.target(call.asked, self._context(call.request))
         arguments, unread = call.asked, None
         if given is not call.asked:
@@ -288,7 +288,7 @@ class ModelCall:
             error = await self._lookup.mistake(target, given) or unread
             if error is not None:
                 return replace(call, arguments=arguments, error=error)
-        # what can't be read goes to the tool as it is: it says what is wrong, or takes no object
+        # unreadable arguments go to the tool unchanged: it says what is wrong, or takes no object
         return replace(call, tool=target, arguments=given if unread else arguments)
 
     def _failure(self, call: PreparedCall, error: BaseException) -> ToolOutcome:
@@ -301,7 +301,7 @@ class ModelCall:
         """Log what foreign code raised, and return what the model reads about it."""
         masked = f"Error: {name} failed; the log says why." if self._options.mask_error_details else None
         told = told_text(error, masked=masked)
-        # a model's mistake is not worth an operator's attention; a program's failure is
+        # an operator should see a program's failure, but not a model's mistake
         mistake = isinstance(error, ToolSearchError) and not isinstance(error, ConfigurationError)
         level = logging.DEBUG if mistake and told == error_text(error) else logging.WARNING
         logger.log(level, "the tool %r failed: %s", name, type(error).__name__, exc_info=error)

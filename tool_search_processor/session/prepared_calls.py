@@ -1,4 +1,4 @@
-"""A model's calls as values: prepared, waiting for approval, and answered."""
+"""The states of a model's call: prepared, waiting for approval, and answered."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class PreparedCall:
         return self.name if self.tool is None else self.tool.name
 
     def pending(self) -> PendingCall:
-        """Return the call as a person is shown it."""
+        """Return the call in the form that a person is shown."""
         arguments = sendable(self.arguments)
         return PendingCall(
             call_id=self.request.id,
@@ -137,13 +137,13 @@ class PreparedCall:
         )
 
     def as_asked(self) -> PreparedCall:
-        """Return the call as the model wrote it, whatever tool it leads to."""
+        """Return the call as the model wrote it, whatever tool would run."""
         return PreparedCall(request=self.request, name=self.name, arguments=self.asked, asked=self.asked)
 
     def answer(
         self, text: str, *, is_error: bool = True, ran: bool = False, problem: str | None = None
     ) -> ToolOutcome:
-        """Return an outcome for this call; by default, that it was not run."""
+        """Return an outcome for this call; by default, it says that the call was not run."""
         return ToolOutcome(
             call_id=self.request.id,
             name=self.name,
@@ -155,12 +155,12 @@ class PreparedCall:
 
 
 def is_cut(reason: object) -> bool:
-    """Return True if a provider's reason to stop says that the answer is not whole."""
+    """Return True if a provider's finish reason says that the answer is incomplete."""
     return isinstance(reason, str) and reason.casefold() in _CUT_REASONS
 
 
 def cut_off(request: CallRequest) -> PreparedCall:
-    """Return a call of an answer that was cut off: it does not run, complete or not."""
+    """Return a call from an answer that was cut off; it never runs, even if it looks complete."""
     name = wire_name(request.name)
     return PreparedCall(request=request, name=name, arguments={}, error=_CUT.format(name=name))
 
@@ -177,7 +177,7 @@ def wire_name(name: str) -> str:
 
 
 def read_arguments(raw: Any, *, name: str) -> tuple[dict[str, Any], str | None]:
-    """Read a call's arguments; returns them and no error, or an empty dict and a sentence.
+    """Read a call's arguments; return them and no error, or an empty dict and an error sentence.
 
     Nothing, null, an empty string and an empty list mean no arguments. An object that was encoded twice is
     decoded twice.
@@ -200,7 +200,7 @@ def refusal_text(name: str, answer: object) -> str:
 
     Args:
         name: The tool's name.
-        answer: What was given for the call: None for no answer, False, or the reason as a string.
+        answer: The answer to the call: None for no answer, False, or the reason as a string.
     """
     if answer is None:
         return f"Error: {name} needs the approval of a person, which was not given; it was not run."

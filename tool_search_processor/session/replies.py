@@ -39,7 +39,7 @@ def whole_reply(value: Any) -> Any:
 
 
 def was_cut(reply: Any) -> bool:
-    """Return True if a reply says that it is not whole."""
+    """Return True if a reply says that it is incomplete."""
     reasons = [field_of(reply, name) for name in ("stop_reason", "finish_reason")]
     reasons.append(field_of(field_of(reply, "incomplete_details"), "reason"))
     items = reply if isinstance(reply, list | tuple) else ()
@@ -100,7 +100,7 @@ def _check_message(value: Any) -> None:
 
 
 def _check_items(items: Any, place: str) -> None:
-    """Refuse a list that holds anything but calls and, outside `tool_calls`, blocks of content."""
+    """Refuse a list with anything but calls and, outside `tool_calls`, content blocks."""
     for number, item in enumerate(items):
         _refuse_foreign(item)
         if any(field_of(item, name) is not None for name in _REPLY_FIELDS) or _is_message(item):

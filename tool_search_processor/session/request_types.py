@@ -1,7 +1,7 @@
-"""The types of whole requests: a client's `create(**request)` fits them.
+"""The types of whole requests, which fit a client's `create(**request)`.
 
-What is inside is typed Any: a `dict[str, Any]` fits no parameter of the providers' SDKs, and their own types
-are not there for everyone.
+The values are typed Any: a `dict[str, Any]` fits no parameter of the providers' SDKs, and not everyone has
+their types installed.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class RunningCall:
 
     async def ended(self) -> ToolOutcome:
         """Wait for the end of the call and return its outcome."""
-        # not `await self.task`: a cancelled run would stop this call alone, and let the next one begin
+        # not `await self.task`: a cancelled run would stop only this call, and let the next one begin
         await asyncio.wait((self.task,))
         return self.task.result()
 

@@ -1,4 +1,4 @@
-"""A loop of the user's own over any input processors."""
+"""Tool search in your own loop, with any input processors."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class ToolSession(AsyncClosing):
 
     A loop without `async` writes `with`, `openai_tools_sync` and `execute_sync`.
 
-    A session is one run: what was loaded stays loaded until it is left. It is not for several loops or
-    tasks at once.
+    A session is one run: what was loaded stays loaded until the session ends. Don't share it between event
+    loops or tasks.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class ToolSession(AsyncClosing):
         run_blocking(self.aclose, door="`with` of a ToolSession", instead="`async with`")
 
     async def aclose(self) -> None:
-        """End the run: processors drop what they keep for it alone. A second call does nothing."""
+        """End the run, so that processors drop what they keep for it only; a second call does nothing."""
         if self._ended:
             return
         self._ended = True
@@ -143,7 +143,7 @@ class ToolSession(AsyncClosing):
 
     @property
     def instructions(self) -> tuple[str, ...]:
-        """What the processors want in the system prompt of the step listed last."""
+        """What the processors want in the system prompt of the last step."""
         return tuple(self._call.step.instructions) if self._call is not None else ()
 
     @property
@@ -153,7 +153,7 @@ class ToolSession(AsyncClosing):
 
     @property
     def messages(self) -> list[Any]:
-        """The messages of the step listed last in OpenAI shape, as the processors left them, such as cut."""
+        """The messages of the last step in OpenAI shape, as the processors left them: cut, for example."""
         messages = () if self._call is None else self._call.step.messages
         return [with_content(without_notes(message)) for message in to_openai_messages(messages)]
 
@@ -280,10 +280,10 @@ class ToolSession(AsyncClosing):
             content of one user message. For Responses calls: `function_call_output` items to append.
 
         Raises:
-            ConfigurationError: Something in it can't be read, so that calls might be passed over, such as a
-                whole reply of a client or a call in another form.
-            CancelledError: Its `run_results` are what `execute` would have returned: the results of calls
-                that had run, and a sentence for each of the others.
+            ConfigurationError: Something in it can't be read, so that calls might be missed, such as a
+                whole reply of a client, or a call in another form.
+            CancelledError: Its `run_results` are what `execute` would have returned: results of calls that
+                had run, and a sentence for every other call.
             ResumeError: An approved call has run before, in this session, with one of its processors in this
                 process, or in any process that shares a processor's store; nothing was run. A call is known
                 by its conversation, as it was listed last.
@@ -350,7 +350,7 @@ class ToolSession(AsyncClosing):
 
     def _claim_name(self, call: PreparedCall) -> str:
         content = content_name(self._messages, call.pending())
-        # Two anonymous runs may be alike.
+        # Two anonymous runs may have the same content.
         return content if self._base.thread_id else f"{self.run_id}:{content}"
 
     def _results(
@@ -369,7 +369,7 @@ class ToolSession(AsyncClosing):
         return results
 
     async def _listed(self) -> ModelCall:
-        if self._call is None:  # calls of an earlier process: policy is asked before they run
+        if self._call is None:  # calls from an earlier process: policy is asked before they run
             await self.tools(())
         return self._call  # type: ignore[return-value]  # which `tools` has made
 

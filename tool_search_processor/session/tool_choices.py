@@ -29,7 +29,7 @@ class ToolChoice:
 def read_tool_choice(value: Any) -> ToolChoice:
     """Read a `tool_choice` of OpenAI's chat or Responses API, Anthropic, Bedrock or Gemini.
 
-    A choice that it does not know, such as a tool that a provider hosts, forces none of our tools.
+    An unknown choice, such as a tool that a provider hosts, forces none of our tools.
     """
     if value is None:
         return ToolChoice()
@@ -66,7 +66,7 @@ def check_tool_choice(step: InputStep) -> None:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yield the name of a tool, if it is of a kind that we can run."""
+    """Yield the name in a tool choice, if it is of a kind that we can run."""
     if field_of(value, "type") not in _OWN_KINDS:
         return
     for holder in (*(field_of(value, kind) for kind in _OWN_KINDS[1:]), value):

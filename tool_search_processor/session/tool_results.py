@@ -1,4 +1,4 @@
-"""What a tool returned or raised, as the text that the model reads."""
+"""Turns what a tool returned or raised into the text that the model reads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIT_FOR_THE_MODEL = (
 
 
 async def read_result(value: Any) -> Any:
-    """Return a tool's result with its iterators read, which runs the tool's own code.
+    """Return a tool's result with its iterators read; this may run the tool's own code.
 
     A sync iterator is read in a thread, as a sync tool runs: if it waits, it would hold up the event loop,
     and no time limit could end it.
@@ -48,7 +48,7 @@ async def read_result(value: Any) -> Any:
 def encode_result(value: Any) -> str:
     """Return what a tool returned as text: a string as it is, everything else as JSON.
 
-    Never raises for what JSON cannot say: a cycle or an object without fields becomes its `repr`. Only the
+    Never raises for what JSON cannot say: a cycle, or an object without fields, becomes its `repr`. Only the
     first ten thousand items of an iterator are taken, since it may have no end.
 
     Raises:
@@ -87,11 +87,11 @@ def cut_result(text: str, limit: int | None) -> str:
 
 def _holds_iterators(value: Any) -> bool:
     held = value.values() if type(value) is dict else value if type(value) in (list, tuple) else (value,)
-    return any(issubclass(kind, Iterator) for kind in set(map(type, held)))  # few kinds, however many items
+    return any(issubclass(kind, Iterator) for kind in set(map(type, held)))  # few types, however many items
 
 
 def _without_iterators(value: Any) -> Any:
-    """Return a value with iterators made lists: itself, and those that stand directly in a dict or list."""
+    """Return a value with iterators turned into lists, also those directly in a dict or list."""
     if not _holds_iterators(value):
         return value
     if isinstance(value, Iterator):

@@ -1,4 +1,4 @@
-"""Loaded tools that are read back from the conversation itself."""
+"""Reads loaded tools back from the conversation itself."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ class HistoryStore(Store):
         _refuse("clear")
 
     async def stats(self) -> Mapping[str, Any]:
-        """Return zeros, and no access: it keeps nothing."""
+        """Return zeros, and no last access, since it keeps nothing."""
         return {"threads": 0, "loaded": 0, "oldest_access": None}
 
     def _receipt(self, text: str) -> Receipt | None:
-        # A conversation is read at every step. The hash is kept with the text, and holds nothing alive.
+        # A conversation is read at every step. Only a hash of the text is kept, which keeps nothing alive.
         key = hash(text), len(text)
         try:
             return self._receipts[key]
@@ -110,11 +110,11 @@ class _Conversation:
         self._fresh: set[str] = set()
 
     def begin_step(self) -> None:
-        """Take note that the model answered."""
+        """Note that the model answered."""
         self._fresh.clear()
 
     def use(self, name: str) -> None:
-        """Take note of a call."""
+        """Note a call."""
         if name in self._loaded:
             self._by_use.pop(name)
             self._by_use[name] = None
@@ -136,7 +136,7 @@ class _Conversation:
         self._fresh.update(found.names)
 
     def replay(self) -> Replay:
-        """Return where the conversation stands."""
+        """Return what is loaded at the end of the conversation."""
         return Replay(names=tuple(self._loaded), by_use=tuple(self._by_use), marks=self._loaded)
 
     def _drop(self, names: Iterable[str]) -> None:

@@ -74,7 +74,7 @@ class Entry:
     threads: Mapping[str, Asked] = field(default_factory=dict)
 
     def learned(self, seen: Observation, limits: Limits) -> Entry:
-        """Return the entry after an observation; one of another mark begins anew."""
+        """Return the entry after an observation; an observation with another mark starts from nothing."""
         is_same = self.mark == seen.mark or ANY_MARK in (self.mark, seen.mark)
         threads = dict(self.threads) if is_same else {}
         before = threads.pop(seen.thread, None)
