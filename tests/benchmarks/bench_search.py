@@ -16,6 +16,7 @@ import gc
 import importlib.util
 import random
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -53,6 +54,8 @@ class Row:
     mean: float
     p95: float
     change: float | None = None
+    load_seconds: float | None = None
+    """How long the index of the same tools takes with `cache_path`."""
 
 
 def documents(size: int, *, seed: int = 7) -> Iterator[Document]:
@@ -133,7 +136,17 @@ def measure_ours(tools: Sequence[Document], asked: Sequence[str]) -> Row:
         started = time.process_time()
         index.update(current)
         changes.append((time.process_time() - started) * 1000)
-    return _row("tool-search-processor", tools, seconds, megabytes, times, statistics.median(changes))
+    row = _row("tool-search-processor", tools, seconds, megabytes, times, statistics.median(changes))
+    return replace(row, load_seconds=_load_seconds(tools))
+
+
+def _load_seconds(tools: Sequence[Document]) -> float:
+    from tool_search_processor.search.bm25 import BM25Index
+
+    with tempfile.TemporaryDirectory() as folder:
+        BM25Index(cache_path=folder).update(tools)
+        index = BM25Index(cache_path=folder)
+        return _built(lambda: index.update(tools))[0]
 
 
 def measure_bm25s(tools: Sequence[Document], asked: Sequence[str]) -> Row:
@@ -237,7 +250,7 @@ def main() -> None:
     parser.add_argument("--peers", nargs="*", choices=sorted(PEERS), default=sorted(PEERS))
     options = parser.parse_args()
     heads = f"{'engine':22} {'tools':>9} {'build s':>8} {'MB':>7} {'median ms':>10} {'mean':>8} {'p95':>8}"
-    print(heads, f"{'one change ms':>14}")
+    print(heads, f"{'one change ms':>14} {'load s':>7}")
     for size in [None] if options.sets else options.sizes:
         tools = united(options.sets) if size is None else list(documents(size))
         asked = asked_of(options.sets, options.queries) if size is None else queries(tools, options.queries)
@@ -245,9 +258,10 @@ def main() -> None:
         for measure in measures:
             row = measure(tools, asked)
             change = "" if row.change is None else f"{row.change:.2f}"
+            load = "" if row.load_seconds is None else f"{row.load_seconds:.3f}"
             cost = f"{row.build_seconds:8.2f} {row.megabytes:7.0f}"
             times = f"{row.median:10.3f} {row.mean:8.3f} {row.p95:8.3f}"
-            print(f"{row.engine:22} {row.size:9,} {cost} {times} {change:>14}", flush=True)
+            print(f"{row.engine:22} {row.size:9,} {cost} {times} {change:>14} {load:>7}", flush=True)
 
 
 if __name__ == "__main__":

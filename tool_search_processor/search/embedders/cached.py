@@ -130,13 +130,26 @@ class CachedEmbedder:
         if not texts:
             return np.zeros((0, 0), np.float32)
         keys = [content_key(text) for text in texts]
+        whole = None if self._disk is None else self._disk.get_list(keys)
+        return self._gathered(keys, texts, embed) if whole is None else whole
+
+    def _gathered(
+        self,
+        keys: Sequence[bytes],
+        texts: Sequence[str],
+        embed: Callable[[Mapping[bytes, str]], dict[bytes, Floats]],
+    ) -> Floats:
+        """Return the vectors of texts, each from where it is stored, or made."""
         found = self._kept(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         self._keep(found)
         todo = list(missing)
         for start in range(0, len(todo), _BATCH):
             found.update(embed({key: missing[key] for key in todo[start : start + _BATCH]}))
-        return self._stacked([found[key] for key in keys])
+        stacked = self._stacked([found[key] for key in keys])
+        if self._disk is not None:
+            self._disk.put_list(keys, stacked)
+        return stacked
 
     def _embedded(self, texts: Mapping[bytes, str]) -> dict[bytes, Floats]:
         """Return new vectors, and store those that are not all zeros."""

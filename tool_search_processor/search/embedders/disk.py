@@ -12,12 +12,16 @@ from pathlib import Path
 import numpy as np
 
 from tool_search_processor.search.embedders.embedder import Floats
+from tool_search_processor.search.kept_files import KeptFiles
 
 logger = logging.getLogger(__name__)
 
 _AT_ONCE = 500  # SQLite's oldest limit of variables in a statement is 999
 _BUSY_SECONDS = 30.0
 _LENGTH_ERROR = 1e-3
+_WHOLE = 256
+"""Longer lists have a file of their own: row by row, the database takes ten times as long."""
+_KEPT_LISTS = 4
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS vectors "
     "(model TEXT NOT NULL, content BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, content)) "
@@ -35,7 +39,7 @@ class VectorCache:
 
     Vectors of different models are kept apart. An unreadable file is put aside with a warning, and a new one
     is started: everything in it can be made again. So is a damaged vector. The file only grows; delete it to
-    free the space.
+    free the space. The latest four long lists of vectors have files of their own beside it, `NAME-….vectors`.
     """
 
     def __init__(self, path: Path, *, model_id: str) -> None:
@@ -47,6 +51,25 @@ class VectorCache:
         """
         self._path = path
         self._model_id = model_id
+        self._lists = KeptFiles(path.parent, beginning=f"{path.name}-", ending=".vectors", most=_KEPT_LISTS)
+        self._told = ""
+
+    def get_list(self, keys: Sequence[bytes]) -> Floats | None:
+        """Return the vectors of a long list if it was put as a whole; shape (n, dimensions), read-only."""
+        body = self._lists.read(self._list_key(keys)) if len(keys) > _WHOLE else None
+        if not body or len(body) % (4 * len(keys)):
+            return None
+        return np.frombuffer(body, "<f4").reshape(len(keys), -1)
+
+    def put_list(self, keys: Sequence[bytes], vectors: Floats) -> None:
+        """Add a long list as a whole, unless a vector in it is missing (zeros)."""
+        if len(keys) > _WHOLE and vectors.any(axis=1).all():
+            stored = np.ascontiguousarray(vectors, "<f4")
+            self._lists.write(self._list_key(keys), memoryview(stored).cast("B"))
+
+    def _list_key(self, keys: Sequence[bytes]) -> bytes:
+        model = content_key(self._model_id)  # all have 16 bytes, so no two lists read alike
+        return hashlib.sha256(b"".join((model, *keys))).digest()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the stored vectors by key."""
@@ -90,7 +113,14 @@ class VectorCache:
         try:
             yield
         except (sqlite3.OperationalError, OSError) as error:  # locked, full, read-only: it may be whole
-            logger.warning("the vector cache %s can't be used now: %s", self._path, error)
+            is_news = self._told != str(error)  # a build writes many times
+            self._told = str(error)
+            logger.log(
+                logging.WARNING if is_news else logging.DEBUG,
+                "the vector cache %s can't be used now: %s",
+                self._path,
+                error,
+            )
         except sqlite3.DatabaseError as error:
             aside = self._path.with_name(self._path.name + ".broken")
             logger.warning("the vector cache %s is broken (%s); put aside as %s", self._path, error, aside)

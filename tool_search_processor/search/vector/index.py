@@ -360,7 +360,7 @@ class VectorIndex(Index):
 
     def _check(self, texts: Sequence[str], vectors: Floats) -> None:
         """Raise if no text has a vector though it should have one; warn if some have none."""
-        empty = [text for text, vector in zip(texts, vectors, strict=True) if not vector.any()]
+        empty = [texts[place] for place in np.flatnonzero(~vectors.any(axis=1)).tolist()]
         without = sum(map(self._should_know, empty))
         if not without:
             return

@@ -21,8 +21,8 @@ _SEPARATORS = re.compile(r"[_\-./:\s]+")
 
 def document_text(document: Document) -> str:
     """Return the string that is embedded for a tool: its name as words, and its description."""
-    name = _SEPARATORS.sub(" ", _HUMPS.sub(" ", document.name)).strip()
-    return f"{name}{NAME_END}{document.description}"
+    name = document.name if document.name.islower() else _HUMPS.sub(" ", document.name)
+    return f"{_SEPARATORS.sub(' ', name).strip()}{NAME_END}{document.description}"
 
 
 def clauses(query: str) -> list[str]:
