@@ -396,6 +396,8 @@ def test_what_can_not_be_sent_is_refused_at_construction(options, text):
     [
         ({"tool_choice": "required"}, True, {"type": "any"}),
         ({"tool_choice": "none"}, True, {"type": "none"}),
+        ({"tool_choice": {"type": "none"}}, False, {"type": "none"}),
+        ({"tool_choice": {"type": "any"}}, True, {"type": "any"}),
         (
             {"tool_choice": {"type": "function", "function": {"name": "own"}}},
             True,
@@ -442,6 +444,38 @@ async def test_cache_marks_on_whole_messages_reach_anthropic():
     assert answered[0]["cache_control"] == mark["cache_control"]
     assert said == [{"type": "text", "text": "two", **mark}]
     assert thanked == "thanks"
+
+
+@pytest.mark.parametrize(
+    ("choice", "sent"),
+    [
+        ("any", "required"),
+        ("none", "none"),
+        ({"type": "none"}, "none"),
+        ({"type": "auto"}, "auto"),
+        ({"type": "tool", "name": "own"}, {"type": "function", "name": "own"}),
+        (
+            {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [OWN]}},
+            {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "own"}]},
+        ),
+        (
+            {"type": "allowed_tools", "mode": "required", "tools": [OWN, {**OWN, "function": {"name": "b"}}]},
+            {
+                "type": "allowed_tools",
+                "mode": "required",
+                "tools": [{"type": "function", "name": "own"}, {"type": "function", "name": "b"}],
+            },
+        ),
+    ],
+)
+async def test_choices_in_openais_words(choice, sent):
+    model = Recording([response(1, None)])
+    agent = Agent(
+        "a", "m", tools=[make("own"), make("b")], native="responses", completion=model,
+        model_settings={"tool_choice": choice},
+    )  # fmt: skip
+    await agent.run("x")
+    assert model.requests[0]["tool_choice"] == sent
 
 
 # -- what servers answer

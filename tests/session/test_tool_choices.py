@@ -7,6 +7,7 @@ import pytest
 from tool_search_processor.session.tool_choices import ToolChoice, read_tool_choice
 
 ANY = ToolChoice(is_forced=True)
+NONE = ToolChoice(is_none=True)
 ONE = ToolChoice(names=("a",), is_forced=True)
 TWO = {"tools": [{"type": "function", "function": {"name": "a"}}, {"type": "function", "name": "b"}]}
 
@@ -16,12 +17,12 @@ TWO = {"tools": [{"type": "function", "function": {"name": "a"}}, {"type": "func
     [
         (None, ToolChoice()),
         ("auto", ToolChoice()),
-        ("none", ToolChoice()),
+        ("none", NONE),
         ("required", ANY),
         ("any", ANY),
         ("ANY", ANY),
         ({"type": "auto"}, ToolChoice()),
-        ({"type": "none"}, ToolChoice()),
+        ({"type": "none"}, NONE),
         ({"type": "any"}, ANY),
         ({"type": "any", "disable_parallel_tool_use": True}, ANY),
         ({"type": "function", "function": {"name": "a"}}, ONE),
@@ -45,6 +46,8 @@ TWO = {"tools": [{"type": "function", "function": {"name": "a"}}, {"type": "func
         ),
         ({"functionCallingConfig": {"mode": "ANY"}}, ANY),
         ({"functionCallingConfig": {"mode": "AUTO"}}, ToolChoice()),
+        ({"functionCallingConfig": {"mode": "NONE"}}, NONE),
+        ({"functionCallingConfig": {}}, ToolChoice()),
         ({"type": "file_search"}, ANY),
         ({"type": "mcp", "server_label": "s", "name": "a"}, ANY),
     ],

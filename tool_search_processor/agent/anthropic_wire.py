@@ -181,7 +181,7 @@ def _with_betas(headers: Mapping[str, str], betas: list[str]) -> dict[str, str]:
 
 def _tool_choice(choice: Any, *, parallel_tool_calls: bool) -> dict[str, Any]:
     found = read_tool_choice(choice)
-    kind = {"none": "none"}.get(str(choice), "any" if found.is_forced else "auto")
+    kind = "none" if found.is_none else "any" if found.is_forced else "auto"
     named: dict[str, Any] = {"type": kind}
     if found.is_forced and len(found.names) == 1:
         named = {"type": "tool", "name": found.names[0]}

@@ -126,7 +126,11 @@ def _tool_choice(choice: Any) -> Any:
     found = read_tool_choice(choice)
     if found.is_forced and len(found.names) == 1:
         return {"type": "function", "name": found.names[0]}
-    return choice if isinstance(choice, str) else ("required" if found.is_forced else "auto")
+    mode = "none" if found.is_none else "required" if found.is_forced else "auto"
+    if found.is_none or not found.names:
+        return mode
+    allowed = [{"type": "function", "name": name} for name in found.names]
+    return {"type": "allowed_tools", "mode": mode, "tools": allowed}
 
 
 def _usage(usage: Any) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
@@ -24,6 +24,8 @@ class ToolChoice:
     """The tools that it names, in order."""
     is_forced: bool = False
     """Whether the model has to call a tool."""
+    is_none: bool = False
+    """Whether the model must not call a tool."""
 
 
 def read_tool_choice(value: Any) -> ToolChoice:
@@ -34,18 +36,18 @@ def read_tool_choice(value: Any) -> ToolChoice:
     if value is None:
         return ToolChoice()
     if isinstance(value, str):
-        return ToolChoice(is_forced=value.casefold() in _FORCING)
+        return _of_mode(value)
     gemini = field_of(value, "function_calling_config") or field_of(value, "functionCallingConfig")
     if gemini is not None:
         names = field_of(gemini, "allowed_function_names") or field_of(gemini, "allowedFunctionNames")
-        return ToolChoice(names=_texts(names), is_forced=_is_forcing(gemini))
+        return replace(_of_mode(field_of(gemini, "mode")), names=_texts(names))
     if field_of(value, "type") == "allowed_tools":
         allowed = field_of(value, "allowed_tools") or value
         found = (name for tool in items_of(field_of(allowed, "tools")) for name in _names(tool))
-        return ToolChoice(names=tuple(found), is_forced=_is_forcing(allowed))
+        return replace(_of_mode(field_of(allowed, "mode")), names=tuple(found))
     kind = field_of(value, "type") or next((m for m in _MODES if field_of(value, m) is not None), None)
     if kind in _MODES:  # Anthropic's {"type": "any"}, Bedrock's {"any": {}}
-        return ToolChoice(is_forced=kind in _FORCING)
+        return _of_mode(kind)
     return ToolChoice(names=tuple(_names(value)), is_forced=True)
 
 
@@ -76,8 +78,10 @@ def _names(value: Any) -> Iterator[str]:
             return
 
 
-def _is_forcing(value: Any) -> bool:
-    return str(field_of(value, "mode")).casefold() in _FORCING
+def _of_mode(value: Any) -> ToolChoice:
+    mode = str(value).casefold()
+    # no mode at all is no choice
+    return ToolChoice(is_forced=mode in _FORCING, is_none=value is not None and mode == "none")
 
 
 def _texts(value: Any) -> tuple[str, ...]:
