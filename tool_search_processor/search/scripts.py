@@ -44,7 +44,7 @@ def script_terms(word: str) -> Iterator[str]:
 
 def _words_of(run: str) -> Iterator[str]:
     if language := _language_of(run):
-        yield from _between(run, language.pattern())
+        yield from _between(run, language.function_words())
     elif _KANA.search(run):
         yield from _japanese(run)
     elif _HANGUL.search(run):
@@ -151,10 +151,11 @@ _KOREAN_PARTICLES = re.compile(
     "|을|를|이|가|은|는|에|로|와|과|도|의|만|께|랑)$"
 )
 _KOREAN_NOUNS = re.compile(
-    "(?:[회주동문강논합결정유예임창토협건]의|[휴추평국작주물증원단허첨참]가|[차나아놀길높깊넓]이|[결효성초경교학]과"
-    "|[지속온제정용습강밀빈태농각위경]도|[도경회진항선통]로|[불미]만|[사자신노]랑|[광창신중경참재보권출입최]고)$"
+    "(?:회의|휴가|추가|평가|지도|경로|결과|효과)$"
+    "|^(?:[주동문강논합결정유예임창토협건]의|[국작주물증원단허첨참]가|[차나아놀길높깊넓]이|[성초경교학]과"
+    "|[속온제정용습강밀빈태농각위경]도|[도회진항선통]로|[불미]만|[사자신노]랑)$"
 )
-"""Nouns that end like a particle or a verb."""
+"""Nouns that end like a particle: compounds of the common ones, and what has two syllables."""
 _FIRST_SYLLABLE, _FINALS, _FINAL_B = 0xAC00, 28, 17
 
 
@@ -189,11 +190,11 @@ class _Language(NamedTuple):
     """A language whose terms are pairs of syllables."""
 
     syllable: re.Pattern[str]
-    pattern: Callable[[], re.Pattern[str]]
-    """Returns the pattern of its function words."""
+    function_words: Callable[[], re.Pattern[str]]
+    """Returns a pattern for what says nothing; it is made when it is first needed."""
 
 
-def _after_spelling(
+def _guessed_syllable(
     *, before: str, letters: str, signs: str, vowels: str, semivowels: str, codas: str
 ) -> re.Pattern[str]:
     """Return a pattern for a syllable of Thai or Lao, guessed from its spelling.
@@ -225,7 +226,7 @@ def _function_pattern(kept: str, function: str, *, behind: str, ahead: str) -> C
 
 
 _THAI = _Language(
-    _after_spelling(
+    _guessed_syllable(
         before="\u0e40-\u0e44",
         letters="\u0e01-\u0e2e",
         signs="\u0e31\u0e34-\u0e3a\u0e47-\u0e4e",
@@ -241,7 +242,7 @@ _THAI = _Language(
     ),
 )
 _LAO = _Language(
-    _after_spelling(
+    _guessed_syllable(
         before="\u0ec0-\u0ec4",
         letters="\u0e81-\u0eae",
         signs="\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd",
