@@ -303,3 +303,8 @@ def test_a_folder_is_a_set(write, tmp_path):
 def test_only_one_file_can_be_the_standard_input():
     with pytest.raises(DataError, match="only one of the two files"):
         load_dataset("-", "-")
+
+
+def test_a_python_file_is_told_how_its_tools_are_named(write):
+    with pytest.raises(DataError, match=r"mytools\.py is Python: name what is in it, module:attribute$"):
+        load_tools(write("from x import tools", name="mytools.py"))

@@ -789,6 +789,13 @@ def test_a_store_without_a_method_is_told_which():
         ToolSearchProcessor(CATALOG, store=Half())
 
 
+def test_a_url_is_no_store_and_its_password_is_not_shown():
+    with pytest.raises(
+        ConfigurationError, match=r"store is a string: for a Redis URL, pass RedisStore\(url\)$"
+    ):
+        ToolSearchProcessor(CATALOG, store="redis://user:secret@localhost")
+
+
 async def said_of_the_catalog(search, **context):
     return (await search.process_input_step(step(context=context))).tools[0].description
 

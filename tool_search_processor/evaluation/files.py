@@ -72,6 +72,8 @@ def _json_values(text: str, label: str) -> list[Any]:
         try:
             values.append(json.loads(line))
         except ValueError as exc:
+            if not values and label.endswith(".py"):
+                raise DataError(f"{label} is Python: name what is in it, module:attribute") from exc
             if not values:  # not even the first line is JSON, so the file is one document
                 raise DataError(f"{label} is not JSON: {_reason(whole)}") from exc
             raise DataError(f"{label}, line {number}, is not JSON: {_reason(exc)}") from exc
