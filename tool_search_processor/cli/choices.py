@@ -82,7 +82,7 @@ def add_search_options(parser: argparse._ActionsContainer, *, several: bool) -> 
     parser.add_argument(
         "--embedder",
         metavar="NAME",
-        help="what embeds for vector and hybrid: static (fastest), minilm, multilingual, or minilm+static "
+        help="the embedder for vector and hybrid: static (fastest), minilm, multilingual, or minilm+static "
         "(default: both)",
     )
     parser.add_argument(

@@ -55,13 +55,13 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--abstain-tools",
         metavar="TOOLS",
-        help="a catalog, given as --tools is, that serves none of the queries: how well does the best score "
-        "tell the two apart?",
+        help="a catalog, given like --tools, that serves none of the queries; measures how well the best "
+        "score tells the two catalogs apart",
     )
     parser.add_argument(
         "--abstain",
         action="store_true",
-        help="the same for each set with the catalog of another one, of like size and with other tools",
+        help="the same for each set, with the catalog of another set of similar size with other tools",
     )
     parser.add_argument(
         "--history",
@@ -82,7 +82,7 @@ def add_to(commands: Any) -> None:
         help=f"exit with 1 if a search is under it (its average, of several sets): {', '.join(METRICS)}, "
         f"{_ABSTENTION}",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=run)
 

@@ -16,7 +16,7 @@ def add_to(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "learn",
         help="make a file of past requests from logs",
-        description="Read which tools were called with success, and what was asked before: the queries of "
+        description="Read which tools were called successfully, and what was asked before: the queries of "
         "the search tool, and the user's message. Prints JSON Lines of query, tool and thread. The logs are "
         "message histories of OpenAI or Anthropic (a list, or an object with 'messages'; one, or one on "
         "each line), or OpenTelemetry spans of generative AI as JSON.",

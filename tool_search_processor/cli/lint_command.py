@@ -35,7 +35,7 @@ def add_to(commands: Any) -> None:
         "--similarity",
         type=float,
         default=SIMILARITY,
-        help=f"from which likeness of names and descriptions on tools are confusable (default {SIMILARITY})",
+        help=f"likeness of names and descriptions from which tools are confusable (default {SIMILARITY})",
     )
     parser.add_argument(
         "--max-tokens",
@@ -50,7 +50,7 @@ def add_to(commands: Any) -> None:
         help=f"show every finding, not {_SHOWN} of each kind, every pair of tools that read alike, "
         "not groups of them, and what every tool costs",
     )
-    parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
+    parser.add_argument("--strict", action="store_true", help="also exit with 1 for warnings")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.set_defaults(run=run)
 

@@ -162,7 +162,7 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
 def _add_limits(group: argparse._ArgumentGroup) -> None:
     for option, kind, default, what in (
         ("--max-body-bytes", int, 4 * 1024 * 1024, "bytes of a request"),
-        ("--max-concurrent", int, 1000, "requests at one time"),
+        ("--max-concurrent", int, 1000, "requests at the same time"),
         ("--max-connections", int, MAX_CONNECTIONS, "open connections"),
         (
             "--max-sessions",

@@ -19,7 +19,7 @@ _SIGNATURE_DEFAULT = 30
 
 
 def search_result(tool: Tool, *, score: float, loaded: bool, detail: ResultDetail) -> dict[str, Any]:
-    """Return one tool of a search's answer."""
+    """Return a tool as it appears in a search's answer."""
     result: dict[str, Any] = {
         "name": tool.name,
         "description": cut(tool.shown_description),
@@ -69,7 +69,7 @@ def unload_answer(
     message: str,
     receipt: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the answer of an unload; always this shape, with the receipt if there is one."""
+    """Return the answer of an unload, which always has this shape, and the receipt if there is one."""
     answer = {"unloaded": list(unloaded), "not_loaded": list(not_loaded), "message": message}
     return _with_receipt(answer, receipt)
 
@@ -114,7 +114,7 @@ def _default(schema: Any) -> str:
 
 
 def target_meta(tool: Tool) -> dict[str, Any]:
-    """Return what the `_meta` of a result of a call through the proxy tells about the tool that ran."""
+    """Return what the `_meta` of a proxied call's result says about the tool that ran."""
     return {TARGET_META: {"name": tool.name, "annotations": sendable(tool.annotations)}}
 
 

@@ -22,7 +22,7 @@ Target = Callable[[Mapping[str, Any], ToolContext], Awaitable[tuple[Tool, Mappin
 
 @dataclass(frozen=True)
 class MetaTool(Tool):
-    """A tool of the processor's own: a model's mistakes are answered in words.
+    """One of the processor's own tools, which answers a model's mistakes in words.
 
     A definition has no handler; `answered_by` gives a copy that can be called.
     """
@@ -35,7 +35,7 @@ class MetaTool(Tool):
     """The kind of receipt that its answers may have; answers that hold another tool's words have none."""
 
     def answered_by(self, handler: Handler, *, proxy: Target | None = None) -> MetaTool:
-        """Return a copy that a handler answers.
+        """Return a copy whose calls a handler answers.
 
         Args:
             handler: Answers a call.
@@ -54,7 +54,7 @@ class MetaTool(Tool):
     async def target(
         self, arguments: Any, context: ToolContext | None = None
     ) -> tuple[Tool, Mapping[str, Any]]:
-        """Return the tool and arguments that a call really runs; this tool if it answers itself."""
+        """Return the tool and arguments that a call stands for; this tool if it answers itself."""
         given = as_object(arguments)
         found = await self.proxy(given, context or ToolContext()) if self.proxy else None
         return found or (self, given)

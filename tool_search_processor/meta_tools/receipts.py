@@ -42,7 +42,7 @@ def receipt(
 
 def read_receipt(answer: str) -> Receipt | None:
     """Return the receipt in an answer's JSON; None if there is none that this version can read."""
-    if _FAMILY not in answer:  # a cheap test, since most answers of other tools are long and have none
+    if _FAMILY not in answer:  # a cheap test: most answers of other tools are long and have no receipt
         return None
     try:
         return receipt_of(json.loads(answer)["receipt"])

@@ -121,7 +121,7 @@ def unknown_tags_text(tags: Collection[str]) -> str:
 
 
 def literal_text(query: str, *, is_pattern: bool) -> str:
-    """Return the sentence to put before the results of a query that was read as plain text."""
+    """Return the sentence that precedes the results of a query that was read as plain text."""
     why = "matches nothing as a pattern" if is_pattern else "is not a valid pattern"
     return f"{clip(query)!r} {why}, so it was searched for as plain text. "
 
@@ -203,7 +203,7 @@ def guard_text(
 
 
 def _use(name: str, names: MetaToolNames) -> str:
-    """Return the call with which a model gets to use a tool that is not listed."""
+    """Return the call by which a model can use a tool that is not listed."""
     if names.mode == "load":
         return f"{names.load} with {json.dumps({'tool_names': [name]})}"
     if names.mode == "call":
@@ -349,5 +349,5 @@ def cut(text: str, limit: int = DESCRIPTION_CHARACTERS) -> str:
 
 
 def clip(text: str) -> str:
-    """Return a model's text, shortened to be repeated to it."""
+    """Return a model's text, shortened for quoting it back to the model."""
     return text if len(text) <= _ECHO_CHARACTERS else f"{text[: _ECHO_CHARACTERS - 1]}…"

@@ -207,7 +207,7 @@ class Admission:
         try:
             async with asyncio.timeout(self._timeout_seconds) as deadline:
                 verdict = as_verdict(await answer)
-            if deadline.expired():  # it ignored its cancellation
+            if deadline.expired():  # the hook ignored its cancellation
                 verdict = self._fail(tool, phase, None)
         except _PASS_THROUGH:
             raise

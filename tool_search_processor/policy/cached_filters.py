@@ -77,7 +77,7 @@ def cached_filter(
 
 
 class _Later:
-    """An async policy's answer that is kept once it is there; nothing runs before it is awaited."""
+    """An async policy's answer, cached once it is known; nothing runs before it is awaited."""
 
     def __init__(self, answer: Awaitable[bool], keep: Callable[[bool], bool]) -> None:
         self._answer = answer
@@ -87,7 +87,7 @@ class _Later:
         return self._keep(as_verdict((yield from _awaited(self._answer).__await__())))
 
     def close(self) -> None:
-        """Let go of an answer that nobody will await."""
+        """Discard an answer that nobody will await."""
         let_go(self._answer)
 
 

@@ -134,7 +134,7 @@ class MemoryStore(Store):
                 self._threads.pop(key, None)
 
     async def stats(self) -> Mapping[str, Any]:
-        """Return `threads`, `loaded` and `oldest_access` of what is alive."""
+        """Return `threads`, `loaded` and `oldest_access` of the threads that have not expired."""
         with self._lock:
             # Read past the caches' own lookup: counting a thread doesn't count as using it.
             alive = [Cache.__getitem__(self._threads, key) for key in self._threads]

@@ -1,4 +1,4 @@
-"""What goes into and comes out of a store of loaded tools, and the protocol of a store."""
+"""The protocol of a store for loaded tools, and the values that it takes and returns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LoadScope:
 
     processor_id: str
     thread_id: str | None = None
-    """None stands for every thread of the processor, and is taken by `clear` alone."""
+    """None means every thread of the processor; only `clear` takes it."""
     run_id: str = field(default="", compare=False)
     messages: Sequence[Mapping[str, Any]] = field(default=(), compare=False)
     """The conversation, for stores that read it."""

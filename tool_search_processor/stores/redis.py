@@ -143,7 +143,7 @@ class RedisStore(Store):
     async def clear(self, scope: LoadScope) -> None:
         """Forget a thread, or all threads of the processor where `thread_id` is None.
 
-        All threads are found by a scan of the whole key space, so that is not for every request.
+        All threads are found by a scan of the whole key space, so don't do that at every request.
 
         Raises:
             StoreError: When the server can't be reached, whatever `on_error` says: nobody may believe

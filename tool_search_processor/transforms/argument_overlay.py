@@ -1,4 +1,4 @@
-"""Overlays of single arguments, and the way from a call's arguments back to the tool's own names."""
+"""Changes single arguments of a tool, and maps a call's arguments back to the tool's own."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class ArgTransform:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentMap:
-    """How the arguments that a model gave become those of the tool itself."""
+    """Turns the arguments that a model gave into those of the tool itself."""
 
     tool: Tool
     """The tool as it was."""

@@ -174,7 +174,7 @@ def _clashing(transforms: ArgTransforms, declared: tuple[str, ...]) -> set[str]:
         found = {old for old, new in names.items() if new != old and taken[new] > 1}
         if not found:
             return clashing
-        # taking one back may take the name that another was to get
+        # undoing one may take the name that another was to get
         clashing |= found
 
 

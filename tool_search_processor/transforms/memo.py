@@ -18,7 +18,7 @@ class ToolMemo:
         self._known: dict[int, tuple[Tool, Tool | None]] = {}
 
     def map(self, tools: Iterable[Tool], change: Callable[[Tool], Tool | None]) -> list[Tool]:
-        """Return the changed tools in order, without those that `change` answers with None."""
+        """Return the changed tools in order, without those for which `change` returns None."""
         known, latest = self._known, {}
         changed: list[Tool] = []
         for tool in tools:
