@@ -68,6 +68,12 @@ def test_what_anthropic_refuses_is_left_out():
     assert asked["content"][0]["id"] == answered["content"][0]["tool_use_id"] != "t 1"
 
 
+def test_a_refusal_is_what_the_assistant_said():
+    refused = {"role": "assistant", "content": [{"type": "refusal", "refusal": "I can't."}]}
+    (message,) = anthropic_messages([refused])
+    assert message["content"] == [{"type": "text", "text": "I can't."}]
+
+
 def test_notes_are_kept_until_they_are_taken_off():
     note = {"type": "tool-search/loaded", "v": 1, "names": ["a"]}
     result = {"role": "tool", "tool_call_id": "t1", "content": "2", "receipt": note}

@@ -54,6 +54,11 @@ def test_chat_messages_make_items_again():
     assert responses_input(CHAT) == [ASKED, THOUGHT, said, called, ANSWERED]
 
 
+def test_a_refusal_is_what_the_assistant_said():
+    refused = {"role": "assistant", "content": [{"type": "refusal", "refusal": "I can't."}]}
+    assert responses_input([refused]) == [{"role": "assistant", "content": "I can't."}]
+
+
 def test_text_before_a_call_and_items_that_chat_does_not_have():
     spoken = {"role": "assistant", "content": "One moment."}
     hosted = {"type": "web_search_call", "id": "ws_1", "status": "completed"}

@@ -32,7 +32,7 @@ _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 # Keys under which blocks keep readable text, in reading order.
 _TELLING = (
     "title", "name", "tool_name", "source", "uri", "url", "context", "description",
-    "text", "content", "resource", "json", "stdout", "stderr", "error_code",
+    "text", "refusal", "content", "resource", "json", "stdout", "stderr", "error_code",
 )  # fmt: skip
 _BINARY = ("data", "blob", "bytes")
 _NOT_READ = frozenset({"type", "cache_control", "citations", "signature", *_BINARY})

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tool_search_processor.wire.content_blocks import kind_of
+from tool_search_processor.wire.content_blocks import assistant_text, kind_of
 from tool_search_processor.wire.notes import notes_of
 from tool_search_processor.wire.plain import items_of, mapping_of, sendable, text_of
 from tool_search_processor.wire.provider_ids import fit_id
@@ -51,7 +51,8 @@ def _items(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _turn(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     yield from (sendable(item) for item in items_of(message.get("reasoning_items")))
-    said = text_of(message.get("content"))
+    content = message.get("content")
+    said = assistant_text(content) if isinstance(content, list) else text_of(content)
     if said:
         yield {"role": "assistant", "content": said}
     for call in items_of(message.get("tool_calls")):
