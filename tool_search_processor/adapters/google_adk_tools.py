@@ -11,7 +11,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from tool_search_processor.adapters.google_adk_events import response_of
-from tool_search_processor.session.foreign_tools import ForeignTool
+from tool_search_processor.session.foreign_tools import ForeignTool, original_of
 from tool_search_processor.session.model_call import ModelCall
 from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome
 from tool_search_processor.tools import Tool
@@ -62,7 +62,7 @@ class ListedTool(BaseTool):
         super().__init__(name=tool.name, description=tool.shown_description)
         self._tool = tool
         self._model_call = model_call
-        self._original: BaseTool | None = getattr(tool, "original", None)
+        self._original: BaseTool | None = original_of(tool, BaseTool)
         if self._original is not None:
             for attribute in _COPIED:
                 setattr(self, attribute, getattr(self._original, attribute))
@@ -95,7 +95,7 @@ class ListedTool(BaseTool):
         call = await self._resolved(args, tool_context)
         if call.needs_approval:
             return True
-        original = self._original_of(call)
+        original: BaseTool | None = original_of(call.tool, BaseTool)
         if original is None:
             return False
         return bool(await original.check_require_confirmation(dict(call.arguments), tool_context))
@@ -103,7 +103,7 @@ class ListedTool(BaseTool):
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Run the tool, or answer with a sentence."""
         call = await self._resolved(args, tool_context)
-        original = self._original_of(call)
+        original: BaseTool | None = original_of(call.tool, BaseTool)
         if original is None:
             return _response(await self._model_call.run(call))
 
@@ -115,10 +115,6 @@ class ListedTool(BaseTool):
 
     async def _resolved(self, args: dict[str, Any], tool_context: ToolContext) -> PreparedCall:
         return await self._model_call.resolve(self.name, args, call_id=tool_context.function_call_id or "")
-
-    @staticmethod
-    def _original_of(call: PreparedCall) -> BaseTool | None:
-        return getattr(call.tool, "original", None) if call.is_foreign else None
 
 
 def _response(outcome: ToolOutcome) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from tool_search_processor.adapters.runs import SearchRun
 from tool_search_processor.concurrency.blocking import run_in_sync_hook
-from tool_search_processor.session.foreign_tools import ForeignRun
+from tool_search_processor.session.foreign_tools import ForeignRun, original_of
 from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome, refusal_text
 
 INSTEAD = "the agent's async methods, such as ainvoke"
@@ -117,7 +117,8 @@ class TakenCall:
         self._call = call
         self._request = request
         self._arguments = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
-        self.is_foreign = call.is_foreign
+        self._original: BaseTool | None = original_of(call.tool, BaseTool)
+        self.is_foreign = self._original is not None
         """Whether a LangChain tool has to run: use `hand_over`, otherwise `answered_request`."""
         self.is_missing = call.tool is None
         """Whether there is nothing to run."""
@@ -160,7 +161,7 @@ class TakenCall:
 
     def request_for(self, arguments: Mapping[str, Any]) -> ToolCallRequest:
         """Return the request for LangChain to run its own tool with these arguments."""
-        return self._request_for(getattr(self._call.tool, "original", None), arguments)
+        return self._request_for(self._original, arguments)
 
     def finished(self, result: Any) -> Any:
         """Return LangChain's result under the name that the model called, with our receipt if any."""

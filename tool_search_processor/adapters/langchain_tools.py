@@ -11,7 +11,7 @@ from langchain_core.utils.function_calling import convert_to_openai_function
 from tool_search_processor.adapters.framework_tools import FrameworkTools
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.meta_tools import MetaTool
-from tool_search_processor.session.foreign_tools import ForeignTool, run_by_framework
+from tool_search_processor.session.foreign_tools import ForeignTool, original_of, run_by_framework
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.tool_names import is_tool_name
 
@@ -51,11 +51,12 @@ class OwnTools:
 
     def _sent(self, tool: Tool, own: set[int]) -> LangChainTool:
         """Return LangChain's own object of a tool, unless the catalog has changed its definition."""
-        original: LangChainTool | None = getattr(tool, "original", None)
+        listed = original_of(tool, object)
+        if isinstance(listed, BaseTool | dict) and id(listed) in own:
+            return listed
+        original: BaseTool | None = original_of(tool, BaseTool)
         if original is None:
             return tool.to_openai()
-        if id(original) in own or not isinstance(original, BaseTool):
-            return original
         as_given = map(_definition, self._converted.of([original]))
         return original if _definition(tool) in as_given else tool.to_openai()
 

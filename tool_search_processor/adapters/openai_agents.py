@@ -33,7 +33,7 @@ from tool_search_processor.adapters.runs import instructions_of, read_context, w
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.processor.pipeline import SearchPipeline
-from tool_search_processor.session.foreign_tools import is_foreign
+from tool_search_processor.session.foreign_tools import original_of
 
 try:
     from agents import Agent, FunctionTool, RunConfig, RunContextWrapper, RunState
@@ -120,7 +120,7 @@ class ToolSearchAgent(Agent[Any]):
         if self._search.include_step_tools:
             own = [tool for tool in own if not isinstance(tool, FunctionTool)]
         else:
-            rest = [tool for tool in rest if not is_foreign(tool)]
+            rest = [tool for tool in rest if original_of(tool, FunctionTool) is None]
         return [*map(listing.tool, meta_tools), *own, *map(listing.tool, rest)]
 
     async def get_system_prompt(self, run_context: RunContextWrapper[Any]) -> str | None:

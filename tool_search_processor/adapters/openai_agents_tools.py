@@ -21,7 +21,7 @@ from agents.tool_context import ToolContext
 
 from tool_search_processor.adapters.framework_tools import MAX_KEPT, FrameworkTools
 from tool_search_processor.meta_tools import MetaTool
-from tool_search_processor.session.foreign_tools import ForeignTool, is_foreign
+from tool_search_processor.session.foreign_tools import ForeignTool, original_of
 from tool_search_processor.session.model_call import ModelCall
 from tool_search_processor.session.prepared_calls import ToolOutcome
 from tool_search_processor.tools import Tool
@@ -95,7 +95,8 @@ class Listing:
 
     def tool(self, tool: Tool) -> FunctionTool:
         """Return a tool to list: a catalog tool, or one of the agent's own that runs under our policy."""
-        listed = self._gated(self._functions[tool.name]) if is_foreign(tool) else self._ours(tool)
+        is_own = original_of(tool, FunctionTool) is not None
+        listed = self._gated(self._functions[tool.name]) if is_own else self._ours(tool)
         vars(listed)[_OFFERED_AS] = Offered(tool, self._admitted)
         return listed
 

@@ -27,16 +27,16 @@ class OwnTools:
         self._proxied = proxied
         self._tools = FrameworkTools(_tool_of)
         # pydantic-ai makes its definitions again at each step
-        self._kept: dict[str, _Known] = {}
+        self._kept: dict[str, KnownTool] = {}
 
     def of(self, definitions: Iterable[ToolDefinition], *, always: Collection[str] = ()) -> list[ForeignTool]:
         """Return the tools of these definitions; those named in `always` are never hidden."""
         return self._tools.of([self._known(one, listed=one.name in always) for one in definitions])
 
-    def _known(self, definition: ToolDefinition, *, listed: bool) -> _Known:
+    def _known(self, definition: ToolDefinition, *, listed: bool) -> KnownTool:
         # a tool that runs outside of the agent can only be called by its own name
         listed = listed or (self._proxied and definition.kind == "external")
-        known = _Known(definition, listed=listed, proxied=self._proxied and not listed)
+        known = KnownTool(definition, listed=listed, proxied=self._proxied and not listed)
         kept = self._kept.get(definition.name)
         if kept == known:
             return kept
@@ -47,7 +47,9 @@ class OwnTools:
 
 
 @dataclass(frozen=True)
-class _Known:
+class KnownTool:
+    """A definition, and how it is listed: the `original` of the agent's own tools."""
+
     definition: ToolDefinition
     listed: bool
     proxied: bool
@@ -64,7 +66,7 @@ class _ValidatedTool(ForeignTool):
         return arguments
 
 
-def _tool_of(known: _Known) -> ForeignTool:
+def _tool_of(known: KnownTool) -> ForeignTool:
     definition = known.definition
     kind = ForeignTool if known.proxied else _ValidatedTool
     annotations = (definition.metadata or {}).get("annotations")

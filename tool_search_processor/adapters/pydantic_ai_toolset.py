@@ -15,10 +15,10 @@ from pydantic_ai.toolsets import ToolsetTool, WrapperToolset
 from pydantic_core import SchemaValidator, core_schema
 
 from tool_search_processor.adapters.pydantic_ai_messages import openai_messages
-from tool_search_processor.adapters.pydantic_ai_tools import OwnTools
+from tool_search_processor.adapters.pydantic_ai_tools import KnownTool, OwnTools
 from tool_search_processor.adapters.runs import SearchRun, instructions_of
 from tool_search_processor.errors import ReservedToolNameError
-from tool_search_processor.session.foreign_tools import ForeignRun, is_foreign
+from tool_search_processor.session.foreign_tools import ForeignRun, original_of
 from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome
 from tool_search_processor.tools import Tool
 
@@ -56,9 +56,8 @@ class SearchToolset(WrapperToolset[Any]):
         unsearchable = set() if self.hides else own.keys() - {tool.name for tool in foreign}
         tools = {name: tool for name, tool in own.items() if name in unsearchable}
         for tool in model_call.tools:
-            tools[tool.name] = (
-                self._theirs(own[tool.name], always) if is_foreign(tool) else self._ours(tool, ctx)
-            )
+            is_own = original_of(tool, KnownTool) is not None
+            tools[tool.name] = self._theirs(own[tool.name], always) if is_own else self._ours(tool, ctx)
         if THEIR_SEARCH in tools and any(tool.tool_def.defer_loading for tool in tools.values()):
             raise _reserved()
         return tools
@@ -89,7 +88,7 @@ class SearchToolset(WrapperToolset[Any]):
             raise ApprovalRequired(
                 metadata={"tool_name": call.target_name, "arguments": dict(call.arguments)}
             )
-        if call.is_foreign:
+        if original_of(call.tool, KnownTool) is not None:
             return _answer(await model_call.hand_over(call, self._handover(call, tool_args, ctx, tool)))
         return _answer(await model_call.run(call))
 

@@ -39,7 +39,7 @@ from tool_search_processor.adapters.strands_messages import (
     tool_result,
     with_instructions,
 )
-from tool_search_processor.session.foreign_tools import ForeignTool
+from tool_search_processor.session.foreign_tools import ForeignTool, original_of
 from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome, refusal_text
 from tool_search_processor.tools.tool_names import make_tool_name
 
@@ -237,7 +237,8 @@ class SearchedTool(AgentTool):
             if answer is not True:
                 yield tool_result(call.answer(refusal_text(call.target_name, answer)))
                 return
-        if not call.is_foreign:
+        original: AgentTool | None = original_of(call.tool, AgentTool)
+        if original is None:
             outcome = await model_call.run(call)
             invocation.keep(call, model_call.receipt(call))
             yield tool_result(outcome)
@@ -248,7 +249,6 @@ class SearchedTool(AgentTool):
             yield tool_result(admitted)
             return
         invocation.keep(call, model_call.receipt(call))
-        original: AgentTool = call.tool.original  # type: ignore[union-attr]  # as every foreign call has
         use: ToolUse = {**tool_use, "name": original.tool_name, "input": admitted}
         async for event in original.stream(use, invocation_state, **kwargs):
             yield event

@@ -95,6 +95,17 @@ def is_foreign(tool: Tool) -> bool:
     return getattr(tool, "original", None) is not None
 
 
+def original_of(tool: Tool | None, kind: type) -> Any:
+    """Return the framework's object of a foreign tool; None for a tool of ours, or of another framework.
+
+    Args:
+        tool: The tool, or a processor's guarded copy.
+        kind: The framework's class, an abstract one too.
+    """
+    original = getattr(tool, "original", None)
+    return original if isinstance(original, kind) else None
+
+
 def run_by_framework(outside: ForeignRun | None = None) -> Callable[[Mapping[str, Any]], Awaitable[Any]]:
     """Return a foreign tool's `execute`, which runs the current handover.
 

@@ -33,6 +33,7 @@ from tool_search_processor import (
 )
 from tool_search_processor.adapters.google_adk import ToolSearchToolset, from_adk
 from tool_search_processor.adapters.google_adk_events import to_openai
+from tool_search_processor.session.foreign_tools import ForeignTool, run_by_framework
 from tool_search_processor.transforms import Namespace
 
 pytestmark = [
@@ -489,6 +490,17 @@ class TestInnerTools:
         await chat.say("go")
         assert model.listed[1] == [*META, "ns_whoami"]
         assert chat.results("ns_whoami") == [{"user": "ada", "call": True}]
+
+    @pytest.mark.parametrize("mode", ["load", "call"])
+    async def test_of_another_framework_run_outside_of_it(self, mode):
+        run = run_by_framework(lambda arguments: f"hello {arguments['city']}")
+        greet = ForeignTool("greet_city", "Greets a city.", {"type": "object"}, run, original=object())
+        steps = [("load_tool", {"tool_names": ["greet_city"]}), ("greet_city", {"city": "Rome"})]
+        if mode == "call":
+            steps = [("call_tool", {"name": "greet_city", "arguments": {"city": "Rome"}})]
+        chat = await Chat.begin(scripted(*steps, "done"), ToolSearchProcessor([greet], mode=mode))
+        await chat.say("go")
+        assert chat.results(steps[-1][0]) == [{"result": "hello Rome"}]
 
     async def test_raise_as_without_us(self):
         def fail() -> str:

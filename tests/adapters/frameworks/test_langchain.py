@@ -39,6 +39,7 @@ from tool_search_processor import (
     ToolSearchProcessor,
 )
 from tool_search_processor.adapters.langchain import ToolSearchMiddleware, from_langchain
+from tool_search_processor.session.foreign_tools import ForeignTool, run_by_framework
 from tool_search_processor.transforms import Namespace
 
 # LangGraph: what pydantic says of ToolRuntime, whose context it knows no type of
@@ -147,6 +148,11 @@ def count_messages(unit: str, state: Annotated[dict, InjectedState]) -> str:
 def secret(word: str) -> str:
     """Tells a secret about a word."""
     return f"SECRET {word}"
+
+
+def of_another_framework():
+    run = run_by_framework(lambda arguments: f"hello {arguments['city']}")
+    return ForeignTool("greet_city", "Greets a city.", CITY, run, original=object())
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -558,6 +564,15 @@ class TestLangChainTools:
         result = await invoke(agent_of(scripted(("secret", {"werd": "x"}), "done"), middleware))
         assert "word" in answers(result)[0]
         assert "SECRET" not in answers(result)[0]
+
+    @pytest.mark.parametrize("mode", ["load", "call"])
+    async def test_a_tool_of_another_framework_runs_outside_of_it(self, invoke, mode):
+        steps = [load("greet_city"), ("greet_city", {"city": "Rome"})]
+        if mode == "call":
+            steps = [("call_tool", {"name": "greet_city", "arguments": {"city": "Rome"}})]
+        ours = ToolSearchMiddleware(ToolSearchProcessor([of_another_framework()], mode=mode))
+        result = await invoke(agent_of(scripted(*steps, "done"), ours))
+        assert answers(result)[-1] == "hello Rome"
 
     async def test_outside_of_langchain_it_is_invoked(self):
         assert await from_langchain(secret).call({"word": "x"}) == "SECRET x"

@@ -47,6 +47,7 @@ from tool_search_processor import (
     ToolSearchProcessor,
 )
 from tool_search_processor.adapters.openai_agents import ToolSearchAgent, native_model
+from tool_search_processor.session.foreign_tools import ForeignTool, run_by_framework
 
 set_tracing_disabled(True)
 
@@ -394,6 +395,15 @@ class TestOwnTools:
             agent._own.converted(await agent.get_mcp_tools(RunContextWrapper(None))) for _ in range(2)
         ]
         assert first[0] is second[0]
+
+    @pytest.mark.parametrize("hide_own", [False, True])
+    async def test_those_of_another_framework_run_outside_of_it(self, hide_own):
+        run = run_by_framework(lambda arguments: f"hello {arguments['city']}")
+        greet = ForeignTool("greet_city", "Greets a city.", SCHEMA, run, original=object())
+        model = script(load("greet_city"), call("greet_city"))
+        agent = agent_of(model, searcher([greet]), tools=[whoami], hide_own=hide_own)
+        result = await Runner.run(agent, "x", context={"user": "ada"})
+        assert outputs(result)[-1] == "hello Rome"
 
     async def test_hidden_and_denied_they_dont_exist(self):
         search = searcher(filter=lambda request: request.tool_name != "whoami")

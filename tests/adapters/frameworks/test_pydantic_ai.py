@@ -47,6 +47,7 @@ from tool_search_processor import (
 )
 from tool_search_processor.adapters.pydantic_ai import ToolSearchCapability, search_strategy
 from tool_search_processor.adapters.pydantic_ai_messages import openai_messages
+from tool_search_processor.session.foreign_tools import ForeignTool, run_by_framework
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 ADA = {"user": "ada"}
@@ -574,6 +575,18 @@ class TestNames:
         await agent.run("hi", deps=ADA)
         assert offered == [META, META]
         assert "'greet.kindly'" in caplog.text
+
+    @pytest.mark.parametrize("mode", ["load", "call"])
+    @pytest.mark.parametrize("hide_own", [False, True])
+    async def test_a_tool_of_another_framework_runs_outside_of_it(self, mode, hide_own):
+        run = run_by_framework(lambda arguments: f"hello {arguments['city']}")
+        tool = ForeignTool("greet_city", "Greets a city.", CITY, run, original=object())
+        steps = [("load_tool", {"tool_names": ["greet_city"]}), ("greet_city", {"city": "Rome"})]
+        if mode == "call":
+            steps = [("call_tool", {"name": "greet_city", "arguments": {"city": "Rome"}})]
+        agent, _ = agent_of(ToolSearchProcessor([tool], mode=mode), *steps, "done", hide_own=hide_own)
+        result = await agent.run("hi", deps=ADA)
+        assert results(result)[steps[-1][0]].content == "hello Rome"
 
     async def test_an_own_tool_hides_a_catalog_tool_of_its_name(self):
         def weather_forecast(city: str) -> str:

@@ -17,6 +17,7 @@ from strands.types.tools import ToolContext as TheirContext
 
 from tool_search_processor import ReservedToolNameError, Tool, ToolContext, ToolSearchProcessor
 from tool_search_processor.adapters.strands import ToolSearchPlugin, from_strands
+from tool_search_processor.session.foreign_tools import ForeignTool, run_by_framework
 from tool_search_processor.transforms import Namespace
 
 pytestmark = pytest.mark.filterwarnings(
@@ -306,6 +307,21 @@ async def test_their_tools_can_stand_in_the_catalog():
     first, second = results(agent)
     assert first == "ada whoami_1_0 q"
     assert "`question` is required" in second
+
+
+def of_another_framework():
+    run = run_by_framework(lambda arguments: f"hello {arguments['city']}")
+    return ForeignTool("greet_city", "Greets a city.", SCHEMA, run, original=object())
+
+
+@pytest.mark.parametrize("mode", ["load", "call"])
+async def test_a_tool_of_another_framework_runs_outside_of_it(mode):
+    steps = [("load_tool", {"tool_names": ["greet_city"]}), ("greet_city", {"city": "Rome"})]
+    if mode == "call":
+        steps = [("call_tool", {"name": "greet_city", "arguments": {"city": "Rome"}})]
+    agent = agent_of(Scripted(*steps, "done"), ToolSearchProcessor([of_another_framework()], mode=mode))
+    await agent.invoke_async("w", invocation_state={})
+    assert results(agent)[-1] == "hello Rome"
 
 
 async def test_a_renamed_tool_of_theirs_is_listed_and_called_by_its_new_name():
