@@ -49,7 +49,7 @@ class FunctionTools:
         try:
             with self._lock:
                 made = self._made.get((item, name))
-        except TypeError:  # a callable object that has no hash
+        except TypeError:  # a callable object may not be hashable
             return to_tool(item, name=name, origin=origin)
         if made is None:
             made = to_tool(item, name=name, origin=origin)

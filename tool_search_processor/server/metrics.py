@@ -43,7 +43,7 @@ class ServerMetrics:
         )
 
     def found(self, mode: str, *, seconds: float, hits: int, top_score: float) -> None:
-        """Count a search that was answered; a search without hits has no top score."""
+        """Count an answered search; a search without hits has no top score."""
         self._searches.labels(mode, "ok").inc()
         self._seconds.labels(mode).observe(seconds)
         self._hits.labels(mode).observe(hits)

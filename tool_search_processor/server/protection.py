@@ -139,7 +139,7 @@ class Protection:
         await answer(scope, receive, send)
 
     async def _refusal(self, headers: Mapping[str, str], scope: Scope) -> Response | None:
-        """Return the answer for a request that is one too many, has no token, or says a body too large."""
+        """Return the answer for a request that exceeds a limit, has no token, or has too large a body."""
         address = (scope.get("client") or ("",))[0]
         # Counted before the token is checked, so that guessing is limited as well.
         if self._rate is not None and not self._rate.admits(address):
@@ -184,7 +184,7 @@ class Rate:
         self._buckets: LRUCache[str, tuple[float, float]] = LRUCache(_MAX_CLIENTS)
 
     def admits(self, client: str) -> bool:
-        """Take one token of a client; False where it has none left."""
+        """Use one token of a client's allowance; return False if none is left."""
         now = self._clock()
         left, at = self._buckets.get(client, (self._most, now))
         left = min(self._most, left + (now - at) * self._per_second)

@@ -1,4 +1,4 @@
-"""What a gateway stands before: MCP servers and OpenAPI documents, each under a prefix of its own."""
+"""The upstreams of a gateway: MCP servers and OpenAPI documents, each under a prefix of its own."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ApiEntry(BaseModel):
 
 
 class BrokenUpstream(Provider):
-    """Stands for an upstream that this start has come without, and tells why."""
+    """Stands for an upstream that could not be used at this start, and says why."""
 
     def __init__(self, name: str, problem: ConfigurationError) -> None:
         """Take its name and its problem, which is logged."""

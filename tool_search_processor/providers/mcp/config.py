@@ -97,7 +97,7 @@ def config_providers(
 
 
 def prefix_of(name: str) -> str:
-    """Return what stands before the names of a server's tools."""
+    """Return the prefix of a server's tool names."""
     return make_tool_name(name)[:_LONGEST_PREFIX]
 
 

@@ -42,7 +42,7 @@ class LineDecoder(codecs.IncrementalDecoder):
         self._end = b""
 
     def decode(self, data: bytes, final: bool = False) -> str:  # type: ignore[override] # noqa: FBT001, FBT002
-        """Return the lines that end in `data`; what comes behind them waits for its end."""
+        """Return the lines that end in `data`; an unfinished line waits for its end."""
         *ends, rest = data.split(b"\n")
         lines = []
         for end in ends:

@@ -50,12 +50,12 @@ def media_note(kind: str, encoded: str) -> str:
 
 
 def byte_count(encoded: str) -> int:
-    """Return how many bytes base64 stands for."""
+    """Return how many bytes a base64 string encodes."""
     return len(encoded.rstrip().rstrip("=")) * 3 // 4
 
 
 def _media_keys(value: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the keys of a block that hold base64, with the kind of what it stands for."""
+    """Return the keys of a block that hold base64, with the kind of data that it encodes."""
     given = (value.get(key) for key in _TYPE_KEYS)
     declared = next((kind for kind in given if isinstance(kind, str) and "/" in kind), "")
     named = value.get("type") if value.get("type") in _MEDIA_KINDS else ""

@@ -96,7 +96,7 @@ class Subscription:
         return changing and self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     async def run(self) -> None:
-        """Open the stream, and again after each end, until cancelled or until the server has none."""
+        """Open the stream, and reopen it whenever it ends, until cancelled or the server offers none."""
         try:
             while await self._listen():  # noqa: ASYNC110 - it waits between tries, not for an event
                 await asyncio.sleep(self._backoff.fail())

@@ -176,7 +176,7 @@ def _messages(message: Any) -> list[Any]:
 
 
 def _key_of(method: str) -> str:
-    """Return where the entries of an answer are; empty if it has no entries."""
+    """Return the key that holds an answer's entries; empty if it has no entries."""
     return LISTS[method].wire_key if method in LISTS else _CONTENTS.get(method, "")
 
 

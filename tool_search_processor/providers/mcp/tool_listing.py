@@ -91,7 +91,7 @@ class Marks:
 
 
 class ToolImporter:
-    """Makes tools of a server's definitions; a definition that has not changed keeps its tool."""
+    """Makes tools from a server's definitions; an unchanged definition keeps its tool."""
 
     def __init__(self, make: Callable[[Any], Tool], *, left_out: LeftOut) -> None:
         """Begin with nothing known.

@@ -75,7 +75,7 @@ class Traffic:
             self._has_room.set()
 
     async def has_room(self) -> bool:
-        """Wait until more can be read from the server; False if it takes none of the answers meanwhile."""
+        """Wait until more can be read from the server; return False if it takes no answers meanwhile."""
         try:
             async with asyncio.timeout(None if self._has_room.is_set() else _WAIT_SECONDS):
                 await self._has_room.wait()

@@ -25,7 +25,7 @@ _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Presence:
-    """Whether the client of a request is still there to be answered; what it waits for ends with it."""
+    """Watches whether a request's client is still there, and cancels its work when it leaves."""
 
     def __init__(self) -> None:
         """Begin with a client that is there."""

@@ -156,7 +156,7 @@ def _message(part: Any) -> types.PromptMessage:
 
 
 def _completion(offered: Any) -> types.Completion:
-    """Return what was offered as the protocol has it, and no more values than it allows."""
+    """Return offered completions in the protocol's form, at most as many as it allows."""
     if isinstance(offered, types.Completion | Mapping):
         given = types.Completion.model_validate(offered)
     else:

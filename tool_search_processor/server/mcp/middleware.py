@@ -49,7 +49,7 @@ class ToolCall:
 
 
 class Next(Protocol):
-    """Makes a call, with what stands around it further in."""
+    """Makes a call, including the middleware further in."""
 
     def __call__(self, call: ToolCall = ..., /) -> Awaitable[types.CallToolResult]:
         """Return what the client would be answered; a tool that fails raises nothing here."""
@@ -77,7 +77,7 @@ class Answered(Protocol):
 
 
 def as_middleware(given: Iterable[Middleware]) -> tuple[Middleware, ...]:
-    """Return what stands around calls, the outermost first.
+    """Return the functions that wrap calls, the outermost first.
 
     Raises:
         ConfigurationError: Something of it can't be called.

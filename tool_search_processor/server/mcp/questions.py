@@ -202,7 +202,7 @@ class _OpenCall:
 
 
 class OpenCalls:
-    """The calls that wait for answers of clients without a connection; this process alone knows them."""
+    """The calls that wait for answers from clients without a connection, known to this process only."""
 
     # Why not the SDK's sealed request states: they hold what a call needs to begin again, and the upstream's
     # call that is under way goes on here.

@@ -124,12 +124,12 @@ class Registry(Runner):
         return self._register(on_demand(made, *words))
 
     def unregister_tools(self, *names: str) -> None:
-        """Take registered tools out; names that aren't there are passed over."""
+        """Remove registered tools; unknown names are ignored."""
         self._registered.remove(*names)
         self.notify_changed()
 
     def add_transform(self, transform: Transform) -> None:
-        """Put everything that is served through one more transform, after those that are there.
+        """Apply one more transform, after the existing ones, to everything that is served.
 
         Raises:
             ConfigurationError: It can't do its work on a tool that is served now. Of a tool that isn't there,
@@ -140,7 +140,7 @@ class Registry(Runner):
         self.notify_changed()
 
     def add_middleware(self, middleware: MiddlewareT) -> MiddlewareT:
-        """Put a function around each call of a tool, inside the middleware that is there; also a decorator.
+        """Wrap each call of a tool in a function, inside the existing middleware; also works as a decorator.
 
         Raises:
             ConfigurationError: It can't be called.

@@ -66,7 +66,7 @@ class CallReports:
             self._post(lambda: self._ctx.session.send_notification(line, self._ctx.request_id))
 
     async def finish(self) -> None:
-        """Wait for what was reported, since no report may come after the call's result."""
+        """Wait until all reports are sent, since none may come after the call's result."""
         # One turn of the loop, for reports of a thread that has just ended.
         await asyncio.sleep(0)
         self._is_over = True

@@ -1,4 +1,4 @@
-"""What a client is listed: everything that isn't on demand, or the two meta-tools alone."""
+"""Decides what a client is listed: everything that isn't on demand, or only the two meta-tools."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def mode_of(headers: Mapping[str, str], query: Mapping[str, str], *, default: Mo
 
 
 def forced_mode(headers: Mapping[str, str], query: Mapping[str, str]) -> Mode | None:
-    """Return the mode that a request forces for itself alone, whatever its session's is, or None.
+    """Return the mode that a request forces for itself only, regardless of its session; or None.
 
     It is forced by `force` (discovery), `force-discovery` or `force-normal` in the place of a mode's name.
     """
