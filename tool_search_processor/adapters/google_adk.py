@@ -98,7 +98,7 @@ class ToolSearchToolset(BaseToolset):
         self._thread_id = thread_id or _session_of
         self._inner = [_as_inner(tool) for tool in inner]
         self._own = FrameworkTools(from_adk)
-        self._runs: LRUCache[tuple[str, str], SearchRun] = LRUCache(_MAX_RUNS)
+        self._runs: LRUCache[tuple[str, ...], SearchRun] = LRUCache(_MAX_RUNS)
         self._check_names(tool.name for tool in self._inner if isinstance(tool, BaseTool))
 
     async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
@@ -165,7 +165,9 @@ class ToolSearchToolset(BaseToolset):
         """Return the run of an agent in an invocation; without a context, a run of its own."""
         if context is None:
             return SearchRun(self._search, context={})
-        key = context.invocation_id, context.agent_name
+        session = context.session
+        # a client may choose the id of its invocation, and take that of another user
+        key = (session.app_name, session.user_id, session.id, context.invocation_id, context.agent_name)
         if key not in self._runs:
             self._runs[key] = SearchRun(self._search, context={}, thread_id=self._thread_id(context))
         return self._runs[key]

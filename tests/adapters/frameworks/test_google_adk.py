@@ -687,6 +687,15 @@ async def test_sessions_and_agents_on_one_toolset_dont_mix():
     assert models[1].listed == [META, META]
 
 
+async def test_a_client_gets_nothing_by_the_invocation_id_of_another_user():
+    model = scripted(LOAD, "done", "done")
+    ada = await Chat.begin(model, ToolSearchProcessor(catalog(), store=MemoryStore()))
+    events = await ada.say("load")
+    eve = await Chat.of(ada.runner, user="eve")
+    await eve.say("hi", invocation_id=events[0].invocation_id)
+    assert model.listed == [META, [*META, "weather_forecast"], META]
+
+
 async def test_agents_of_one_session_load_each_for_itself():
     search = ToolSearchProcessor(catalog())
     child_model = scripted("done")
