@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from langchain.agents.middleware import ToolCallRequest
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.types import Command, interrupt
@@ -183,7 +183,11 @@ class TakenCall:
         return self._message(outcome.text, is_error=outcome.is_error)
 
     def _request_for(self, tool: Any, arguments: Mapping[str, Any]) -> ToolCallRequest:
-        call = {**self._request.tool_call, "name": self._call.target_name, "args": dict(arguments)}
+        call: ToolCall = {
+            **self._request.tool_call,
+            "name": self._call.target_name,
+            "args": dict(arguments),
+        }
         return self._request.override(tool=tool, tool_call=call)
 
     def _question(self) -> dict[str, Any]:

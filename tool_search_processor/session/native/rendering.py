@@ -46,7 +46,7 @@ def additional_tools(declarations: Declarations) -> list[Insertion]:
     ]
 
 
-def inserted(messages: Sequence[Any], insertions: Iterable[Insertion]) -> list[Any]:
+def inserted(messages: Sequence[Any], insertions: Iterable[tuple[int, Any]]) -> list[Any]:
     """Insert items before some messages; the index after the last message is the end."""
     at = dict(insertions)
     result: list[Any] = []
