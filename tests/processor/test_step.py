@@ -791,7 +791,7 @@ def test_a_store_without_a_method_is_told_which():
 
 def test_a_url_is_no_store_and_its_password_is_not_shown():
     with pytest.raises(
-        ConfigurationError, match=r"store is a string: for a Redis URL, pass RedisStore\(url\)$"
+        ConfigurationError, match=r"store is a URL, a string: for a Redis URL, pass RedisStore\(url\)$"
     ):
         ToolSearchProcessor(CATALOG, store="redis://user:secret@localhost")
 

@@ -124,8 +124,9 @@ def checked_store(
         )
     if isinstance(store, type):
         raise ConfigurationError(f"store is {store!r:.80}, a class: create it, {store.__name__}(...)")
-    if isinstance(store, str):  # not shown: a URL may hold a password
-        raise ConfigurationError("store is a string: for a Redis URL, pass RedisStore(url)")
+    if isinstance(store, str):
+        found = "a URL" if "://" in store else repr(store[:80])  # a URL may hold a password
+        raise ConfigurationError(f"store is {found}, a string: for a Redis URL, pass RedisStore(url)")
     if not isinstance(store, LoadedToolStore):
         raise ConfigurationError(f"store needs the methods of LoadedToolStore, {_lacking(store)}")
     return adapt_store(store)
