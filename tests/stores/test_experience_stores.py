@@ -1,7 +1,9 @@
 """Every store of experience: what is kept, and that a change is one atomic step."""
 
 import asyncio
+import gc
 import multiprocessing
+import sqlite3
 
 import pytest
 
@@ -117,3 +119,14 @@ async def test_a_memory_store_keeps_the_scopes_used_last():
 def test_options_that_cannot_work_are_refused(make):
     with pytest.raises(ConfigurationError):
         make()
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+async def test_a_file_that_nobody_closes_is_closed_with_its_store(tmp_path):
+    store = SQLiteExperienceStore(tmp_path / "learned.db")
+    await store.scopes()
+    connection = store._connection
+    del store
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
@@ -91,6 +92,8 @@ class SQLiteExperienceStore(AsyncClosing):
         with self._lock:
             if self._connection is None:
                 self._connection = self._connected()
+                # a store that nobody closes leaves no open file behind
+                weakref.finalize(self, self._connection.close)
             yield self._connection
 
     def _connected(self) -> sqlite3.Connection:
