@@ -269,9 +269,7 @@ class Catalog(ComponentCatalog):
             ConfigurationError: When a list holds something else than tools, or a transform can't do
                 its work on what is there.
         """
-        for source in self._sources:
-            source.expire()
-        view = await self._read({} if context is None else context, strict=True)
+        view = await self._read_again({} if context is None else context)
         await self._indexes.prepare(view.shared)
 
     async def make_ready(
@@ -300,9 +298,7 @@ class Catalog(ComponentCatalog):
         """
         total = len(self._sources)
         on_progress(WarmUpProgress(stage="providers", done=0, total=total))
-        for source in self._sources:
-            source.expire()
-        view = await self._read({}, strict=True)
+        view = await self._read_again({})
         on_progress(WarmUpProgress(stage="providers", done=total, total=total))
         return await self._indexes.make_ready(
             view.shared, wait_for_vectors=wait_for_vectors, on_progress=on_progress
@@ -393,6 +389,12 @@ class Catalog(ComponentCatalog):
         failures = [result for result in results if isinstance(result, Exception)]
         if failures:
             raise ExceptionGroup(f"closing the providers of {self.name!r} failed", failures)
+
+    async def _read_again(self, context: Context) -> CatalogView:
+        """Read every provider, also if its last list still holds; raise for what is otherwise refused."""
+        for source in self._sources:
+            source.expire()
+        return await self._read(context, strict=True)
 
     async def _read(self, context: Context, *, strict: bool = False) -> CatalogView:
         """Read what may have changed and unite it; if `strict`, raise for what is otherwise refused."""

@@ -221,5 +221,5 @@ def _tell_upstreams(gateway: Gateway) -> None:
     down = [upstream.name for upstream in upstreams if upstream.up is False]
     up = sum(bool(upstream.up) for upstream in upstreams)
     missing = f"; down: {', '.join(down)}" if down else ""
-    warn(f"{tools:,} tools of {up} upstream{'' if up == 1 else 's'}{printable(missing)}")
+    warn(f"{tools:,} tools of {counted(up, 'upstream')}{printable(missing)}")
     sys.stderr.flush()
