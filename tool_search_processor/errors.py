@@ -201,6 +201,18 @@ class ProviderError(ToolSearchError, RuntimeError):
     ```
     """
 
+    def __init__(self, reason: str = "", *, retry_in_seconds: float | None = None) -> None:
+        """Build the message.
+
+        Args:
+            reason: What is wrong, and what to do.
+            retry_in_seconds: When the source can be asked again, if it was not asked this time.
+        """
+        self.reason = reason
+        self.retry_in_seconds = retry_in_seconds
+        later = "" if retry_in_seconds is None else f" (the next try is possible in {retry_in_seconds:.1f} s)"
+        super().__init__(f"{reason}{later}")
+
 
 class RunningLoopError(ToolSearchError, RuntimeError):
     """A synchronous method was called inside a running event loop.

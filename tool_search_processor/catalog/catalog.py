@@ -111,7 +111,7 @@ class Catalog(ComponentCatalog):
             Source(provider, kind=Tool, limits=limits, label=label)
             for provider, label in zip(found, labels_of(found), strict=True)
         ]
-        self._components = Components.of(found, limits=limits, owner=name)
+        self._components = Components.of(self._sources, owner=name)
         self.static = all(source.static for source in self._sources)
         self._drift = Drift(on_change, known_fingerprints)
         self._set_up(

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, Self
 
-from tool_search_processor.catalog.backoff import ProviderLimits
 from tool_search_processor.catalog.provider_cache import Source, are_same
 from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
@@ -22,6 +21,7 @@ from tool_search_processor.providers.provider import (
     Provider,
     unlisted_resource_of,
 )
+from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.rows import (
     get_agreed,
     hides_resource,
@@ -153,18 +153,16 @@ class Components:
     @classmethod
     def of(
         cls,
-        providers: Sequence[Provider],
+        sources: Sequence[Source[Tool]],
         *,
-        limits: ProviderLimits,
-        transforms: Sequence[Transform] = (),
         owner: str,
     ) -> Self:
-        """Return what the providers list besides tools."""
+        """Return what the providers of these tools list besides them."""
         return cls(
-            _sources(providers, Resource, limits),
-            _sources(providers, ResourceTemplate, limits),
-            _sources(providers, Prompt, limits),
-            transforms=transforms,
+            [source.of_kind(Resource) for source in sources],
+            [source.of_kind(ResourceTemplate) for source in sources],
+            [source.of_kind(Prompt) for source in sources],
+            transforms=(),
             owner=owner,
         )
 
@@ -234,9 +232,3 @@ class Components:
         self.resources.stop()
         self.templates.stop()
         self.prompts.stop()
-
-
-def _sources(
-    providers: Sequence[Provider], kind: type[ComponentT], limits: ProviderLimits
-) -> list[Source[ComponentT]]:
-    return [Source(provider, kind=kind, limits=limits) for provider in providers]

@@ -10,11 +10,13 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from operator import is_
-from typing import Generic
+from typing import Generic, TypeVar
 
 from tool_search_processor.catalog.backoff import PATIENCE_SECONDS, HoldOff, ProviderLimits
+from tool_search_processor.catalog.failure_log import FailureLog
 from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY, Offer
 from tool_search_processor.catalog.status import ProviderStatus
+from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
 from tool_search_processor.concurrency.shared_task import Flight, within
 from tool_search_processor.errors import ConfigurationError, ProviderError, ToolSearchError
@@ -31,6 +33,7 @@ from tool_search_processor.transforms.transform import ComponentT, kind_of
 
 logger = logging.getLogger(__name__)
 
+_OtherT = TypeVar("_OtherT", Resource, ResourceTemplate, Prompt)
 _LONGEST_ERROR = 500
 
 
@@ -54,6 +57,7 @@ class Source(Generic[ComponentT]):
         kind: type[ComponentT],
         limits: ProviderLimits | None = None,
         label: str | None = None,
+        failures: FailureLog | None = None,
     ) -> None:
         """Take a provider; nothing is read yet.
 
@@ -62,6 +66,7 @@ class Source(Generic[ComponentT]):
             kind: What it lists.
             limits: How long to wait for it, and how long to serve its last list.
             label: What distinguishes it from the catalog's others, in every process; its name by default.
+            failures: Logs what fails; sources of one provider share it.
         """
         self.provider = provider
         self.kind: type[ComponentT] = kind
@@ -89,6 +94,12 @@ class Source(Generic[ComponentT]):
         self._count = 0
         self._last_read: float | None = None
         self._error: str | None = None
+        self._what = f"{kind_of(kind).replace('_', ' ')}s"
+        self._failures = failures or FailureLog(self.name)
+
+    def of_kind(self, kind: type[_OtherT]) -> Source[_OtherT]:
+        """Return the source of what else the provider lists, which shares its log of failures."""
+        return Source(self.provider, kind=kind, limits=self._limits, failures=self._failures)
 
     @property
     def listed(self) -> tuple[ComponentT, ...]:
@@ -263,6 +274,7 @@ class Source(Generic[ComponentT]):
     def _keep(self, listed: tuple[ComponentT, ...], version: Hashable | None, serial: int) -> None:
         with self._lock:
             self._error = None
+            self._failures.succeed(self._what)
             self._hold_off.end()
             self._last_read = self._held_at = self._clock()
             self._count = len(listed)
@@ -305,16 +317,8 @@ class Source(Generic[ComponentT]):
         if version is not None or self.is_shared or isinstance(exc, TimeoutError):
             # The current mark: if the failure itself moved it, that is not a sign of life.
             self._hold_off.begin(took_seconds=took_seconds, mark=self.version())
-        error = foreign_line(f"{type(exc).__name__}: {_text(exc)}", limit=_LONGEST_ERROR)
-        if error != self._error:
-            what = f"{kind_of(self.kind).replace('_', ' ')}s"
-            # What a provider says of itself is told by its text; a traceback would only hide it.
-            is_told = isinstance(exc, ToolSearchError) and not logger.isEnabledFor(logging.DEBUG)
-            trace = None if is_told else exc
-            logger.warning(
-                "the provider %r failed to list its %s: %s", self.name, what, error, exc_info=trace
-            )
-        self._error = error
+        self._error = foreign_line(f"{type(exc).__name__}: {_text(exc)}", limit=_LONGEST_ERROR)
+        self._failures.fail(self._what, self._error, exc)
 
 
 def labels_of(providers: Sequence[Provider]) -> list[str]:
@@ -335,8 +339,10 @@ def labels_of(providers: Sequence[Provider]) -> list[str]:
 
 
 def _text(exc: BaseException) -> str:
+    # without the seconds until the next try, which a status has apart
+    reason: str = getattr(exc, "reason", "") if isinstance(exc, ProviderError) else ""
     try:
-        return str(exc)
+        return reason or str(exc)
     except Exception:  # noqa: BLE001 - foreign code
         return "(its text can't be had)"
 

@@ -185,6 +185,19 @@ async def test_upstreams_that_are_down_are_told_of_line_by_line(start, tmp_path)
         assert lines[-1] == "tool-search: 16 tools of 1 upstream; down: dead, ends\n"
 
 
+async def test_an_upstream_that_is_down_is_told_once_whatever_a_client_lists(start, tmp_path):
+    servers = {"small": small(), "dead": {"command": str(tmp_path / "nothing")}}
+    async with start(servers=servers) as process:
+        wire = Wire(process)
+        await wire.begin()
+        for _ in range(2):
+            for what in ("tools", "resources", "resources/templates", "prompts"):
+                await wire.ask(f"{what}/list")
+        process.stdin.close()
+        said = (await process.stderr.read()).decode().splitlines()
+        assert [line for line in said if "'dead'" in line] == [said[0]]
+
+
 async def test_verbose_tells_what_upstreams_say_and_why_they_failed(start, tmp_path):
     servers = {"small": small(), "dead": {"command": str(tmp_path / "nothing")}}
     async with start("--verbose", servers=servers) as process:

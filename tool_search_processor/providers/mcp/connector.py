@@ -187,7 +187,7 @@ class Connector:
     def _connect(self) -> _Connection:
         wait = self._backoff.remaining()
         if wait:
-            raise ProviderError(f"{self._last_error} (the next try is possible in {wait:.1f} s)")
+            raise ProviderError(self._last_error, retry_in_seconds=wait)
         loop = asyncio.get_running_loop()
         connection = _Connection(loop=loop, ready=loop.create_future())
         connection.ready.add_done_callback(_retrieve)

@@ -1,0 +1,55 @@
+"""What is logged of a provider that fails: one warning for each outage, however often it is asked."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+
+from tool_search_processor.errors import ToolSearchError
+
+logger = logging.getLogger(__name__)
+
+_NUMBER = re.compile(r"\d+")
+
+
+class FailureLog:
+    """Logs the failures of one provider, of whatever it lists.
+
+    A server that is down fails to list its tools, its resources, their templates and its prompts, at each
+    retry again. The first failure is a warning, and so is one for another cause; the rest is for debugging.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Take the provider's name."""
+        self._name = name
+        self._told: Mapping[str, str] = {}
+        """The cause of the last failure, by what could not be listed; replaced, as threads share it."""
+
+    def fail(self, what: str, error: str, exc: BaseException) -> None:
+        """Log that a list could not be read.
+
+        Args:
+            what: What the list holds, in the plural.
+            error: The cause in words.
+            exc: What was raised.
+        """
+        # process ids, ports and times differ from one try to the next
+        cause = _NUMBER.sub("0", error)
+        level = logging.DEBUG if cause in self._told.values() else logging.WARNING
+        self._told = {**self._told, what: cause}
+        # What a provider says of itself is told by its text; a traceback would only hide it.
+        is_told = isinstance(exc, ToolSearchError) and not logger.isEnabledFor(logging.DEBUG)
+        logger.log(
+            level,
+            "the provider %r failed to list its %s: %s",
+            self._name,
+            what,
+            error,
+            exc_info=None if is_told else exc,
+        )
+
+    def succeed(self, what: str) -> None:
+        """Note that a list was read: what it had failed for is over, and would be news again."""
+        told = self._told
+        self._told = {key: cause for key, cause in told.items() if cause != told.get(what)}
