@@ -80,7 +80,7 @@ class Listing:
         admitted: Callable[[Iterable[str]], Awaitable[Sequence[Tool]]],
         asks_through_proxy: bool,
     ) -> None:
-        """Take the model call.
+        """Run the tools of one model call.
 
         Args:
             model_call: Runs the calls.

@@ -28,7 +28,7 @@ class MeasuredIndex:
     """
 
     def __init__(self, index: AnyIndex) -> None:
-        """Take an index; its content is replaced by `fill`."""
+        """Measure an index; `fill` replaces its content."""
         self._index = adapted(index)
         self._runner = asyncio.Runner()
         self.build_seconds = 0.0

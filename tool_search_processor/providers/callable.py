@@ -41,7 +41,7 @@ class CallableProvider(Provider):
     """
 
     def __init__(self, function: ToolsFunction, *, name: str | None = None) -> None:
-        """Take the function.
+        """Provide the tools that `function` returns for each request.
 
         Args:
             function: `(context) -> tools`, sync or async, its parameter called `context` or `ctx` or

@@ -31,7 +31,7 @@ class StaticProvider(Provider):
         *,
         name: str = "static",
     ) -> None:
-        """Take the tools.
+        """Provide these tools.
 
         Args:
             tools: Tools and plain functions, or a mapping: a key names a function, and is an alias of a

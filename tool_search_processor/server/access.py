@@ -35,7 +35,7 @@ class Access:
     # knows no `Basic` for browsers, and covers the MCP endpoint alone.
 
     def __init__(self, token: TokenCheck | None, *, option: str = "token") -> None:
-        """Take what tokens are checked against; errors call it `option`.
+        """Check tokens against what was given; errors call it `option`.
 
         Raises:
             ConfigurationError: For a token that no header could carry, or a value that can't check one.

@@ -251,7 +251,7 @@ class GatewayEndpoints(RestEndpoints):
     """The REST endpoints of a gateway, whose health includes that of its upstreams."""
 
     def __init__(self, gateway: Gateway, access: Access) -> None:
-        """Take the gateway, and who may see the state of its upstreams."""
+        """Serve the gateway's tools; `access` decides who may see the state of its upstreams."""
         super().__init__(gateway.search, tool_fields=gateway.tool_fields, metrics=gateway.server.metrics)
         self._gateway = gateway
         self._access = access

@@ -28,7 +28,7 @@ class HostCheck:
     # included.
 
     def __init__(self, allowed_hosts: Collection[str] | None, allowed_origins: Collection[str]) -> None:
-        """Take the names and the pages; see `Protection`.
+        """Let these host names and these pages in; see `Protection`.
 
         Raises:
             ConfigurationError: For a single string in place of a collection.

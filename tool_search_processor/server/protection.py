@@ -177,7 +177,7 @@ class Rate:
     """Limits how many requests each client may send per second, with a token bucket of twice that size."""
 
     def __init__(self, per_second: float, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the rate, above 0."""
+        """Allow `per_second` requests, above 0, for each client."""
         self._per_second = per_second
         self._most = max(1.0, 2 * per_second)
         self._clock = clock

@@ -53,7 +53,7 @@ class BrokenUpstream(Provider):
     """Stands for an upstream that could not be used at this start, and says why."""
 
     def __init__(self, name: str, problem: ConfigurationError) -> None:
-        """Take its name and its problem, which is logged."""
+        """Log the problem of the upstream `name`."""
         self.name = name
         self._problem = str(problem)
         logger.warning("the upstream %r is left out: %s", name, self._problem)

@@ -23,7 +23,7 @@ class ListReader:
     """Reads lists over a connection, in the background loop; a failure names the server."""
 
     def __init__(self, connector: Connector, settings: Settings, *, on_failure: Callable[[], object]) -> None:
-        """Take the connection; nothing is read yet.
+        """Read the lists of one server's connection; nothing is read yet.
 
         Args:
             connector: Gives a client of the server.

@@ -40,7 +40,7 @@ class Notices:
         self._on_change = on_change
 
     async def handle(self, message: object) -> None:
-        """Take one notification."""
+        """Pass one notification on."""
         from mcp_types import (
             PromptListChangedNotification,
             ResourceListChangedNotification,
@@ -72,7 +72,7 @@ class Subscription:
     def __init__(
         self, client: Client, *, on_change: Callable[[], object], backoff: Backoff | None = None
     ) -> None:
-        """Take the connection; `run` opens the stream.
+        """Listen on a connection once `run` opens the stream.
 
         Args:
             client: A connected client.

@@ -73,7 +73,7 @@ class MCPProvider(Provider):
         namespace: str | None = None,
         **options: Unpack[MCPOptions],
     ) -> None:
-        """Take the transport to the server; nothing is started yet.
+        """Reach the server by `transport`; nothing is started yet.
 
         Args:
             transport: How the server is reached; `stdio`, `http` and `in_memory` make it.

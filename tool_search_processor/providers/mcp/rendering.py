@@ -46,7 +46,7 @@ class MCPToolError(ToolCallError):
     """A server's tool says that it failed; the text is fit for the model."""
 
     def __init__(self, result: MCPResult) -> None:
-        """Take what the server sent."""
+        """Hold the result that the server sent."""
         super().__init__(str(result))
         self.result = result
 

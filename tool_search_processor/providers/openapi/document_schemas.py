@@ -75,7 +75,7 @@ class SchemaReader:
     """Converts schemas, each definition once however many operations use it."""
 
     def __init__(self, document: OpenAPIDocument) -> None:
-        """Take the document that the schemas stand in."""
+        """Look references up in `document`."""
         self._document = document
         self._subtypes = Subtypes(document)
         self._names: dict[tuple[str, bool], str] = {}

@@ -38,7 +38,7 @@ class OpenAPIDocument:
     """An OpenAPI document whose references can be followed."""
 
     def __init__(self, root: object, *, label: str, path: Path | None = None, url: str | None = None) -> None:
-        """Take a parsed document.
+        """Wrap a parsed document.
 
         Args:
             root: The document.

@@ -106,7 +106,7 @@ class ClosedObjects:
     """Knows which schemas of a document refuse unknown properties, themselves or in one of their parts."""
 
     def __init__(self, document: OpenAPIDocument) -> None:
-        """Take the document that the schemas stand in."""
+        """Look references up in `document`."""
         self._document = document
         self._known: dict[str, bool] = {}
 

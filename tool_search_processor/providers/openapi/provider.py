@@ -91,7 +91,7 @@ class OpenAPIProvider(Provider):
         max_response_chars: int = 20_000,
         max_document_bytes: int = 50_000_000,
     ) -> None:
-        """Take the document and how it is called.
+        """Provide the operations of a document as tools.
 
         Args:
             document: A path, a URL, the parsed document, or its text (JSON or YAML). References to other

@@ -16,7 +16,7 @@ class Subtypes:
     """Finds the subtypes of schemas with a discriminator that don't list them in `oneOf` or `anyOf`."""
 
     def __init__(self, document: OpenAPIDocument) -> None:
-        """Take the document that the schemas stand in."""
+        """Look references up in `document`."""
         self._document = document
         self._found: dict[str, Mapping[str, Target]] = {}
         self._children: dict[str, dict[str, Target]] | None = None

@@ -57,7 +57,7 @@ class FrontHandlers:
         catalog: Catalog,
         mask_error_details: bool,
     ) -> None:
-        """Take the tools, through a request's eyes, and the catalog with the rest; see `ToolServer`."""
+        """Answer with the tools of `view` and the resources and prompts of `catalog`; see `ToolServer`."""
         self._view = view
         self._catalog = catalog
         self._masks = mask_error_details

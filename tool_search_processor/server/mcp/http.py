@@ -97,7 +97,7 @@ class SessionEndpoint:
     def __init__(
         self, manager: StreamableHTTPSessionManager, sessions: Sessions, *, closing: asyncio.Event
     ) -> None:
-        """Take the SDK's part.
+        """Serve HTTP requests through the SDK's session manager.
 
         Args:
             manager: Speaks the protocol.

@@ -38,7 +38,7 @@ class RequestProviders(Provider):
     """Each provider has its own time limit: a hanging provider must not cost the tools of the others."""
 
     def __init__(self, function: ProvidersFor, *, timeout_seconds: float | None) -> None:
-        """Take the function.
+        """Ask `function` for the providers of each request.
 
         Args:
             function: `(context) -> providers`, sync or async.

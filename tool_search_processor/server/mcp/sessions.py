@@ -141,7 +141,7 @@ class SignedIds:
     def __init__(
         self, secret: str | bytes, *, ttl_seconds: float, clock: Callable[[], float] = time.time
     ) -> None:
-        """Take the secret.
+        """Sign the ids of sessions with a secret.
 
         Args:
             secret: What ids are signed with: the same in all workers.

@@ -20,7 +20,7 @@ class MendedMessages:
     """
 
     def __init__(self, stream: Any) -> None:
-        """Take the SDK's stream, whose items are messages, and problems with those that it couldn't read."""
+        """Wrap the SDK's stream of messages, and of problems with messages that it couldn't read."""
         self._stream = stream
 
     def __getattr__(self, name: str) -> Any:

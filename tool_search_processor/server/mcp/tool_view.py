@@ -32,7 +32,7 @@ class ListedNames:
     """The names that each mode lists, computed once for the tools that all requests share."""
 
     def __init__(self, always_visible: Iterable[str] = ()) -> None:
-        """Take the names and tags of the tools that every mode lists."""
+        """List tools with these names and tags in every mode."""
         self._always = frozenset(always_visible)
         self._last: dict[Mode, tuple[ToolSet, frozenset[str]]] = {}
 
