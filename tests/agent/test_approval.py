@@ -8,11 +8,12 @@ import json
 import pytest
 
 from tool_search_processor.agent import Agent
-from tool_search_processor.agent.resumption import ClaimLedger, PausedRun
 from tool_search_processor.agent.runs import Done, TextDelta, ToolCallEvent, ToolResultEvent
 from tool_search_processor.concurrency.blocking import close_private_loop
 from tool_search_processor.errors import AbortRun, ResumeError, RunningLoopError
+from tool_search_processor.session.claims import LocalClaims
 from tool_search_processor.session.prepared_calls import arguments_hash
+from tool_search_processor.steps import InputStep
 from tool_search_processor.testing import ScriptedModel, call
 from tool_search_processor.tools import Tool
 
@@ -522,15 +523,21 @@ async def test_resume_sync_refuses_a_running_loop():
         agent_of([]).resume_sync([], {})
 
 
-async def test_the_ledger_is_bounded():
-    _, _, result = await paused([call("erase", {"path": "/a"})])
-    ledger = ClaimLedger(max_entries=3)
-    pauses = [
-        PausedRun.read({**result.to_dict(), "run_id": str(n), "thread_id": None}, thread_id=None)
-        for n in range(4)
-    ]
-    for pause in pauses:
-        ledger.claim(pause, ["call_1"])
-    ledger.claim(pauses[0], ["call_1"])
-    with pytest.raises(ResumeError):
-        ledger.claim(pauses[3], ["call_1"])
+async def test_only_so_many_claims_are_kept():
+    claims = LocalClaims(most=3)
+    steps = [InputStep(messages=(), run_id=str(n)) for n in range(4)]
+    for step in steps:
+        assert await claims.claim_call(step, "call_1")
+    assert await claims.claim_call(steps[0], "call_1")
+    assert not await claims.claim_call(steps[3], "call_1")
+
+
+async def test_an_anonymous_run_is_decided_once_by_its_id_or_by_its_messages():
+    disk = Disk()
+    agent = agent_of([call("erase", {"path": "/a"}), "done"], disk.tool)
+    result = await agent.run("q")
+    await agent.resume(result, {"call_1": False})
+    for again, thread_id in ((result, None), (result, "t"), (result.messages, None)):
+        with pytest.raises(ResumeError, match="decided before"):
+            await agent.resume(again, {"call_1": True}, thread_id=thread_id)
+    assert not disk.erased

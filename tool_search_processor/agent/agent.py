@@ -10,13 +10,14 @@ from typing import Any
 
 from tool_search_processor.agent.completions import Completion
 from tool_search_processor.agent.engine import RunEngine, last_result
-from tool_search_processor.agent.resumption import ClaimLedger, PausedRun, read_approvals
+from tool_search_processor.agent.resumption import PausedRun, read_approvals
 from tool_search_processor.agent.runs import Event, RunResult
 from tool_search_processor.agent.runstate import RunState, input_messages
 from tool_search_processor.agent.wires import NativeOption, Wires
 from tool_search_processor.concurrency.blocking import run_blocking
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.session.checks import check_approvals, checked_processors, checked_tools
+from tool_search_processor.session.claims import LocalClaims, claim_calls, release_claims
 from tool_search_processor.session.histories import repaired_history
 from tool_search_processor.session.model_call import CallOptions
 from tool_search_processor.session.tool_results import RESULT_CHARACTERS
@@ -138,7 +139,7 @@ class Agent:
             max_steps=max_steps,
             options=options,
         )
-        self._ledger = ClaimLedger()
+        self._claims = LocalClaims()
 
     def __repr__(self) -> str:
         processors = ", ".join(f"{processor.id!r}" for processor in self.input_processors)
@@ -307,15 +308,19 @@ class Agent:
 
     async def _go_on(self, resumed: _Resumed, *, stream: bool) -> AsyncGenerator[Event]:
         run, pause, decisions = resumed.run, resumed.pause, resumed.decisions
-        keys = self._ledger.claim(pause, decisions)
+        claims = await claim_calls(
+            [self._claims],
+            run.base.replace(thread_id=None),  # a run's id says enough, and its content names the thread
+            calls=dict.fromkeys(decisions, pause.claim_ids),
+            also_named=pause.content_hash,
+        )
         try:
             driven = self._engine.drive(run, stream=stream, pause=pause, decisions=decisions)
             async with aclosing(driven) as events:
                 async for event in events:
                     yield event
         finally:
-            used = run.used if run.decided else ()
-            self._ledger.release(key for key in keys if key[-1] not in used)
+            await release_claims(claims, used=run.used if run.decided else ())
 
     def _base(
         self, *, context: Mapping[str, Any], thread_id: str | None, run_id: str | None = None

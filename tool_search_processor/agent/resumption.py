@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any
 
 from tool_search_processor.agent.runs import RunResult, Usage
 from tool_search_processor.errors import ResumeError
@@ -18,10 +16,6 @@ from tool_search_processor.session.prepared_calls import PendingCall, PreparedCa
 from tool_search_processor.wire.call_results import open_calls
 from tool_search_processor.wire.calls import CallRequest, tool_calls_of
 from tool_search_processor.wire.messages import to_openai_messages
-
-_REMEMBERED_CLAIMS = 20_000
-
-ClaimKey: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,13 +95,14 @@ class PausedRun:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of the conversation up to the open calls."""
-        head = json.dumps(self.messages[: self.index + 1], sort_keys=True, default=str)
+        """SHA-256 of the thread's id and of the conversation up to the open calls."""
+        told = [self.thread_id, self.messages[: self.index + 1]]
+        head = json.dumps(told, sort_keys=True, default=str)
         return hashlib.sha256(head.encode()).hexdigest()
 
     @property
     def claim_ids(self) -> tuple[str, ...]:
-        """The names of this run under which its calls are claimed across all processes.
+        """The names of this run under which its calls must be unclaimed.
 
         A run is known by its id. Bare messages have no id, so their content stands for it. The content of a
         run without a thread is not asked for, since two anonymous runs may be alike.
@@ -145,52 +140,6 @@ def read_approvals(approvals: Mapping[str, bool | str], *, open_ids: Sequence[st
                 f"the answer to {call_id!r} is True, False or a reason to refuse; found {answer!r}"
             )
     return dict(approvals)
-
-
-class ClaimLedger:
-    """Remembers the last ten thousand approvals and refusals that were given in this process."""
-
-    def __init__(self, *, max_entries: int = _REMEMBERED_CLAIMS) -> None:
-        """Remember at most `max_entries` keys, up to two a call."""
-        self._max_entries = max_entries
-        self._lock = Lock()
-        self._claimed: OrderedDict[ClaimKey, None] = OrderedDict()
-
-    def claim(self, pause: PausedRun, call_ids: Iterable[str]) -> list[ClaimKey]:
-        """Claim the calls, all or none; return the keys, for `release`.
-
-        Raises:
-            ResumeError: A call was decided before.
-        """
-        wanted = {call_id: _keys(pause, call_id) for call_id in call_ids}
-        with self._lock:
-            for call_id, (checked, _) in wanted.items():
-                if any(key in self._claimed for key in checked):
-                    raise ResumeError(f"the call {call_id!r} was decided before: it does not run again")
-            keys = [key for _, held in wanted.values() for key in held]
-            self._claimed.update(dict.fromkeys(keys))
-            while len(self._claimed) > self._max_entries:
-                self._claimed.popitem(last=False)
-        return keys
-
-    def release(self, keys: Iterable[ClaimKey]) -> None:
-        """Forget claims whose calls were not run."""
-        with self._lock:
-            for key in keys:
-                self._claimed.pop(key, None)
-
-
-def _keys(pause: PausedRun, call_id: str) -> tuple[list[ClaimKey], list[ClaimKey]]:
-    """Return the keys that must be free, and the keys to hold.
-
-    A run is known by its id. Bare messages have no id, so their content stands for it. The content of a run
-    without a thread is held but not asked for, since two anonymous runs may be alike.
-    """
-    content = ("content", pause.thread_id or "", pause.content_hash, call_id)
-    if pause.run_id is None:
-        return [content], [content]
-    run = ("run", pause.run_id, call_id)
-    return ([run, content] if pause.thread_id else [run]), [run, content]
 
 
 def _steps_of_turn(messages: Sequence[Mapping[str, Any]]) -> int:

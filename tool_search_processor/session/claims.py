@@ -17,7 +17,8 @@ from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.wire.messages import call_ids
 
 logger = logging.getLogger(__name__)
-_MOST_CLAIMS = 10_000
+_MOST_CLAIMS = 20_000
+"""Of ten thousand calls: an agent may claim a call under two names of its run."""
 
 
 @runtime_checkable
@@ -37,10 +38,11 @@ class CallClaimer(Protocol):
 
 
 class LocalClaims:
-    """Keeps the last ten thousand approved calls that were claimed in this process; thread-safe."""
+    """Keeps the last claims that were made in this process; thread-safe."""
 
-    def __init__(self) -> None:
-        """Begin without claims."""
+    def __init__(self, *, most: int = _MOST_CLAIMS) -> None:
+        """Begin without claims, and keep at most this many."""
+        self._most = most
         self._lock = Lock()
         self._held: dict[tuple[str | None, str, str], None] = {}
 
@@ -51,7 +53,7 @@ class LocalClaims:
             if key in self._held:
                 return False
             self._held[key] = None
-            if len(self._held) > _MOST_CLAIMS:
+            if len(self._held) > self._most:
                 del self._held[next(iter(self._held))]
         return True
 
@@ -76,27 +78,35 @@ class Claim:
 
 
 async def claim_calls(
-    claimers: Sequence[CallClaimer], step: InputStep, *, calls: Mapping[str, Sequence[str]]
+    claimers: Sequence[CallClaimer],
+    step: InputStep,
+    *,
+    calls: Mapping[str, Sequence[str]],
+    also_named: str | None = None,
 ) -> list[Claim]:
-    """Claim calls across all processes, all or none; return the claims, for `release_claims`.
+    """Claim calls with every claimer, all or none; return the claims, for `release_claims`.
 
     Args:
         claimers: The processors to ask.
         step: The step whose calls they are.
         calls: The ids of the calls to run, each with the names of its run; a call must be unclaimed under
             all of them.
+        also_named: Another name of the run. The calls are claimed under it too, unless somebody else has
+            claimed them under this name, which is no reason to refuse them.
 
     Raises:
         ResumeError: A call was decided before.
     """
     held: list[Claim] = []
     try:
-        wanted = [(call_id, run_id) for call_id, run_ids in calls.items() for run_id in run_ids]
-        for (call_id, run_id), claimer in itertools.product(wanted, claimers):
-            named = step.replace(run_id=run_id)
-            if not await claimer.claim_call(named, call_id):
+        must_be_free = {(call_id, also_named): False for call_id in calls if also_named is not None}
+        must_be_free |= {(call_id, run_id): True for call_id, run_ids in calls.items() for run_id in run_ids}
+        for (call_id, run_id), claimer in itertools.product(must_be_free, claimers):
+            claim = Claim(claimer=claimer, step=step.replace(run_id=run_id), call_id=call_id)
+            if await claimer.claim_call(claim.step, call_id):
+                held.append(claim)
+            elif must_be_free[call_id, run_id]:
                 raise ResumeError(f"the call {call_id!r} was decided before: it does not run again")
-            held.append(Claim(claimer=claimer, step=named, call_id=call_id))
     except BaseException:
         await release_claims(held)
         raise
