@@ -59,8 +59,8 @@ class Caller:
 class CallerView(PolicyView):
     """What one caller can find and call."""
 
-    originals: Mapping[str, Tool]
     options: Options
+    originals: Mapping[str, Tool]
     caller: Caller
 
     @property
@@ -72,16 +72,6 @@ class CallerView(PolicyView):
     def unsearched(self) -> frozenset[str]:
         """The names that searches leave out, since they are listed anyway."""
         return frozenset(map(make_tool_name, self.options.pinned))
-
-    @property
-    def is_open(self) -> bool:
-        """Whether this caller may know about every tool that the server shows to it."""
-        return self.options.filter is None
-
-    @property
-    def min_score(self) -> float:
-        """The lowest score of a result."""
-        return self.options.min_score
 
     def admission(self) -> Admission:
         """Return a new request to the filter."""

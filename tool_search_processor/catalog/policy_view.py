@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tool_search_processor.catalog.experience import Experience, check_experience
 from tool_search_processor.catalog.finding import (
     Ranked,
     Wanted,
@@ -18,6 +19,7 @@ from tool_search_processor.catalog.finding import (
 )
 from tool_search_processor.catalog.queries import RankedQuery, listed_fits, rank_query
 from tool_search_processor.catalog.request_view import CatalogView
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import (
     MetaToolNames,
     SearchCall,
@@ -27,9 +29,12 @@ from tool_search_processor.meta_tools import (
     unknown_tags_text,
 )
 from tool_search_processor.policy.admission import Admission
+from tool_search_processor.policy.filters import Filter, require_filter
 from tool_search_processor.search.index import SearchMode
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.origins import origin_of
+from tool_search_processor.tools.tool_names import is_tool_name
+from tool_search_processor.wire.checks import check_fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,21 +61,51 @@ class Findings:
         return max((hit.score for hit, _ in self.ranked), default=0.0)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyOptions:
+    """What is the same for all requests of whatever serves tools; its own options extend these.
+
+    Raises:
+        ConfigurationError: An option can't work; says what was found.
+    """
+
+    names: MetaToolNames | None = None
+    """What the meta-tools are called; None where there are none."""
+    filter: Filter | None = None
+    filter_timeout_seconds: float | None = None
+    min_score: float = 0.0
+    """The lowest score of a result, which has to be above 0 in any case."""
+    experience: Experience | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
+        check_fraction("min_score", self.min_score)
+        check_experience(self.experience)
+        names = self.names.present if self.names is not None else ()
+        for name in names:
+            if not isinstance(name, str) or not is_tool_name(name):
+                raise ConfigurationError(
+                    f"a meta-tool can't be named {name!r}: use 1 to 64 of the characters A-Z a-z 0-9 _ -"
+                )
+            if names.count(name) > 1:
+                raise ConfigurationError(
+                    f"the meta-tools need different names, found {name!r} twice: change search_tool_name, or "
+                    "the option that names the other one"
+                )
+
+
 @dataclass(frozen=True)
 class PolicyView(ABC):
     """One request's view of a catalog under policy.
 
-    What serves tools subclasses it and says who asks (`admission`), what searches leave out (`unsearched`)
-    and what the meta-tools are called. A denied tool gets the same answers as a tool that doesn't exist.
+    What serves tools subclasses it, and says who asks (`admission`) and what searches leave out
+    (`unsearched`). A denied tool gets the same answers as a tool that doesn't exist.
     """
 
     catalog: CatalogView
     """The tools that can be found, by query or by name."""
-
-    @property
-    def names(self) -> MetaToolNames | None:
-        """What the meta-tools are called; None where there are none."""
-        return None
+    options: PolicyOptions
 
     @property
     @abstractmethod
@@ -78,22 +113,17 @@ class PolicyView(ABC):
         """The names that searches leave out, since they are listed anyway."""
 
     @property
-    @abstractmethod
     def is_open(self) -> bool:
         """Whether this request may know about every tool."""
+        return self.options.filter is None
 
     @abstractmethod
     def admission(self) -> Admission:
         """Return a new request to the filter."""
 
-    @property
-    def min_score(self) -> float:
-        """The lowest score of a result."""
-        return 0.0
-
     def wanted(self, *, limit: int, tags: frozenset[str] = frozenset()) -> Wanted:
         """Return what a search of this request asks for besides its words."""
-        return Wanted(limit=limit, tags=tags, without=self.unsearched, min_score=self.min_score)
+        return Wanted(limit=limit, tags=tags, without=self.unsearched, min_score=self.options.min_score)
 
     # -- finding
 
@@ -170,7 +200,7 @@ class PolicyView(ABC):
             searched = tuple(ranking.query for ranking in rankings)
             if len(searched) == 1:
                 return await self.catalog.count(
-                    searched[0], min_score=self.min_score, tags=call.tags, without=self.unsearched
+                    searched[0], min_score=self.options.min_score, tags=call.tags, without=self.unsearched
                 )
             whole = replace(call, queries=searched, limit=len(self.catalog) or 1)
             rankings = await self._rankings(whole, self.admission())
@@ -219,7 +249,7 @@ class PolicyView(ABC):
         alike = await self.suggest(name, admission)
         # The meta-tools are listed only where they can find something.
         is_searched = await self.list_findable(admission, limit=1)
-        return missing_tool_text(name, suggestions=alike, names=self.names if is_searched else None)
+        return missing_tool_text(name, suggestions=alike, names=self.options.names if is_searched else None)
 
     async def has_outage(self, admission: Admission) -> bool:
         """Return True if some tools can't be reached now, and the request may know of it.
@@ -242,7 +272,7 @@ class PolicyView(ABC):
             admission: Asks the filter.
             listed: The tools that the request may call and that searches leave out: one may fit.
         """
-        fits = await listed_fits(self.catalog, call.queries, listed=listed, min_score=self.min_score)
+        fits = await listed_fits(self.catalog, call.queries, listed=listed, min_score=self.options.min_score)
         has_outage = await self.has_outage(admission)
         return nothing_found_text(call.queries, tags=call.tags, listed=fits, has_outage=has_outage)
 

@@ -11,9 +11,8 @@ from typing import Any, Literal, overload
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.finding import ToolHit
-from tool_search_processor.catalog.indexes import WarmUpProgress
+from tool_search_processor.catalog.serving import CatalogServer
 from tool_search_processor.catalog.toolsets import of_other_types
-from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.meta_tools import (
     MetaToolNames,
     Mode,
@@ -56,7 +55,7 @@ from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import as_names
 
 
-class ToolSearchProcessor(SearchPipeline, AsyncClosing):
+class ToolSearchProcessor(SearchPipeline, CatalogServer):
     """Gives a model meta-tools to find and load tools, instead of every definition.
 
     ```python
@@ -288,15 +287,6 @@ class ToolSearchProcessor(SearchPipeline, AsyncClosing):
         if thread_id is not None:
             thread_id = thread_step(thread_id, None).thread_id
         await self._loads.clear(thread_id)
-
-    async def warm_up(
-        self,
-        *,
-        wait_for_vectors: bool = True,
-        on_progress: Callable[[WarmUpProgress], object] = lambda progress: None,
-    ) -> bool:
-        """Read every provider and build the index before the first request; see `Catalog.make_ready`."""
-        return await self.catalog.make_ready(wait_for_vectors=wait_for_vectors, on_progress=on_progress)
 
     async def stats(self) -> dict[str, Any]:
         """Return the number of shared `tools`, whether the index is `ready`, and the store's figures.

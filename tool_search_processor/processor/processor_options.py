@@ -6,20 +6,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tool_search_processor.catalog.experience import Experience, check_experience
+from tool_search_processor.catalog.policy_view import PolicyOptions
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MAX_RESULTS, MetaToolNames, ResultDetail
-from tool_search_processor.policy.filters import Filter, require_filter
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.stores.protocol import LoadedToolStore
 from tool_search_processor.stores.store import Store, adapt_store
 from tool_search_processor.tokens.counting import TextCounter, estimate_tokens
-from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.wire.checks import (
     check_callable,
     check_choice,
     check_count,
-    check_fraction,
     check_string,
     refuse,
 )
@@ -34,15 +31,12 @@ _DETAILS = ("brief", "signature", "schema")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(PolicyOptions):
     """A processor's options; see `ToolSearchProcessor` for their meaning."""
 
     names: MetaToolNames
     top_k: int
-    min_score: float
     max_loaded: int | None
-    filter: Filter | None
-    filter_timeout_seconds: float | None
     pinned: tuple[str, ...]
     include_step_tools: bool
     catalog_in_prompt: bool
@@ -50,7 +44,6 @@ class Options:
     preload: int
     result_detail: ResultDetail
     passthrough_tokens: int
-    experience: Experience | None = None
 
     def __post_init__(self) -> None:
         """Check the options.
@@ -65,23 +58,7 @@ class Options:
         check_count("passthrough_tokens", self.passthrough_tokens, least=0)
         check_count("catalog_token_limit", self.catalog_token_limit)
         check_count("max_loaded", self.max_loaded, optional=True)
-        check_fraction("min_score", self.min_score)
-        check_experience(self.experience)
-        require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
-        self._check_names()
-
-    def _check_names(self) -> None:
-        present = self.names.present
-        for name in present:
-            if not isinstance(name, str) or not is_tool_name(name):
-                raise ConfigurationError(
-                    f"a meta-tool can't be named {name!r}: use 1 to 64 of the characters A-Z a-z 0-9 _ -"
-                )
-        if len(set(present)) < len(present):
-            raise ConfigurationError(
-                f"the meta-tools need different names, found {present!r}: change search_tool_name, "
-                "load_tool_name, call_tool_name or unload_tool_name"
-            )
+        PolicyOptions.__post_init__(self)
 
 
 def processor_id(given: str, *, search_tool_name: str) -> str:

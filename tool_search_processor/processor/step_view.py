@@ -22,6 +22,7 @@ from tool_search_processor.wire.messages import last_user_text
 class StepView(PolicyView):
     """What one step can find, what it lists, and what may be said about it."""
 
+    options: Options
     step: InputStep
     shared: CatalogView
     """The catalog without the tools that the step itself brings."""
@@ -29,7 +30,6 @@ class StepView(PolicyView):
     """The step's own tools that it lists."""
     pinned: Sequence[Tool]
     """The catalog's tools that every step lists if phase `active` admits them."""
-    options: Options
     loads: LoadedTools
 
     @property
@@ -41,16 +41,6 @@ class StepView(PolicyView):
     def unsearched(self) -> frozenset[str]:
         """The names that searches leave out, since they are listed anyway."""
         return frozenset((*self.names.present, *(tool.name for tool in (*self.own, *self.pinned))))
-
-    @property
-    def is_open(self) -> bool:
-        """Whether this step may know about every tool."""
-        return self.options.filter is None
-
-    @property
-    def min_score(self) -> float:
-        """The lowest score of a result."""
-        return self.options.min_score
 
     @cached_property
     def listed(self) -> dict[str, Tool]:

@@ -20,8 +20,7 @@ except ImportError as exc:
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import CatalogStatus, ProviderStatus
 from tool_search_processor.catalog.drift import OnChange
-from tool_search_processor.catalog.indexes import WarmUpProgress
-from tool_search_processor.concurrency.closing import AsyncClosing
+from tool_search_processor.catalog.serving import CatalogServer
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
@@ -49,7 +48,7 @@ _OPEN_PATHS = ("/", "/v1/inspect", "/health", "/v1/health/")
 _MASKED = "it failed: the server's log says why"
 
 
-class Gateway(AsyncClosing):
+class Gateway(CatalogServer):
     """Serves what its upstreams offer, found by search: tools, and their resources and prompts.
 
     ```python
@@ -217,15 +216,6 @@ class Gateway(AsyncClosing):
         """
         await self.server.aclose()
 
-    async def warm_up(
-        self,
-        *,
-        wait_for_vectors: bool = True,
-        on_progress: Callable[[WarmUpProgress], object] = lambda progress: None,
-    ) -> bool:
-        """Read every upstream and make the index ready before it serves; see `Catalog.make_ready`."""
-        return await self.catalog.make_ready(wait_for_vectors=wait_for_vectors, on_progress=on_progress)
-
     @asynccontextmanager
     async def _started(self, started: Callable[[], object] | None) -> AsyncIterator[None]:
         """Start the upstreams while others are already served."""
@@ -262,7 +252,7 @@ class GatewayEndpoints(RestEndpoints):
         health: dict[str, Any] = {
             "status": "ok" if all(one.up is not False for one in upstreams) else "degraded",
             "version": __version__,
-            "ready": self.search.is_ready,
+            "ready": self.search.indexes.is_ready,
         }
         if await self._access.admit(request.headers.get("authorization")) is not None:
             health["upstreams"] = [*map(asdict, map(self._shown, upstreams))]

@@ -1,5 +1,7 @@
 """Search by words, by meaning and by both: the formula, and what a caller who may see less is told."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.support import ScoredIndex
@@ -60,7 +62,7 @@ def search_of(lexical, vector, tools=None):
 
 
 async def find(search, *, limit, mode="hybrid", allow=None, **wanted):
-    search.filter = allow
+    search.options = replace(search.options, filter=allow)
     view = await search.view({})
     return await view.find("q", view.admission(), mode=mode, wanted=Wanted(limit=limit, **wanted))
 
@@ -130,7 +132,7 @@ class Outside:
 async def test_an_engine_outside_answers_as_one_list():
     search = ModeSearch(Catalog([Tool("a"), Tool("b")]), Outside("b"))
     await search.prepare()
-    assert (search.modes, search.has_vectors, search.is_ready) == (("fts",), False, True)
+    assert (search.modes, search.has_vectors, search.indexes.is_ready) == (("fts",), False, True)
     assert shown(await find(search, limit=5, mode="fts")) == [("b", 1, 1, None)]
 
 

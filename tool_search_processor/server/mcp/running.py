@@ -7,10 +7,9 @@ import logging
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from tool_search_processor.catalog import Catalog
-from tool_search_processor.catalog.indexes import WarmUpProgress
+from tool_search_processor.catalog.serving import CatalogServer
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp.handlers import ALL_CHANGES, FrontHandlers, ProtocolServer
@@ -44,11 +43,10 @@ class HttpOptions(Limits, total=False):
     max_connections: int
 
 
-class Runner:
+class Runner(CatalogServer):
     """Runs a front, notifies its clients of changes, and closes it at the end."""
 
     options: FrontOptions
-    catalog: Catalog
     lowlevel: ProtocolServer
     _handlers: FrontHandlers
     _token: TokenCheck | None
@@ -60,21 +58,6 @@ class Runner:
         self._closing = asyncio.Event()
         self.metrics: ServerMetrics | None = None
         """Figures of the searches and calls, once there is an HTTP app that shows them."""
-
-    async def warm_up(
-        self,
-        *,
-        wait_for_vectors: bool = True,
-        on_progress: Callable[[WarmUpProgress], object] = lambda progress: None,
-    ) -> bool:
-        """Read every provider and make the index ready before it serves; see `Catalog.make_ready`."""
-        return await self.catalog.make_ready(wait_for_vectors=wait_for_vectors, on_progress=on_progress)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     def run(self, transport: Transport = "stdio", **options: Unpack[HttpOptions]) -> None:
         """Serve until the client leaves, or until SIGINT or SIGTERM: the last line of a script.

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypedDict, get_args
 
-from tool_search_processor.catalog.experience import Experience, check_experience
+from tool_search_processor.catalog.experience import Experience
+from tool_search_processor.catalog.policy_view import PolicyOptions
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
 from tool_search_processor.meta_tools import MetaToolNames
-from tool_search_processor.policy.filters import Filter, require_filter
 from tool_search_processor.search.strategies import IndexCache
 from tool_search_processor.server.mcp.middleware import Middleware
 from tool_search_processor.server.mcp.request_providers import ProvidersFor
@@ -17,7 +17,6 @@ from tool_search_processor.server.mcp.sessions import SignedIds
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, check_mode
 from tool_search_processor.server.options import ResultFormat
 from tool_search_processor.tools import Tool
-from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import check_callable, check_choice, check_count, check_positive
 
@@ -51,14 +50,12 @@ class ToolServerOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrontOptions:
+class FrontOptions(PolicyOptions):
     """What a front was asked to do; see `ToolServer` for each option's meaning."""
 
     names: MetaToolNames
     mode: Mode
     mode_for: ModeFor | None
-    filter: Filter | None
-    filter_timeout_seconds: float | None
     top_k: int
     result_format: ResultFormat
     search_when_empty: bool
@@ -68,7 +65,6 @@ class FrontOptions:
     session_ttl_seconds: float
     max_sessions: int
     signed_ids: SignedIds | None
-    experience: Experience | None = None
 
     @property
     def has_table(self) -> bool:
@@ -87,19 +83,9 @@ class FrontOptions:
         check_count("top_k", self.top_k, most=MAX_LIMIT)
         check_positive("session_ttl_seconds", self.session_ttl_seconds, finite=True)
         check_count("max_sessions", self.max_sessions)
-        check_experience(self.experience)
         if self.signed_ids is not None and not self.keep_sessions:
             raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
-        require_filter(self.filter, timeout_seconds=self.filter_timeout_seconds)
-        for name in self.names.present:
-            if not isinstance(name, str) or not is_tool_name(name):
-                raise ConfigurationError(
-                    f"a meta-tool can't be named {name!r}: use 1 to 64 of the characters A-Z a-z 0-9 _ -"
-                )
-        if self.names.search == self.names.call:
-            raise ConfigurationError(
-                f"search_tool_name and call_tool_name need different names, found {self.names.search!r} twice"
-            )
+        PolicyOptions.__post_init__(self)
 
     def check_free(self, tool: Tool) -> None:
         """Refuse a tool that has a meta-tool's name.

@@ -66,8 +66,8 @@ class ListedNames:
 class ToolView(PolicyView):
     """What one request lists, finds and may call."""
 
-    request: FrontRequest
     options: FrontOptions
+    request: FrontRequest
     listed_names: ListedNames
     metrics: ServerMetrics | None = None
     middleware: Sequence[Middleware] = ()

@@ -189,7 +189,7 @@ class RestEndpoints:
             else:
                 found = await view.listed(admission, wanted=wanted)
             is_cut_off = not found and await view.has_outage(admission)
-        if mode == "vector" and not found and not self.search.is_ready:
+        if mode == "vector" and not found and not self.search.indexes.is_ready:
             return problem(
                 503, "the tools are being embedded: try again", headers={"Retry-After": _RETRY_SECONDS}
             )
@@ -247,7 +247,7 @@ class RestEndpoints:
 
     async def get_health(self, _: Request, __: Caller) -> Response:
         """Answer that the server is up, and whether everything is embedded."""
-        return JSONResponse({"status": "ok", "version": __version__, "ready": self.search.is_ready})
+        return JSONResponse({"status": "ok", "version": __version__, "ready": self.search.indexes.is_ready})
 
     async def _view(self, request: Request, caller: Caller) -> RestView:
         return await self.search.view(context_of(request, caller))

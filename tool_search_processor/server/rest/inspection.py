@@ -44,7 +44,7 @@ class Inspector:
             "rankings": view.search_in.rankings,
             "namespaces": Counter(tool.namespace for tool in tools if tool.namespace),
             "tags": Counter(tag for tool in tools for tag in sorted(tool.tags)),
-            "ready": view.search_in.is_ready,
+            "ready": view.search_in.indexes.is_ready,
         }
 
     async def answer(self, asked: InspectRequest, view: RestView) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from tool_search_processor import telemetry
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.finding import Ranked, Wanted
 from tool_search_processor.catalog.indexes import IndexPool
-from tool_search_processor.catalog.policy_view import PolicyView
+from tool_search_processor.catalog.policy_view import PolicyOptions, PolicyView
 from tool_search_processor.policy.admission import Admission
-from tool_search_processor.policy.filters import Filter, require_filter
+from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.provider import Context
 from tool_search_processor.search.index import ListName, SearchMode
 from tool_search_processor.search.strategies import Strategy
@@ -70,10 +70,8 @@ class ModeSearch:
             ConfigurationError: If the strategy is unknown, or the filter can't work.
             ImportError: If the strategy needs an extra that is not installed.
         """
-        require_filter(filter, timeout_seconds=filter_timeout_seconds)
         self.catalog = catalog
-        self.filter = filter
-        self.filter_timeout_seconds = filter_timeout_seconds
+        self.options = PolicyOptions(filter=filter, filter_timeout_seconds=filter_timeout_seconds)
         own = catalog.indexes
         self.indexes = own if own.strategy is search or own.strategy == search else IndexPool(search)
         self.modes = self.indexes.modes
@@ -81,11 +79,6 @@ class ModeSearch:
         self.rankings: tuple[RankBy, ...] = (
             ("score", *self.modes[::-1]) if len(self.modes) > 1 else ("score",)
         )
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether everything that is built in the background is ready."""
-        return self.indexes.shared_index.ready
 
     @property
     def has_vectors(self) -> bool:
@@ -100,7 +93,9 @@ class ModeSearch:
     async def view(self, context: Context) -> RestView:
         """Return what a request can find."""
         seen = await self.catalog.view(context)
-        return RestView(catalog=seen.searched_by(self.indexes), search_in=self, context=context)
+        return RestView(
+            catalog=seen.searched_by(self.indexes), options=self.options, search_in=self, context=context
+        )
 
 
 @dataclass(frozen=True)
@@ -112,17 +107,12 @@ class RestView(PolicyView):
     unsearched: frozenset[str] = frozenset()
     """Names that the request leaves out."""
 
-    @property
-    def is_open(self) -> bool:
-        """Whether this request may know about every tool."""
-        return self.search_in.filter is None
-
     def admission(self) -> Admission:
         """Return a new request to the filter."""
         return Admission(
-            self.search_in.filter,
+            self.options.filter,
             context=self.context,
-            timeout_seconds=self.search_in.filter_timeout_seconds,
+            timeout_seconds=self.options.filter_timeout_seconds,
         )
 
     async def find(
