@@ -420,6 +420,12 @@ async def test_result_detail_adds_what_it_says(options, extra):
     assert list(result) == ["name", "description", "score", "loaded", *extra]
 
 
+@pytest.mark.parametrize(("mode", "loaded"), [("load", False), ("auto_load", True), ("call", True)])
+async def test_only_a_tool_that_can_be_loaded_is_said_to_be_not_loaded(mode, loaded):
+    (result,) = (await Run(ToolSearchProcessor([DETAILED], mode=mode)).search("weather"))["results"]
+    assert result["loaded"] is loaded
+
+
 async def test_a_signature_is_a_compact_parameter_list():
     run = Run(ToolSearchProcessor([DETAILED], result_detail="signature"))
     (result,) = (await run.search("weather"))["results"]

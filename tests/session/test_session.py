@@ -119,12 +119,12 @@ async def test_a_conversation_in_anthropic_style():
 
 async def test_approval():
     calls = [openai_call("erase", {"path": "a"}, "c1"), openai_call("add", {"a": 1, "b": 2}, "c2")]
-    async with ToolSession(Unlocking(), tools=[add]) as session:
-        await session.tools([USER])
-        (pending,) = await session.approvals_needed(calls)
-        assert (pending.call_id, pending.name, pending.arguments) == ("c1", "erase", {"path": "a"})
-        contents = {}
-        for answer in ({}, {"c1": True}, {"c1": False}, {"c1": "not today"}):
+    contents = {}
+    for answer in ({}, {"c1": True}, {"c1": False}, {"c1": "not today"}):
+        async with ToolSession(Unlocking(), tools=[add]) as session:
+            await session.tools([USER])
+            (pending,) = await session.approvals_needed(calls)
+            assert (pending.call_id, pending.name, pending.arguments) == ("c1", "erase", {"path": "a"})
             results = await session.execute(calls, approvals=answer)
             assert [result["tool_call_id"] for result in results] == ["c1", "c2"]
             assert results[1]["content"] == "3"
@@ -391,8 +391,8 @@ async def test_an_approved_call_runs_once_over_all_processes(listed):
     claims = []
     async with ToolSession(Claiming(claims), thread_id="t") as session:
         await session.tools([USER])
-        await session.execute(ASKED, approvals={"c1": True, "c2": "no"})
-    assert [call_id for *_, call_id in claims] == ["c1"], "what is refused is not claimed"
+        await session.execute(ASKED, approvals={"c1": True})
+    assert [call_id for *_, call_id in claims] == ["c1"], "what nobody decided is not claimed"
     async with ToolSession(Claiming(claims), thread_id="t") as session:
         await session.tools(listed)
         with pytest.raises(ResumeError, match="'c1' was decided before"):
@@ -400,6 +400,53 @@ async def test_an_approved_call_runs_once_over_all_processes(listed):
         assert len(claims) == 1, "all or none"
         refused, done = await session.execute(ASKED, approvals={"c2": True})
         assert ("was not given" in refused["content"], done["content"]) == (True, "erased b")
+
+
+@pytest.mark.parametrize("later", [True, "still no"])
+@pytest.mark.parametrize("refusal", [False, "not today", ""])
+async def test_a_refusal_is_not_overruled(refusal, later):
+    claims = []
+    for number in range(2):
+        async with ToolSession(Claiming(claims), thread_id="t") as session:
+            await session.tools([USER])
+            if not number:
+                (refused,) = await session.execute(ASKED[:1], approvals={"c1": refusal})
+                assert refused["content"].startswith("Error: a person refused the call of erase")
+            with pytest.raises(ResumeError, match="'c1' was decided before: it does not run again"):
+                await session.execute(ASKED[:1], approvals={"c1": later})
+
+
+async def test_what_has_run_is_not_said_to_be_refused():
+    async with ToolSession(Unlocking(), thread_id="t") as session:
+        await session.tools([USER])
+        await session.execute(ASKED[:1], approvals={"c1": True})
+        with pytest.raises(ResumeError, match="'c1' was decided before"):
+            await session.execute(ASKED[:1], approvals={"c1": False})
+
+
+async def test_a_refused_call_does_not_run_even_if_it_needs_no_approval():
+    ran = []
+    harmless = Tool("erase", parameters=PATH, execute=ran.append)
+    async with ToolSession(tools=[harmless]) as session:
+        (refused,) = await session.execute(ASKED[:1], approvals={"c1": "not that file"})
+    assert (refused["content"].endswith("Reason: not that file"), ran) == (True, [])
+
+
+@pytest.mark.parametrize("mode", ["load", "call"])
+async def test_a_refusal_of_a_hidden_tool_counts_when_policy_shows_it(mode):
+    allowed, ran = [False], []
+    tool = Tool("erase", parameters=PATH, execute=ran.append, requires_approval=True)
+    search = ToolSearchProcessor([tool], filter=lambda request: allowed[-1], mode=mode)
+    call = ASKED[0]
+    if mode == "call":
+        call = openai_call("call_tool", {"name": "erase", "arguments": {"path": "a"}}, "c1")
+    async with search.session(thread_id="t") as session:
+        await session.tools([USER])
+        await session.execute([call], approvals={"c1": "no"})
+        allowed.append(True)
+        with pytest.raises(ResumeError, match="'c1' was decided before"):
+            await session.execute([call], approvals={"c1": True})
+    assert ran == []
 
 
 @pytest.mark.parametrize("thread_id", [None, "t"])

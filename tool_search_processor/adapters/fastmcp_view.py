@@ -79,7 +79,7 @@ class CallerView(PolicyView):
 
     def result(self, tool: CatalogTool, *, score: float) -> dict[str, Any]:
         """Return one result of a search, under the server's own name, by which clients can call it too."""
-        found = meta_tools.search_result(tool, score=score, loaded=False, detail=self.options.result_detail)
+        found = meta_tools.search_result(tool, score=score, loaded=True, detail=self.options.result_detail)
         return {**found, "name": tool.original_name}
 
     async def message(self, found: Findings, admission: Admission) -> str:

@@ -19,7 +19,7 @@ _SIGNATURE_DEFAULT = 30
 
 
 def search_result(tool: Tool, *, score: float, loaded: bool, detail: ResultDetail) -> dict[str, Any]:
-    """Return a tool as it appears in a search's answer."""
+    """Return a tool as it appears in a search's answer; `loaded` says whether it can be called at once."""
     result: dict[str, Any] = {
         "name": tool.name,
         "description": cut(tool.shown_description),

@@ -37,9 +37,12 @@ class SearchAnswers:
             evicted = await view.usable(outcome.evicted, admission)
         view.note(call.queries, [tool.name for tool in tools_of(found.ranked)])
         seen, detail = view.run.seen, view.options.result_detail
+        needs_no_load = view.names.mode == "call"  # False would send a model to a tool that is not there
         return meta_tools.search_answer(
             [
-                meta_tools.search_result(tool, score=hit.score, loaded=tool.name in seen, detail=detail)
+                meta_tools.search_result(
+                    tool, score=hit.score, loaded=needs_no_load or tool.name in seen, detail=detail
+                )
                 for hit, tool in found.ranked
             ],
             total=await view.count(found),

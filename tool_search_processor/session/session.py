@@ -272,8 +272,8 @@ class ToolSession(AsyncClosing):
                 the SDKs' objects. If an Anthropic message or a Responses reply says that it was cut, nothing
                 runs; for OpenAI's chat the loop has to look at `finish_reason` itself, or put it into the
                 message.
-            approvals: For tools that need approval: call id → True, or False or a reason to refuse. Such
-                a call does not run without a True, and its result says so.
+            approvals: Call id → True, or False or a reason to refuse. A tool that needs approval does not
+                run without a True, no call runs after a refusal, and the results say so.
 
         Returns:
             For OpenAI calls: tool messages to append. For Anthropic calls: `tool_result` blocks, the
@@ -284,21 +284,21 @@ class ToolSession(AsyncClosing):
                 whole reply of a client, or a call in another form.
             CancelledError: Its `run_results` are what `execute` would have returned: results of calls that
                 had run, and a sentence for every other call.
-            ResumeError: An approved call has run before, in this session, with one of its processors in this
-                process, or in any process that shares a processor's store; nothing was run. A call is known
-                by its conversation, as it was listed last.
+            ResumeError: An approved call has run before, or a decided call was refused before: in this
+                session, with one of its processors in this process, or in any process that shares a
+                processor's store; nothing was run. A call is known by its conversation, as it was listed
+                last.
         """
         check_approvals(approvals)
         prepared = await self._prepare(tool_calls)
-        refused: dict[str, ToolOutcome] = {}
-        for call in prepared:
-            answer = approvals.get(call.request.id)
-            if call.needs_approval and answer is not True:
-                refused[call.request.id] = call.answer(refusal_text(call.name, answer))
+        refused = _refused(prepared, approvals)
         running = [call for call in prepared if call.request.id not in refused]
-        approved = {call.request.id: [self._claim_name(call)] for call in running if call.needs_approval}
+        said_no = {call_id for call_id in refused if call_id in approvals}
+        decided = [call for call in running if call.needs_approval]
+        decided += [call for call in prepared if call.request.id in said_no]
         model_call = await self._listed()
-        claims = await claim_calls(self._claimers, model_call.step, calls=approved)
+        names = {call.request.id: self._claim_names(call) for call in decided}
+        claims = await claim_calls(self._claimers, model_call.step, calls=names)
         started = model_call.start(running)
         try:
             await finish(started)
@@ -307,7 +307,8 @@ class ToolSession(AsyncClosing):
             raise
         finally:
             ended = [call.outcome() for call in started]
-            await release_claims(claims, used={outcome.call_id for outcome in ended if outcome.ran})
+            ran = {outcome.call_id for outcome in ended if outcome.ran}
+            await release_claims(claims, used=said_no | ran)
         return self._results(prepared, refused, started)
 
     def execute_sync(
@@ -348,10 +349,12 @@ class ToolSession(AsyncClosing):
             return [*map(cut_off, requests)]
         return await (await self._listed()).prepare(requests)
 
-    def _claim_name(self, call: PreparedCall) -> str:
-        content = content_name(self._messages, call.pending())
+    def _claim_names(self, call: PreparedCall) -> list[str]:
+        """Return the names of a call's run: a proxied call that policy hides is known as the model wrote it."""
+        forms = (call.pending(), call.as_asked().pending())
+        contents = dict.fromkeys(content_name(self._messages, form) for form in forms)
         # Two anonymous runs may have the same content.
-        return content if self._base.thread_id else f"{self.run_id}:{content}"
+        return [content if self._base.thread_id else f"{self.run_id}:{content}" for content in contents]
 
     def _results(
         self,
@@ -372,6 +375,18 @@ class ToolSession(AsyncClosing):
         if self._call is None:  # calls from an earlier process: policy is asked before they run
             await self.tools(())
         return self._call  # type: ignore[return-value]  # which `tools` has made
+
+
+def _refused(
+    calls: Iterable[PreparedCall], approvals: Mapping[str, bool | str]
+) -> dict[str, ToolOutcome]:
+    """Return the answers to calls that a person refused, or has yet to approve, by call id."""
+    answers = [(call, approvals.get(call.request.id)) for call in calls]
+    return {
+        call.request.id: call.answer(refusal_text(call.name, answer))
+        for call, answer in answers
+        if answer is not True and (answer is not None or call.needs_approval)
+    }
 
 
 def _result(outcome: ToolOutcome, style: Style) -> dict[str, Any]:
