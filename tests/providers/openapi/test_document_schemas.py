@@ -105,6 +105,45 @@ def test_what_is_left_out_refuses_nothing(around, lost):
     assert converted(kept).parameters["properties"]["a"] == kept
 
 
+LOSING = {
+    "Gone": {"type": "object", "required": ["b"], "properties": {"b": {"$ref": "#/components/schemas/Nowhere"}}},
+    "Wrong": {"enum": "red"},
+    "Deep": {"properties": {"c": {"items": {"$ref": "#/components/schemas/Wrong"}}}},
+    "Cycle": {"properties": {"next": {"$ref": "#/components/schemas/Other"}}},
+    "Other": {"properties": {"back": {"$ref": "#/components/schemas/Cycle"}, "d": {"type": "widget"}}},
+    "Either": {"oneOf": [{"minLength": 1}, {"maxLength": 2}]},
+    "ReadOnly": {"properties": {"id": {"type": "string", "readOnly": True}}, "required": ["id"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda lost: {"not": lost},
+        lambda lost: {"not": {"properties": {"b": {"allOf": [lost]}}}},
+        lambda lost: {"if": lost, "then": {"type": "string"}},
+    ],
+)
+@pytest.mark.parametrize("name", LOSING)
+def test_what_is_left_out_behind_a_reference_refuses_nothing(around, name):
+    lost = {"$ref": f"#/components/schemas/{name}"}
+    for part in (lost, LOSING[name]):
+        tool = converted({**around(part), "title": "T"}, schemas=LOSING)
+        assert tool.parameters["properties"]["a"] == {"title": "T"}
+
+
+def test_a_reference_to_what_stays_whole_stays_in_not():
+    schemas = {"Whole": {"type": "object", "required": ["b"]}}
+    tool = converted({"not": {"$ref": "#/components/schemas/Whole"}}, schemas=schemas)
+    assert tool.parameters["properties"]["a"] == {"not": {"$ref": "#/$defs/Whole"}}
+
+
+def test_one_of_beside_any_of_does_not_refuse_what_a_loosened_branch_accepts():
+    lost = {"oneOf": [{"required": ["b"]}, {"enum": "red"}], "anyOf": [{"required": ["c"]}]}
+    check = Draft202012Validator(converted(lost).parameters["properties"]["a"])
+    assert check.is_valid({"b": 1, "c": 1})
+
+
 def test_names_are_required_once_and_a_property_without_schema_takes_anything():
     tool = converted({"properties": {"b": None}, "required": ["b", "b", 3]})
     assert tool.parameters["properties"]["a"] == {"properties": {"b": {}}, "required": ["b"]}

@@ -57,6 +57,13 @@ def test_a_property_stays_where_only_a_part_of_it_is_left_out(value):
         {"allOf": [{"properties": {"id": READ_ONLY}}, {"required": ["id"], "properties": {"base": TEXT}}]},
         {"properties": {"id": READ_ONLY}, "oneOf": [{"required": ["id"]}, {"required": ["base"]}]},
         {"anyOf": [ref("Base"), {"properties": {"x": TEXT}}], "required": ["id"]},
+        {"allOf": [ref("Base")], "if": {"required": ["base"]}, "then": {"required": ["id"]}},
+        {"allOf": [ref("Base")], "if": {"required": ["other"]}, "else": {"required": ["id"]}},
+        {"allOf": [ref("Base")], "dependentRequired": {"base": ["id"]}},
+        {"allOf": [ref("Base")], "dependentSchemas": {"base": {"required": ["id"]}}},
+        {"allOf": [ref("Base")], "not": {"required": ["id"]}},
+        {"properties": {"base": TEXT}, "not": ref("Base")},
+        {"properties": {"base": TEXT}, "not": {"properties": {"id": READ_ONLY}, "required": ["id"]}},
     ],
 )
 def test_nothing_requires_what_is_left_out(schema):

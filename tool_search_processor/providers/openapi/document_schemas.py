@@ -43,6 +43,8 @@ from tool_search_processor.wire.plain import mapping_of
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _DEFINITIONS = "#/$defs/"
 _CONDITIONS = frozenset({"not", "if", "contains"})
+_ONE_AND_ANY = frozenset({"oneOf", "anyOf"})
+"""Beside an `anyOf`, a `oneOf` stays what it is."""
 _MAX_WITH_KINDS = 20_000
 """Characters of a schema's definitions; if there are more, the kinds of its objects are left out."""
 
@@ -105,14 +107,15 @@ class SchemaReader:
 
         def convert(part: Schema) -> Schema:
             nonlocal has_one_way, has_conditions
-            has_conditions = has_conditions or not _CONDITIONS.isdisjoint(part)
+            has_conditions = has_conditions or not _CONDITIONS.isdisjoint(part) or _ONE_AND_ANY <= part.keys()
             converted = self._converted(modern(with_json_types(part)), base, direction)
             has_one_way = has_one_way or self._one_way[direction].concerns(converted)
             return converted
 
         edited: Converted = edit_schemas(schema, convert)
-        if has_conditions and (losing := [part for part in schemas_in(schema) if self._loses(part, base)]):
-            edited = {**leave_out(schema, convert, losing=losing)}
+        if has_conditions:
+            losing = [part for part in schemas_in(schema) if self._loses(part, base, direction)]
+            edited = {**leave_out(schema, convert, losing=losing)} if losing else edited
         return self._one_way[direction].removed(edited) if has_one_way else edited
 
     def target(self, schema: Schema, *, direction: Direction = "request") -> Schema:
@@ -270,11 +273,27 @@ class SchemaReader:
         is_nullable = part.get("nullable") is True or part.get("x-nullable") is True
         return nullable(kept) if is_nullable else kept
 
-    def _loses(self, part: Schema, base: str) -> bool:
-        """Return True if a schema of the document accepts more once it is converted."""
+    def _loses(self, part: Schema, base: str, direction: Direction) -> bool:
+        """Return True if a schema of the document, or one that it refers to, accepts more once converted."""
+        waiting, seen = [(part, base)], set()
+        while waiting:
+            part, base = waiting.pop()
+            if self._itself_loses(part, base, direction):
+                return True
+            target = self._document.find(part["$ref"], base=base) if "$ref" in part else None
+            if target is not None and target.key not in seen:
+                seen.add(target.key)
+                waiting.extend((inner, target.base) for inner in schemas_in(target.value))
+        return False
+
+    def _itself_loses(self, part: Schema, base: str, direction: Direction) -> bool:
         wrong = [key for key, fits in WELL_FORMED.items() if key in part and not fits(part[key])]
         is_lost = "$ref" in part and not isinstance(self._followed(part, base)[0], dict)
-        return loses_check(part, [*wrong, "$ref"] if is_lost else wrong)
+        if loses_check(part, [*wrong, "$ref"] if is_lost else wrong):
+            return True
+        if "oneOf" in part and "anyOf" not in part:  # becomes `anyOf`
+            return True
+        return any(self._one_way[direction].names(part, base))
 
     def _with_reference(self, reference: object, kept: Converted, base: str) -> Converted:
         if self._document.ignores_beside_references:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
-from tool_search_processor.tools.schema_walk import BRANCH_KEYWORDS, Schema, branches, edit_schemas
+from tool_search_processor.tools.schema_walk import (
+    BRANCH_KEYWORDS,
+    SAME_VALUE_KEYWORDS,
+    Schema,
+    branches,
+    edit_schemas,
+    with_inner,
+)
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 Direction = Literal["request", "response"]
@@ -18,6 +25,7 @@ Follow = Callable[[Schema, str | None], Followed]
 LEFT_OUT: Mapping[Direction, str] = {"request": "readOnly", "response": "writeOnly"}
 
 _MAX_DEPTH = 20
+_DEMANDING = SAME_VALUE_KEYWORDS - {"if", "not"}
 
 
 class OneWay:
@@ -99,14 +107,22 @@ class OneWay:
 
 
 def _requires_not(schema: Schema, gone: set[str]) -> Schema:
-    """Return a schema that requires none of these names, not even in its branches."""
+    """Return a schema that requires none of these names, not even in its branches or under a condition.
+
+    What `not` and `if` say of them stays: a request doesn't have them.
+    """
     changed = {key: value for key, value in schema.items() if key != "required"}
-    required = [name for name in items_of(schema.get("required")) if name not in gone]
-    if required:
+    if required := _without(schema.get("required"), gone):
         changed["required"] = required
-    for key in BRANCH_KEYWORDS:
-        if key in schema:
-            changed[key] = [
-                _requires_not(part, gone) if isinstance(part, dict) else part for part in schema[key]
-            ]
-    return changed
+    if "dependentRequired" in schema:
+        demanded = {name: _without(names, gone) for name, names in schema["dependentRequired"].items()}
+        changed["dependentRequired"] = demanded
+
+    def inner(keyword: str, part: Any) -> Any:
+        return _requires_not(part, gone) if isinstance(part, dict) and keyword in _DEMANDING else part
+
+    return with_inner(changed, inner)
+
+
+def _without(names: Any, gone: set[str]) -> list[Any]:
+    return [name for name in items_of(names) if name not in gone]
