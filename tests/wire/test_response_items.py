@@ -7,6 +7,7 @@ from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessa
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.steps import InputStep
+from tool_search_processor.wire.anthropic_messages import anthropic_messages
 from tool_search_processor.wire.messages import to_openai_messages
 from tool_search_processor.wire.responses_input import as_responses_input, responses_input
 
@@ -52,6 +53,27 @@ def test_chat_messages_make_items_again():
     said, called = {"role": "assistant", "content": "One moment."}, {**CALLED}
     del called["id"], called["status"]
     assert responses_input(CHAT) == [ASKED, THOUGHT, said, called, ANSWERED]
+
+
+def test_calls_of_custom_tools_keep_their_names_and_texts():
+    called = {"type": "custom_tool_call", "call_id": "c1", "name": "shell", "input": "ls -l"}
+    items = [called, {"type": "custom_tool_call_output", "call_id": "c1", "output": "a.txt"}]
+    call = {"id": "c1", "type": "custom", "custom": {"name": "shell", "input": "ls -l"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "a.txt"}
+    chat = [{"role": "assistant", "content": None, "tool_calls": [call]}, result]
+    assert to_openai_messages(items) == chat
+    assert responses_input(chat) == items
+    (block,) = anthropic_messages(chat)[0]["content"]
+    assert block == {"type": "tool_use", "id": "c1", "name": "shell", "input": {"input": "ls -l"}}
+
+
+def test_a_call_of_a_kind_that_nobody_knows_has_a_name_that_can_be_sent():
+    chat = [{"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "dance"}]}]
+    assert (
+        responses_input(chat)[0]["name"]
+        == anthropic_messages(chat)[0]["content"][0]["name"]
+        == "unnamed_tool"
+    )
 
 
 def test_a_refusal_is_what_the_assistant_said():

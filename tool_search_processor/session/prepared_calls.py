@@ -15,7 +15,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.tools.arguments import parse_arguments
 from tool_search_processor.tools.tool_names import MAX_NAME_LENGTH
 from tool_search_processor.wire.call_results import tool_message
-from tool_search_processor.wire.calls import CallRequest
+from tool_search_processor.wire.calls import UNNAMED, CallRequest
 from tool_search_processor.wire.plain import clean_text, sendable
 
 _QUOTED_CHARACTERS = 200
@@ -173,7 +173,7 @@ def arguments_hash(name: str, arguments: Mapping[str, Any]) -> str:
 
 def wire_name(name: str) -> str:
     """Return a tool name that every provider accepts in a history, whatever the model wrote."""
-    return _NOT_IN_A_NAME.sub("_", name)[:MAX_NAME_LENGTH] or "unnamed_tool"
+    return _NOT_IN_A_NAME.sub("_", name)[:MAX_NAME_LENGTH] or UNNAMED
 
 
 def read_arguments(raw: Any, *, name: str) -> tuple[dict[str, Any], str | None]:

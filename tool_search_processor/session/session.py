@@ -350,7 +350,7 @@ class ToolSession(AsyncClosing):
         return await (await self._listed()).prepare(requests)
 
     def _claim_names(self, call: PreparedCall) -> list[str]:
-        """Return the names of a call's run: a proxied call that policy hides is known as the model wrote it."""
+        """Return the names of a call's run; if policy hides a proxy's target, the proxy's call names it."""
         forms = (call.pending(), call.as_asked().pending())
         contents = dict.fromkeys(content_name(self._messages, form) for form in forms)
         # Two anonymous runs may have the same content.
@@ -377,9 +377,7 @@ class ToolSession(AsyncClosing):
         return self._call  # type: ignore[return-value]  # which `tools` has made
 
 
-def _refused(
-    calls: Iterable[PreparedCall], approvals: Mapping[str, bool | str]
-) -> dict[str, ToolOutcome]:
+def _refused(calls: Iterable[PreparedCall], approvals: Mapping[str, bool | str]) -> dict[str, ToolOutcome]:
     """Return the answers to calls that a person refused, or has yet to approve, by call id."""
     answers = [(call, approvals.get(call.request.id)) for call in calls]
     return {

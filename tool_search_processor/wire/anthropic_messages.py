@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from tool_search_processor.wire.calls import name_and_arguments
 from tool_search_processor.wire.content_blocks import (
     BLOCKS_OF_OPENAI,
     THINKING,
@@ -70,8 +71,7 @@ def _assistant(message: Mapping[str, Any]) -> str | list[dict[str, Any]]:
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    function = mapping_of(call.get("function"))
-    arguments = function.get("arguments")
+    name, arguments = name_and_arguments(call)
     try:
         given = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
@@ -79,7 +79,7 @@ def _call(call: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "tool_use",
         "id": fit_id(str(call.get("id"))),
-        "name": str(function.get("name")),
+        "name": name,
         "input": given if isinstance(given, dict) else {},
     }
 

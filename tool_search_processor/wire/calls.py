@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 from tool_search_processor.wire.plain import clean_text, field_of, items_of, safe_repr, sendable
 
+UNNAMED = "unnamed_tool"
+"""Stands for the name of a call that has none, since providers refuse an empty name."""
 _TOO_DEEP = "(nested too deeply)"
 
 Style = Literal["openai", "anthropic", "responses"]
@@ -133,6 +135,20 @@ def read_call(item: Any) -> CallRequest | None:
         arguments=_arguments(field_of(function, "arguments")),
         extra={"provider_specific_fields": sendable(extra)} if extra else {},
     )
+
+
+def is_custom_call(call: Any) -> bool:
+    """Return True for a call, in chat shape, of one of OpenAI's custom tools, which take plain text."""
+    return field_of(call, "function") is None and field_of(call, "custom") is not None
+
+
+def name_and_arguments(call: Any) -> tuple[str, Any]:
+    """Return the name and the arguments of a call in chat shape; a custom call's text is its `input`."""
+    if is_custom_call(call):
+        custom = field_of(call, "custom")
+        return _label(custom, "name") or UNNAMED, {"input": field_of(custom, "input")}
+    function = field_of(call, "function")
+    return _label(function, "name") or UNNAMED, field_of(function, "arguments")
 
 
 def is_responses_reply(value: Any) -> bool:

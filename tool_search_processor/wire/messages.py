@@ -11,6 +11,7 @@ from tool_search_processor.wire.call_results import with_own_ids
 from tool_search_processor.wire.calls import (
     is_langchain_call,
     langchain_text,
+    name_and_arguments,
     openai_call,
     read_call,
     read_calls,
@@ -241,8 +242,7 @@ def calls_made(messages: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any
     """Yield name and arguments, as they were written, of each call that an assistant made."""
     for message in messages:
         for call in (message.get("tool_calls") or ()) if message.get("role") == "assistant" else ():
-            function = field_of(call, "function")
-            yield str(field_of(function, "name")), field_of(function, "arguments")
+            yield name_and_arguments(call)
 
 
 def merge_system(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
+from tool_search_processor.wire.calls import is_custom_call, name_and_arguments
 from tool_search_processor.wire.content_blocks import assistant_text, kind_of
 from tool_search_processor.wire.notes import notes_of
 from tool_search_processor.wire.plain import items_of, mapping_of, sendable, text_of
@@ -27,17 +28,27 @@ def as_responses_input(item: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"role": role, "content": content, **notes_of(item)}
 
 
-def responses_input(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return chat messages as input items; our notes stay in: see `without_notes`."""
-    return [item for message in messages for item in _items(message)]
+def responses_input(
+    messages: Sequence[Mapping[str, Any]], *, conversation: Sequence[Mapping[str, Any]] | None = None
+) -> list[dict[str, Any]]:
+    """Return chat messages as input items; our notes stay in: see `without_notes`.
+
+    Args:
+        messages: What to write.
+        conversation: Where the calls stand whose results are among the messages; `messages` if None.
+    """
+    calls = (call for one in conversation or messages for call in items_of(one.get("tool_calls")))
+    custom = {str(call.get("id")) for call in calls if is_custom_call(call)}
+    return [item for message in messages for item in _items(message, custom)]
 
 
-def _items(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _items(message: Mapping[str, Any], custom: Container[str]) -> Iterator[dict[str, Any]]:
     role, content = message.get("role"), message.get("content")
     if role == "tool":
-        call_id = fit_id(str(message.get("tool_call_id")))
+        call_id = str(message.get("tool_call_id"))
+        kind = "custom_tool_call_output" if call_id in custom else "function_call_output"
         output = content if isinstance(content, str) else _parts(content)
-        yield {"type": "function_call_output", "call_id": call_id, "output": output, **notes_of(message)}
+        yield {"type": kind, "call_id": fit_id(call_id), "output": output, **notes_of(message)}
         return
     if role != "assistant":
         said = _parts(content) if isinstance(content, list) else text_of(content)
@@ -56,14 +67,13 @@ def _turn(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if said:
         yield {"role": "assistant", "content": said}
     for call in items_of(message.get("tool_calls")):
-        function = mapping_of(call.get("function"))
-        arguments = function.get("arguments")
-        yield {
-            "type": "function_call",
-            "call_id": fit_id(str(call.get("id"))),
-            "name": str(function.get("name")),
-            "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments or {}),
-        }
+        name, arguments = name_and_arguments(call)
+        item = {"call_id": fit_id(str(call.get("id"))), "name": name}
+        if is_custom_call(call):
+            yield {"type": "custom_tool_call", **item, "input": str(arguments["input"] or "")}
+            continue
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+        yield {"type": "function_call", **item, "arguments": text}
 
 
 def _parts(content: Any) -> list[dict[str, Any]]:

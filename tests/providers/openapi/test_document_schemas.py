@@ -106,7 +106,7 @@ def test_what_is_left_out_refuses_nothing(around, lost):
 
 
 LOSING = {
-    "Gone": {"type": "object", "required": ["b"], "properties": {"b": {"$ref": "#/components/schemas/Nowhere"}}},
+    "Gone": {"required": ["b"], "properties": {"b": {"$ref": "#/components/schemas/Nowhere"}}},
     "Wrong": {"enum": "red"},
     "Deep": {"properties": {"c": {"items": {"$ref": "#/components/schemas/Wrong"}}}},
     "Cycle": {"properties": {"next": {"$ref": "#/components/schemas/Other"}}},

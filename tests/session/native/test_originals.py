@@ -40,6 +40,40 @@ async def test_responses_items(native):
     assert sent == {"instructions": "", "tools": [], "input": [COMPACTED, USER, *ITEMS, MORE]}
 
 
+LAST = [
+    [
+        {"type": "shell_call", "call_id": "s1", "action": {"commands": ["ls"]}},
+        {"type": "shell_call_output", "call_id": "s1", "output": [{"stdout": "a"}]},
+    ],
+    [
+        {"type": "mcp_approval_request", "id": "m1", "name": "n", "arguments": "{}", "server_label": "s"},
+        {"type": "mcp_approval_response", "approval_request_id": "m1", "approve": True},
+    ],
+    [
+        {"type": "custom_tool_call", "call_id": "c1", "name": "shell", "input": "ls"},
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": "a"},
+    ],
+]
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("last", LAST)
+async def test_the_last_items_are_sent_even_if_chat_has_no_counterpart(last, native):
+    async with ToolSession() as session:
+        for items in ([USER, *last], [USER, *ITEMS, MORE, *last], last):
+            assert (await session.responses_request(items, native=native))["input"] == items
+        changed = ToolSession(Shouting())
+        assert (await changed.responses_request([USER, *LAST[0]]))["input"][1:] == LAST[0]
+
+
+async def test_an_open_custom_call_is_answered_in_its_kind():
+    called = LAST[2][0]
+    async with ToolSession() as session:
+        sent = (await session.responses_request([USER, called]))["input"]
+    assert sent[:2] == [USER, called]
+    assert (sent[2]["type"], sent[2]["call_id"]) == ("custom_tool_call_output", "c1")
+
+
 async def test_another_rendering_is_refused():
     async with ToolSession() as session:
         with pytest.raises(ConfigurationError, match="native must be 'definition' or 'reference'"):

@@ -107,7 +107,8 @@ class SchemaReader:
 
         def convert(part: Schema) -> Schema:
             nonlocal has_one_way, has_conditions
-            has_conditions = has_conditions or not _CONDITIONS.isdisjoint(part) or _ONE_AND_ANY <= part.keys()
+            is_condition = not _CONDITIONS.isdisjoint(part) or part.keys() >= _ONE_AND_ANY
+            has_conditions = has_conditions or is_condition
             converted = self._converted(modern(with_json_types(part)), base, direction)
             has_one_way = has_one_way or self._one_way[direction].concerns(converted)
             return converted

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from tool_search_processor.wire.messages import Given
@@ -48,7 +49,7 @@ def restored(
         ]
         changed = []
         index += found.length
-    return result + write(changed)
+    return [*result, *write(changed), *originals.at_the_end()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +87,12 @@ class _Originals:
                 self._next = place + 1
                 return _Found(items=self._items[place], length=len(keys), before=before)
         return None
+
+    def at_the_end(self) -> list[dict[str, Any]]:
+        """Return the last items, if they have no counterpart in chat shape."""
+        rest = reversed(list(zip(self._keys, self._items, strict=True))[self._next :])
+        last = [items for _, items in takewhile(lambda pair: not pair[0], rest)]
+        return [item for items in reversed(last) for item in items]
 
 
 def _with_notes(

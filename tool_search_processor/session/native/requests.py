@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from tool_search_processor.session.native.declarations import Declarations, Record, declare
@@ -87,7 +88,8 @@ def responses_parts(
     """
     system, rest = _split_system(step)
     others = [one for one in given if not (native and any(map(is_declaration, one.items)))]
-    items = restored(rest, others, take=as_responses_input, write=responses_input)
+    write = partial(responses_input, conversation=rest)
+    items = restored(rest, others, take=as_responses_input, write=write)
     found = _declarations(step, items, record, is_native=native)
     sent = [*map(without_notes, inserted(items, additional_tools(found)))]
     definitions = list(map(responses_definition, found.tools))
