@@ -22,7 +22,13 @@ FOLDERS = {folder_of(module) for module in MODULES if module}
 PACKAGE = "tool_search_processor"
 README = (ROOT / "README.md").read_text("utf-8")
 RECIPES = (ROOT / "examples/README.md").read_text("utf-8")
-PAGES = ["README.md", "examples/README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"]
+PAGES = [
+    "README.md",
+    "examples/README.md",
+    "examples/migrate_from.md",
+    ".github/CONTRIBUTING.md",
+    ".github/SECURITY.md",
+]
 
 QUERY = "create github issue"
 ARGUMENTS = {"repo": "octo/hello", "title": "Login page fails"}
@@ -159,7 +165,7 @@ def anchors(page):
 @pytest.mark.parametrize("path", PAGES)
 def test_links_lead_somewhere(path):
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", (ROOT / path).read_text("utf-8")):
-        linked = (ROOT / path).parent / target
+        linked = (ROOT / path).parent / target if target else ROOT / path
         assert linked.exists(), target
         assert not anchor or anchor in anchors(linked.read_text("utf-8")), anchor
 

@@ -322,6 +322,11 @@ async def test_a_pinned_name_that_nothing_bears_is_told_in_the_log(caplog):
     ]
 
 
+async def test_a_searcher_of_a_framework_s_own_tools_pins_them_without_a_word(caplog):
+    ToolSearchProcessor(pinned=["clock"]).for_framework(include_step_tools=True)
+    assert caplog.messages == []
+
+
 # -- modes
 
 

@@ -189,7 +189,8 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
         )
         if not include_step_tools:
             unknown = (name for name in options.pinned if name not in self.catalog.known_aliases)
-            warn_of_unknown(unknown, self.catalog.known_names)
+            # Without tools of its own, it pins those that a framework's agent has (`hide_own` of an adapter).
+            warn_of_unknown(unknown, self.catalog.known_names or None)
 
     async def search(
         self,

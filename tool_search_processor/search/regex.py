@@ -25,6 +25,7 @@ _TEXT_BYTES = 32_000
 _BUDGET_SECONDS = 1.0
 _BYTES_BETWEEN_LOOKS = 32_000
 """The text of about 64 tools: reading the clock costs half a microsecond."""
+_FLAGS = "(?m)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +158,9 @@ def compile_pattern(pattern: str) -> Any:
         options.max_mem = memory_bytes
         try:
             # A flag in front, not a group around: "a)(b" must stay an error.
-            compiled = re2.compile(b"(?m)" + pattern.encode("utf-8", "ignore"), options)
+            compiled = re2.compile(f"{_FLAGS}{pattern}".encode("utf-8", "ignore"), options)
         except re2.error as error:
-            raise InvalidPatternError(_refusal(pattern, _reason(error))) from error
+            raise InvalidPatternError(_refusal(pattern, _reason(error, pattern))) from error
         if compiled.programsize > _PROGRAM_SIZE:
             raise InvalidPatternError(_refusal(pattern, "its repetitions grow too large"))
     return compiled
@@ -169,14 +170,14 @@ def _refusal(pattern: str, reason: str) -> str:
     return f"The pattern {pattern!r} is not valid: {reason}. Correct it and search again."
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, pattern: str) -> str:
     reason = error.args[0] if error.args else "it does not compile"
     text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
     if text.startswith("invalid perl operator"):
         return "look-around and back-references are not supported"
     if text.startswith("pattern too large"):
         return "its repetitions grow too large"
-    return text
+    return text.removesuffix(f": {_FLAGS}{pattern}")
 
 
 def _searchable(document: Document) -> bytes:

@@ -21,6 +21,7 @@ from fastmcp.utilities.tests import asgi_server
 from fastmcp.utilities.versions import VersionSpec
 from mcp_types import ToolAnnotations
 
+from tests.test_migrations import run_section
 from tool_search_processor import ConfigurationError
 from tool_search_processor.adapters.fastmcp import ToolSearchTransform
 from tool_search_processor.adapters.fastmcp_catalog import ServerCatalog
@@ -748,3 +749,7 @@ def _logs_of_fastmcp(caplog):
     # its loggers don't pass anything on, and write to the terminal
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     caplog.set_level(logging.WARNING)
+
+
+def test_what_the_page_on_migration_says_runs(capsys):
+    run_section("FastMCP search", capsys)

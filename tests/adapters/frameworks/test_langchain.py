@@ -29,6 +29,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
+from tests.test_migrations import run_section
 from tool_search_processor import (
     ConfigurationError,
     InvalidToolError,
@@ -1207,3 +1208,7 @@ class TestNative:
         first, options = (*arguments, {})[:2]
         with pytest.raises(ConfigurationError, match=match):
             ToolSearchMiddleware(first, **options)
+
+
+def test_what_the_page_on_migration_says_runs(capsys):
+    run_section("LangChain", capsys)

@@ -37,6 +37,7 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset
 
+from tests.test_migrations import run_section
 from tool_search_processor import (
     ConfigurationError,
     MemoryStore,
@@ -749,3 +750,7 @@ def test_messages_in_openai_shape():
         {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"x":1}'}}
     ]
     assert json.loads(read[3]["content"]) == {"y": 2}
+
+
+def test_what_the_page_on_migration_says_runs(capsys):
+    run_section("pydantic-ai", capsys)
