@@ -19,7 +19,6 @@ from tool_search_processor.catalog.indexes import IndexPool, WarmUpProgress
 from tool_search_processor.catalog.merging import Seen, United, Uniting, fetch_from
 from tool_search_processor.catalog.provider_cache import Source, labels_of, read_stale
 from tool_search_processor.catalog.request_view import CatalogView
-from tool_search_processor.catalog.shared_tools import SharedTools
 from tool_search_processor.catalog.status import CatalogStatus
 from tool_search_processor.concurrency.shared_task import run_without_waiting
 from tool_search_processor.providers.given import ToolSource, as_providers
@@ -131,9 +130,13 @@ class Catalog(ComponentCatalog):
         self._components = self._components.through(transforms, owner=self.name)
         self._reserved = _with_options(reserved_names)
         self.reserved_names = frozenset(self._reserved)
-        self._uniting = Uniting(transforms, reserved_names=self._reserved, drift=self._drift, owner=self.name)
-        self._shared = SharedTools(self._sources, uniting=self._uniting, drift=self._drift)
-        self._search = search
+        self._uniting = Uniting(
+            self._sources,
+            transforms=transforms,
+            reserved_names=self._reserved,
+            drift=self._drift,
+            owner=self.name,
+        )
         self._indexes = IndexPool(search, index_cache=index_cache)
         self._seen = Seen()
         run_without_waiting(self._read({}, strict=True) if self.static else self._check_static())
@@ -158,12 +161,13 @@ class Catalog(ComponentCatalog):
         Raises:
             ConfigurationError: What a construction raises.
         """
-        is_default = isinstance(self._search, str) and self._search == _DEFAULT_SEARCH
-        if not is_default and search is not self._search and search != self._search:
+        own = self._indexes.strategy
+        is_default = isinstance(own, str) and own == _DEFAULT_SEARCH
+        if not is_default and search is not own and search != own:
             logger.warning(
                 "the catalog %r has search=%r, and is searched by %r here: give search= to what takes it",
                 self.name,
-                self._search,
+                own,
                 search,
             )
         if index_cache is None and isinstance(search, str):
@@ -188,15 +192,15 @@ class Catalog(ComponentCatalog):
         other = copy.copy(self)
         other._set_up(  # noqa: SLF001 - of the same class
             (*self.transforms, *as_transforms([transform])),
-            search=self._search,
+            search=self._indexes.strategy,
             reserved_names=self._reserved,
         )
-        self.transforms, self._shared = other.transforms, other._shared  # noqa: SLF001
-        self._components, self._uniting = other._components, other._uniting  # noqa: SLF001
+        self.transforms, self._uniting = other.transforms, other._uniting  # noqa: SLF001
+        self._components = other._components  # noqa: SLF001
         self._drift.renew()  # what was united before, or is just now, is united again
 
     def __repr__(self) -> str:
-        known = self._shared.last.tools
+        known = self._uniting.last.tools
         count = counted(len(known), "tool") + ("" if self.static else " as last read")
         sources = ", ".join(source.name for source in self._sources)
         return f"<Catalog {self.name!r}: {count}, of {sources or 'no provider'}>"
@@ -204,7 +208,7 @@ class Catalog(ComponentCatalog):
     @property
     def fingerprint(self) -> str:
         """A hash of the content of the tools that all requests share, as last read."""
-        return self._shared.last.tools.fingerprint
+        return self._uniting.last.tools.fingerprint
 
     @property
     def indexes(self) -> IndexPool:
@@ -214,12 +218,12 @@ class Catalog(ComponentCatalog):
     @property
     def known_names(self) -> frozenset[str] | None:
         """Names of the tools as last read; None if some are known only once a request asks."""
-        return frozenset(self._shared.last.tools.by_name) if self.static else None
+        return frozenset(self._uniting.last.tools.by_name) if self.static else None
 
     @property
     def known_aliases(self) -> frozenset[str]:
         """Aliases of the tools as last read."""
-        return frozenset(self._shared.last.tools.aliases)
+        return frozenset(self._uniting.last.tools.aliases)
 
     async def list_tools(self, context: Context | None = None) -> list[Tool]:
         """Return the tools of a request, in order."""
@@ -303,11 +307,6 @@ class Catalog(ComponentCatalog):
         return await self._indexes.make_ready(
             view.shared, wait_for_vectors=wait_for_vectors, on_progress=on_progress
         )
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether the index is complete; False while vectors are being made and only words answer."""
-        return self._indexes.is_ready
 
     async def check_tools(self, context: Context) -> None:
         """Check what a construction checks on the tools of a request; an outer catalog asks this.
@@ -399,7 +398,7 @@ class Catalog(ComponentCatalog):
     async def _read(self, context: Context, *, strict: bool = False) -> CatalogView:
         """Read what may have changed and unite it; if `strict`, raise for what is otherwise refused."""
         fresh = await read_stale(self._sources, context, strict=strict)
-        shared = await self._shared.unite(strict=strict)
+        shared = await self._uniting.share(strict=strict)
         requested = [(s, fresh[s]) for s in self._sources if not s.is_shared and fresh.get(s)]
         if not requested:
             return self._view(shared, United())
@@ -422,7 +421,7 @@ class Catalog(ComponentCatalog):
             shared.tools,
             own.tools,
             indexes=self._indexes,
-            fetch=fetch_from(shared, own),
+            fetch=fetch_from(shared, own) if shared.stages or own.stages else None,
             held=held,
             outages=self.outages,
         )

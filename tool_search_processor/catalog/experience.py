@@ -160,7 +160,7 @@ class Experience:
                 if (tool := view.get(name)) is not None and entry.mark in (ANY_MARK, _mark(tool, view))
             }
             requests = chosen(valid, now, self._limits, max_tools=self._max_tools)
-            made = known.made = (known.changes, now, place, LearnedRequests(requests))
+            made = known.made = (known.changes, now, place, LearnedRequests(requests) if requests else None)
         return view.with_requests(made[3])
 
     # -- what is learned

@@ -1,35 +1,29 @@
-"""Finding under policy: by query, by name, and what a wrong name may mean."""
+"""Finding by query under policy: a model's queries are ranked, and what it may not find is left out."""
 
 from __future__ import annotations
 
-import logging
+import contextlib
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from tool_search_processor.catalog.request_view import CatalogView
-from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, has_any_label
+from tool_search_processor.catalog.toolsets import has_any_label
+from tool_search_processor.errors import InvalidPatternError
+from tool_search_processor.meta_tools import literal_text
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.policy.filters import Phase
 from tool_search_processor.search.protocol import Hit
-from tool_search_processor.search.text import name_parts
 from tool_search_processor.tools import Tool
-from tool_search_processor.tools.near_names import meant_name, spoken_names
 
 Ranked = tuple[Hit, Tool]
 
+SPARE = 4
+"""How much deeper than its limit a ranking is fetched at first where a filter may deny some of it."""
 _DEEPER = 8
-_SPARE = 4
-_MAX_SUGGESTIONS = 3
-_MAX_SEARCHED = 10
-"""For how many wrong names of one call suggestions are searched."""
-_NAME_CHARACTERS = 200
-_SLIP = 0.75
-"""From this OSA similarity on, a name counts as a misspelling of the other."""
-_SUGGESTED_SCORE = 0.1
-
-logger = logging.getLogger(__name__)
+_LISTED_DEPTH = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +81,7 @@ async def rank(
     chosen: set[str] = set()
     looked_at = 0
     limit, min_score = wanted.limit, wanted.min_score
-    depth = limit if admission.is_open else limit * _SPARE
+    depth = limit if admission.is_open else limit * SPARE
     while True:
         hits = await view.search(query, limit=depth, tags=wanted.tags, without=wanted.without)
         # A deeper list begins with the previous one, unless the catalog changes meanwhile.
@@ -109,6 +103,43 @@ async def rank(
         if len(found) >= limit or len(hits) < depth or hits[-1].score < min_score or admission.is_hung:
             return found[:limit]
         depth *= _DEEPER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedQuery:
+    """What one query found."""
+
+    query: str
+    """The query that was searched for in the end."""
+    ranked: Sequence[Ranked] = ()
+    note: str = ""
+    """A sentence to put before the answer; empty if the query was searched for as it was written."""
+    problem: InvalidPatternError | None = None
+    """Why nothing could be found."""
+
+
+async def rank_query(view: CatalogView, query: str, *, wanted: Wanted, admission: Admission) -> RankedQuery:
+    """Rank the tools for a query.
+
+    Where the strategy takes patterns, a query that is not a valid pattern, or matches nothing as a pattern,
+    is searched for as plain text: `C++`, or `price ($)`.
+    """
+    ranked: list[Ranked] = []
+    problem = None
+    try:
+        ranked = await rank(view, query, wanted=wanted, admission=admission)
+    except InvalidPatternError as exc:
+        problem = exc
+    literal = re.escape(query)
+    if ranked or not view.takes_pattern or literal == query:
+        return RankedQuery(query=query, ranked=ranked, problem=problem)
+    try:
+        ranked = await rank(view, literal, wanted=wanted, admission=admission)
+    except InvalidPatternError:  # escaped, it is too long
+        ranked = []
+    if not ranked:
+        return RankedQuery(query=query, problem=problem)
+    return RankedQuery(query=literal, ranked=ranked, note=literal_text(query, is_pattern=problem is None))
 
 
 def interleave(rankings: Sequence[Sequence[Ranked]], *, limit: int) -> list[Ranked]:
@@ -142,146 +173,24 @@ async def list_findable(
     return await admission.admit(tools, "search", limit=limit)
 
 
-async def find_by_name(
-    view: CatalogView, name: str, *, admission: Admission, without: Collection[str] = ()
-) -> Tool | None:
-    """Return the tool that a model means by a name, if phase `load` admits it.
-
-    The exact name comes first, then the only admitted tool whose name differs in nothing but case, separators
-    and namespace; among several, the only one with this original name. Then the same without what call
-    formats put around a name (`spoken_names`). Denied tools, and those in `without`, are passed over as if
-    they did not exist.
-    """
-    for spoken in spoken_names(name):
-        exact = await view.fetch(spoken)
-        if exact is not None and exact.name not in without and await admission.admits(exact, "load"):
-            return exact
-        passed = {spoken, *without}
-        near = await admission.admit((tool for tool in view.near(spoken) if tool.name not in passed), "load")
-        if len(near) > 1:
-            near = [tool for tool in near if tool.metadata.get("original_name") == spoken]
-            if not near:
-                return None
-        if near:
-            return await view.fetch(near[0].name) if len(near) == 1 else None
-    return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedTools:
-    """What the names that a model gave stand for; each group in the names' order, nothing twice."""
-
-    wanted: tuple[str, ...]
-    """Tools to load, unless they are loaded already."""
-    listed: tuple[str, ...]
-    missing: Mapping[str, list[str]]
-    """Unknown and denied names as they were written, each with its suggestions."""
-
-
-async def find_named(
-    view: CatalogView,
-    names: Iterable[str],
-    *,
-    admission: Admission,
-    listed: Collection[str],
-    without: Collection[str],
-) -> NamedTools:
-    """Return what each name stands for; see `find_by_name`.
-
-    Args:
-        view: Where to look.
-        names: What a model wrote.
-        admission: Asks the filter.
-        listed: Names that the step lists anyway.
-        without: Names to pass over.
-    """
-    wanted: dict[str, None] = {}
-    there: dict[str, None] = {}
-    missing: dict[str, list[str]] = {}
-    names = list(names)
-    # Asked in one batch: all the tools that a policy is slow about cost one time limit together.
-    exact = (name for name in names if name not in listed and name not in without)
-    await admission.admit(await fetch_all(view, exact), "load")
-    for name in names:
-        if name in listed:
-            there[name] = None
-            continue
-        tool = await find_by_name(view, name, admission=admission, without=without)
-        if tool is None and (meant := meant_name(name, listed)) is not None:
-            there[meant] = None
-        elif tool is None:
-            missing[name] = await suggest(
-                view,
-                name,
-                admission=admission,
-                without=without,
-                is_searched=len(missing) < _MAX_SEARCHED,
-            )
-        else:
-            (there if tool.name in listed else wanted)[tool.name] = None
-    return NamedTools(wanted=tuple(wanted), listed=tuple(there), missing=missing)
-
-
-async def suggest(
-    view: CatalogView,
-    name: str,
-    *,
-    admission: Admission,
-    without: Collection[str] = (),
-    is_searched: bool = True,
+async def listed_fits(
+    view: CatalogView, queries: Sequence[str], *, listed: Mapping[str, Tool], min_score: float = 0.0
 ) -> list[str]:
-    """Return up to three names of tools that a wrong name may mean, the likeliest first.
-
-    Nearly equal spellings come first, then what a search for the name's words finds. Only if there is neither
-    come loosely similar spellings: made-up names share words with the right tool, not letters.
+    """Return the names of listed tools that queries find, each query's best first.
 
     Args:
-        view: Where to look.
-        name: What a model wrote.
-        admission: Asks the filter: phase `load` of each name, and `search` of what a search finds.
-        without: Names to pass over.
-        is_searched: Whether to search by the name's words as well.
+        view: Where to search; the listed tools are part of it.
+        queries: What is looked for.
+        listed: The tools that the request may call and that its searches leave out.
+        min_score: The lowest score of a tool that fits.
     """
-    passed = frozenset((name, *without))
-
-    async def spelled(at_least: float) -> list[Tool]:
-        alike = (tool for tool in view.alike(name, at_least=at_least) if tool.name not in passed)
-        return await admission.admit(alike, "load", limit=_MAX_SUGGESTIONS)
-
-    found = await spelled(_SLIP)
-    if is_searched and len(found) < _MAX_SUGGESTIONS:
-        found += await _found_by_words(view, name, admission=admission, without=passed)
-    found = found or await spelled(SUGGESTION_CUTOFF)
-    return list(dict.fromkeys(tool.name for tool in found))[:_MAX_SUGGESTIONS]
-
-
-async def _found_by_words(
-    view: CatalogView, name: str, *, admission: Admission, without: frozenset[str]
-) -> list[Tool]:
-    words = " ".join(name_parts(name[:_NAME_CHARACTERS]))
-    if not words:
-        return []
-    try:
-        ranked = await rank(
-            view.by_words(),
-            words,
-            wanted=Wanted(
-                limit=_MAX_SUGGESTIONS * (1 if admission.is_open else _SPARE),
-                min_score=_SUGGESTED_SCORE,
-                without=without,
-            ),
-            admission=admission,
-            phase="load",
-        )
-    except Exception:  # foreign code: a failed suggestion must not fail the answer
-        logger.warning("the search for tools to suggest failed", exc_info=True)
-        return []
-    return await admission.admit(tools_of(ranked), "search", limit=_MAX_SUGGESTIONS)
-
-
-async def fetch_all(view: CatalogView, names: Iterable[str]) -> list[Tool]:
-    """Return the catalog's tools with these names, in the order of the names."""
-    return [tool for name in names if (tool := await view.fetch(name)) is not None]
+    found: dict[str, None] = {}
+    for query in queries if any(view.get(name) is not None for name in listed) else ():
+        with contextlib.suppress(InvalidPatternError):
+            hits = await view.search(query, limit=_LISTED_DEPTH)
+            fits = (hit.name for hit in hits if hit.score > 0 and hit.score >= min_score)
+            found |= dict.fromkeys(name for name in fits if name in listed)
+    return list(found)
 
 
 def tools_of(ranked: Iterable[Ranked]) -> Iterator[Tool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import inspect
 import math
 import threading
@@ -11,12 +10,12 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, TypeVar
+from functools import cached_property, partial
+from typing import Any, Literal, Required, TypedDict, TypeVar, Unpack
 
 from cachetools import LRUCache
 
-from tool_search_processor.catalog.learned import NOTHING_LEARNED, LearnedRequests
+from tool_search_processor.catalog.learned import LearnedRequests
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet, has_any_label
 from tool_search_processor.concurrency.threads import Threads
 from tool_search_processor.search.index import Index, ListName, SearchMode, adapted
@@ -47,6 +46,21 @@ class WarmUpProgress:
     done: int
     """How many of `total` are done: providers that were read, or tools."""
     total: int
+
+
+class SearchedTools(TypedDict, total=False):
+    """Which tools a search ranks."""
+
+    shared: Required[ToolSet]
+    """The tools that all requests see."""
+    own: ToolSet
+    """The request's own; one hides a shared tool of the same name."""
+    learned: LearnedRequests | None
+    """Requests that were learned for some of the tools."""
+    tags: frozenset[str]
+    """Only tools with any of these tags or namespaces; an empty set does not narrow the search."""
+    without: frozenset[str]
+    """Names to leave out."""
 
 
 class IndexPool:
@@ -113,50 +127,27 @@ class IndexPool:
         return (*self.lists, "hybrid") if len(self.lists) > 1 else tuple(self.lists)
 
     async def search(
-        self,
-        query: str,
-        *,
-        shared: ToolSet,
-        own: ToolSet = NO_TOOLS,
-        learned: LearnedRequests = NOTHING_LEARNED,
-        limit: int | None = None,
-        tags: frozenset[str] = frozenset(),
-        without: frozenset[str] = frozenset(),
+        self, query: str, *, limit: int | None = None, **among: Unpack[SearchedTools]
     ) -> list[Hit]:
-        """Rank the shared tools and a request's own for a query.
+        """Rank tools for a query.
 
         Args:
             query: What is looked for.
-            shared: The tools that all requests see.
-            own: This request's tools; one hides a shared tool of the same name.
-            learned: Requests that were learned for some of the tools.
             limit: The most hits to return; None returns all.
-            tags: Only tools with any of these tags or namespaces; empty asks nothing.
-            without: Names to leave out.
+            among: Which tools.
         """
+        hits: list[Hit] = await self._ask(among, lambda index: partial(index.search, query, limit=limit))
+        return hits
 
-        async def asked(pool: IndexPool) -> list[Hit]:
-            holder, within, extra = await pool._locate(shared, own, learned, tags, without)
-            return await holder.search(query, limit=limit, within=within, extra=extra)
-
-        return await self._answered(asked)
-
-    async def count(
-        self,
-        query: str,
-        *,
-        shared: ToolSet,
-        own: ToolSet = NO_TOOLS,
-        learned: LearnedRequests = NOTHING_LEARNED,
-        min_score: float = 0.0,
-        tags: frozenset[str] = frozenset(),
-        without: frozenset[str] = frozenset(),
-    ) -> int:
+    async def count(self, query: str, *, min_score: float = 0.0, **among: Unpack[SearchedTools]) -> int:
         """Return how many tools `search` finds with at least `min_score` when nothing is cut."""
+        found: int = await self._ask(among, lambda index: partial(index.count, query, min_score=min_score))
+        return found
 
-        async def asked(pool: IndexPool) -> int:
-            holder, within, extra = await pool._locate(shared, own, learned, tags, without)
-            return await holder.count(query, min_score=min_score, within=within, extra=extra)
+    async def _ask(self, among: SearchedTools, question: Callable[[Index], Callable[..., Any]]) -> Any:
+        async def asked(pool: IndexPool) -> Any:
+            holder, within, extra = await pool._locate(**among)
+            return await holder.ask(partial(question(holder.index), within=within, extra=extra))
 
         return await self._answered(asked)
 
@@ -179,7 +170,7 @@ class IndexPool:
         while wait_for_vectors and (building := index.building) is not None:
             done, total = building
             on_progress(WarmUpProgress(stage="vectors", done=done, total=total))
-            await _threads.run(functools.partial(index.wait, _PROGRESS_SECONDS))
+            await _threads.run(partial(index.wait, _PROGRESS_SECONDS))
         if wait_for_vectors and index.ready and "vector" in index.lists():
             on_progress(WarmUpProgress(stage="vectors", done=len(shared), total=len(shared)))
         return index.ready
@@ -202,10 +193,10 @@ class IndexPool:
     async def _locate(
         self,
         shared: ToolSet,
-        own: ToolSet,
-        learned: LearnedRequests,
-        tags: frozenset[str],
-        without: frozenset[str],
+        own: ToolSet = NO_TOOLS,
+        learned: LearnedRequests | None = None,
+        tags: frozenset[str] = frozenset(),
+        without: frozenset[str] = frozenset(),
     ) -> tuple[_Holder, frozenset[str] | None, Sequence[Document]]:
         if len(own) > MAX_EXTRA and self._can_make_more:
             holder, united = await self._own_holder(shared, own)
@@ -281,7 +272,7 @@ class _Holder:
                 await asyncio.shield(asyncio.wrap_future(other))
                 continue
             try:
-                await self._ask(functools.partial(self.index.update, tools.documents))
+                await self.ask(partial(self.index.update, tools.documents))
                 self.held = tools
             finally:
                 self._under_way = None
@@ -291,22 +282,7 @@ class _Holder:
         held = self.held
         return held is None or held.generation < tools.generation
 
-    async def search(
-        self, query: str, *, limit: int | None, within: frozenset[str] | None, extra: Sequence[Document]
-    ) -> list[Hit]:
-        """Search the index, in a thread if it is `blocking`."""
-        search = functools.partial(self.index.search, query, limit=limit, within=within, extra=extra)
-        hits: list[Hit] = await self._ask(search)
-        return hits
-
-    async def count(
-        self, query: str, *, min_score: float, within: frozenset[str] | None, extra: Sequence[Document]
-    ) -> int:
-        """Count the hits, in a thread if the index is `blocking`."""
-        count = functools.partial(self.index.count, query, min_score=min_score, within=within, extra=extra)
-        found: int = await self._ask(count)
-        return found
-
-    async def _ask(self, question: Callable[[], Any]) -> Any:
+    async def ask(self, question: Callable[[], Any]) -> Any:
+        """Return the index's answer to a question, asked in a thread if it is `blocking`."""
         answer = await _threads.run(question) if self.index.blocking else question()
         return await answer if inspect.isawaitable(answer) else answer

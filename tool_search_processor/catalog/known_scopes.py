@@ -34,8 +34,8 @@ class KnownScope:
     version: object = None
     read_at: float = -math.inf
     changes: int = 0
-    made: tuple[int, float, object, LearnedRequests] | None = None
-    """The requests last chosen for searches: after which change, when, and for which tools."""
+    made: tuple[int, float, object, LearnedRequests | None] | None = None
+    """The requests last chosen for searches, if there are any: after which change, when, for which tools."""
 
 
 class KnownScopes:

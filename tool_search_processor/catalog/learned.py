@@ -21,9 +21,6 @@ class LearnedRequests:
         self._requests = requests
         self._made: tuple[int, tuple[Document, ...]] = (0, ())
 
-    def __bool__(self) -> bool:
-        return bool(self._requests)
-
     def added_to(self, document: Document) -> Document:
         """Return a document with what was learned for it."""
         learned = self._requests.get(document.name)
@@ -47,6 +44,3 @@ class LearnedRequests:
             for document in made
             if document.name not in without and has_any_label(tools.by_name[document.name], tags)
         )
-
-
-NOTHING_LEARNED = LearnedRequests({})

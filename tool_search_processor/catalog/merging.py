@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from tool_search_processor.catalog.drift import Drift
 from tool_search_processor.catalog.name_register import NO_NAMES, GivenNames, NameRegister, Offer
-from tool_search_processor.catalog.provider_cache import Source
+from tool_search_processor.catalog.provider_cache import Source, are_same
 from tool_search_processor.catalog.request_view import Fetch
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet
 from tool_search_processor.concurrency.once import Once
@@ -50,10 +51,8 @@ class United:
     """Which changes of foreign tools were accepted when it was made."""
 
 
-def fetch_from(shared: United, own: United) -> Fetch | None:
-    """Return a lookup through the `get_tool` of the transforms; None if no transform has its own."""
-    if not shared.stages and not own.stages:
-        return None
+def fetch_from(shared: United, own: United) -> Fetch:
+    """Return a lookup through the transforms' own `get_tool`."""
 
     async def fetch(name: str) -> Tool | None:
         united = own if name in own.tools.by_name else shared
@@ -76,20 +75,26 @@ class Uniting:
 
     def __init__(
         self,
-        transforms: tuple[Transform, ...],
+        sources: Sequence[Source[Tool]],
         *,
+        transforms: tuple[Transform, ...],
         reserved_names: Mapping[str, str | None],
         drift: Drift,
         owner: str,
     ) -> None:
-        """Take what the lists go through.
+        """Set what is united, and what the lists go through; nothing is read yet.
 
         Args:
+            sources: All providers of the catalog, in order.
             transforms: The first one innermost.
             reserved_names: Names that no tool may have in the end, each with the option that changes it.
             drift: What watches the shared lists.
             owner: What errors call the catalog.
         """
+        self.last = United()
+        """What all requests share, as last united."""
+        self._lock = threading.Lock()
+        self._sources = sources
         self._transforms = transforms
         self._for_parts = tuple(transform.for_part() for transform in transforms)
         self._reserved_names = reserved_names
@@ -99,17 +104,26 @@ class Uniting:
         self._before = NO_NAMES
         self._before_transformed = NO_NAMES
 
-    async def share(self, listings: Sequence[Listing], *, is_whole: bool, strict: bool) -> United:
-        """Return the set of the tools that all requests share.
-
-        Args:
-            listings: Each provider's list.
-            is_whole: Whether no request has more.
-            strict: Raise for what is refused otherwise.
+    async def share(self, *, strict: bool) -> United:
+        """Return the set of the tools that all requests share, made again only if a list has changed.
 
         Raises:
-            ConfigurationError: See `Catalog.refresh`.
+            ConfigurationError: If `strict`, for what is refused otherwise.
         """
+        sources = [source for source in self._sources if source.is_shared]
+        lists = tuple(source.listed for source in sources)
+        known = self.last
+        is_known = known.lists is not None and known.epoch == self._drift.epoch
+        if is_known and not strict and are_same(lists, known.lists or ()):
+            return known
+        is_whole = len(sources) == len(self._sources)
+        united = await self._share(list(zip(sources, lists, strict=True)), is_whole=is_whole, strict=strict)
+        with self._lock:
+            if self.last.tools.generation < united.tools.generation:
+                self.last = united
+        return united
+
+    async def _share(self, listings: Sequence[Listing], *, is_whole: bool, strict: bool) -> United:
         epoch = self._drift.epoch
         register = self._register({}, strict=strict, before=self._before)
         entered, places = _settled(register, listings)

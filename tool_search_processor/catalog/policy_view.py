@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from tool_search_processor.catalog.experience import Experience, check_experience
 from tool_search_processor.catalog.finding import (
     Ranked,
+    RankedQuery,
     Wanted,
-    fetch_all,
-    find_by_name,
     interleave,
     list_findable,
-    suggest,
+    listed_fits,
+    rank_query,
     tools_of,
 )
-from tool_search_processor.catalog.queries import RankedQuery, listed_fits, rank_query
+from tool_search_processor.catalog.lookups import find_by_name, suggest
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import (
@@ -237,7 +237,7 @@ class PolicyView(ABC):
         """Return the names that an answer may mention: those of tools that phase `active` admits."""
         if admission.is_open:
             return names
-        admitted = await admission.admit(await fetch_all(self.catalog, names), "active")
+        admitted = await admission.admit(await self.catalog.fetch_all(names), "active")
         return [tool.name for tool in admitted]
 
     async def suggest(self, name: str, admission: Admission) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from tool_search_processor.catalog.indexes import IndexPool
-from tool_search_processor.catalog.learned import NOTHING_LEARNED, LearnedRequests
+from tool_search_processor.catalog.indexes import IndexPool, SearchedTools
+from tool_search_processor.catalog.learned import LearnedRequests
 from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY
 from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of, mark_of
 from tool_search_processor.errors import ConfigurationError
@@ -52,7 +53,7 @@ class CatalogView:
         self._indexes = indexes
         self._fetch = fetch
         self._added: frozenset[str] = frozenset()
-        self._learned = NOTHING_LEARNED
+        self._learned: LearnedRequests | None = None
 
     def __len__(self) -> int:
         return len(self.shared) + sum(tool.name not in self.shared.by_name for tool in self.own)
@@ -103,6 +104,10 @@ class CatalogView:
             return listed
         return await self._fetch(listed.name)
 
+    async def fetch_all(self, names: Iterable[str]) -> list[Tool]:
+        """Return the tools with these names, in the order of the names; see `fetch`."""
+        return [tool for name in names if (tool := await self.fetch(name)) is not None]
+
     def pinned(self, names: Iterable[str] = ()) -> list[Tool]:
         """Return the tools that are always listed: those with `pinned=True`, then those named here."""
         found = {tool.name: tool for tool in (*self._shared_only(self.shared.pinned), *self.own.pinned)}
@@ -125,17 +130,11 @@ class CatalogView:
             return self
         kept = (tool for tool in self.own if tool.name not in more)
         own = ToolSet([*kept, *more.values()], places=self.own.places)
-        view = CatalogView(self.shared, own, indexes=self._indexes, fetch=self._fetch, outages=self.outages)
-        view._added, view._learned = self._added | more.keys(), self._learned
-        return view
+        return self._changed(own=own, _added=self._added | more.keys())
 
-    def with_requests(self, learned: LearnedRequests) -> CatalogView:
+    def with_requests(self, learned: LearnedRequests | None) -> CatalogView:
         """Return this view, whose searches count requests that were learned for its tools."""
-        if not learned:
-            return self
-        view = self.searched_by(self._indexes)
-        view._learned = learned  # noqa: SLF001 - of the same class
-        return view
+        return self if learned is None else self._changed(_learned=learned)
 
     @property
     def takes_pattern(self) -> bool:
@@ -149,9 +148,7 @@ class CatalogView:
 
     def searched_by(self, indexes: IndexPool) -> CatalogView:
         """Return this view, searched with other indexes."""
-        view = CatalogView(self.shared, self.own, indexes=indexes, fetch=self._fetch, outages=self.outages)
-        view._added, view._learned = self._added, self._learned
-        return view
+        return self._changed(_indexes=indexes)
 
     async def searched_in(self, mode: SearchMode | None) -> CatalogView:
         """Return this view, searched only with the lists of a mode; None leaves it as it is.
@@ -181,15 +178,7 @@ class CatalogView:
         without: frozenset[str] = frozenset(),
     ) -> list[Hit]:
         """Rank the tools for a query; see `IndexPool.search`."""
-        return await self._indexes.search(
-            query,
-            shared=self.shared,
-            own=self.own,
-            learned=self._learned,
-            limit=limit,
-            tags=tags,
-            without=without,
-        )
+        return await self._indexes.search(query, limit=limit, **self._among(tags, without))
 
     async def count(
         self,
@@ -200,15 +189,21 @@ class CatalogView:
         without: frozenset[str] = frozenset(),
     ) -> int:
         """Return how many tools match with at least `min_score`."""
-        return await self._indexes.count(
-            query,
-            shared=self.shared,
-            own=self.own,
-            learned=self._learned,
-            min_score=min_score,
-            tags=tags,
-            without=without,
-        )
+        return await self._indexes.count(query, min_score=min_score, **self._among(tags, without))
+
+    def _among(self, tags: frozenset[str], without: frozenset[str]) -> SearchedTools:
+        return {
+            "shared": self.shared,
+            "own": self.own,
+            "learned": self._learned,
+            "tags": tags,
+            "without": without,
+        }
+
+    def _changed(self, **changes: object) -> CatalogView:
+        view = copy.copy(self)
+        vars(view).update(changes)
+        return view
 
     def _counts(
         self, shared: Mapping[str, int], words: Callable[[Tool], Iterable[str]], without: Iterable[Tool]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor import meta_tools, telemetry
-from tool_search_processor.catalog.finding import find_named
+from tool_search_processor.catalog.lookups import find_named
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.tools import ToolContext

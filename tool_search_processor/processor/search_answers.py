@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tool_search_processor import meta_tools, telemetry
-from tool_search_processor.catalog.finding import fetch_all, tools_of
+from tool_search_processor.catalog.finding import tools_of
 from tool_search_processor.catalog.policy_view import Findings
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.loading import LoadOutcome
@@ -87,5 +87,5 @@ class SearchAnswers:
         """Return the names of the loaded tools that the model can call."""
         # Mode "call" lists no loaded tool, not even one that another mode of this thread has loaded.
         seen = () if self.view.names.mode == "call" else tuple(self.view.run.seen)
-        loaded = await fetch_all(self.view.catalog, seen)
+        loaded = await self.view.catalog.fetch_all(seen)
         return [tool.name for tool in await admission.admit(loaded, "active")]

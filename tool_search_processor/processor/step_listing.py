@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from tool_search_processor.catalog.finding import fetch_all, rank, tools_of
+from tool_search_processor.catalog.finding import rank, tools_of
 from tool_search_processor.meta_tools import catalog_line, catalog_text, instruction_text
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.guarded import GuardedTool
@@ -57,7 +57,7 @@ class StepListing:
         """Load for this run what its conversation says was loaded, if phase `load` still admits it."""
         loads, step = self.view.loads, self.view.step
         unread = loads.unread(step)
-        admitted = await self.admission.admit(await fetch_all(self.view.catalog, unread.names), "load")
+        admitted = await self.admission.admit(await self.view.catalog.fetch_all(unread.names), "load")
         denied = {*unread.names} - {tool.name for tool in admitted}
         await loads.replay(step, unread.less(denied))
 
@@ -80,7 +80,7 @@ class StepListing:
         names = [name for name in read_tool_choice(self.view.step.tool_choice).names if name not in listed]
         if not names:
             return []
-        chosen = await self.admission.admit(await fetch_all(self.view.catalog, names), "load")
+        chosen = await self.admission.admit(await self.view.catalog.fetch_all(names), "load")
         chosen = await self.admission.admit(chosen, "active")
         if self.view.names.mode != "call":
             await self._load_after_earlier([tool.name for tool in chosen])
@@ -105,7 +105,7 @@ class StepListing:
         view = self.view
         names = await view.loads.renew(view.step)
         wanted = [name for name in names if name not in view.unsearched] if view.names.mode != "call" else []
-        admitted = await self.admission.admit(await fetch_all(view.catalog, wanted), "active")
+        admitted = await self.admission.admit(await view.catalog.fetch_all(wanted), "active")
         listed = {tool.name: tool for tool in (*admitted, *chosen)}
         return [self.calls.guard(tool) for tool in listed.values()]
 
