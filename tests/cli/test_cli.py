@@ -94,6 +94,63 @@ def refused(result, message):
     assert message in err
 
 
+# -- the command line
+
+
+def test_the_bare_command_shows_what_there_is(run):
+    code, out, err = run()
+    assert (code, out) == (2, "")
+    for command in ("search", "eval", "learn", "lint", "export", "page", "serve"):
+        assert f"    {command} " in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["serch"], "invalid choice: 'serch'"),
+        (
+            ["search", "x", "--tols", "t.json"],
+            "there is no option --tols: did you mean --tools? (see tool-search s",
+        ),
+        (["search", "x", "--tols=t.json"], "there is no option --tols: did you mean --tools?"),
+        (
+            ["search", "x", "--tools", "t.json", "--zzz"],
+            "there is no option --zzz (see tool-search search --help)",
+        ),
+        (["search", "x"], "the following arguments are required: --tools (see tool-search search --help)"),
+        (["serve", "--mode", "all"], "invalid choice: 'all'"),
+        (["eval", "--fail-under", "recall=1"], "there is no metric 'recall'"),
+        (
+            ["search", "x", "--tools", "mytools"],
+            "there is no file mytools: tools in Python are named package.mod",
+        ),
+        (
+            ["lint", "--tools", "my.tools"],
+            "there is no file my.tools: tools in Python are named package.module",
+        ),
+        (["lint", "--tools", "tools.json"], "can't read tools.json"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_answered_in_one_line(run, arguments, message):
+    refused(run(*arguments), message)
+
+
+@pytest.mark.slow
+def test_a_function_that_fails_is_told_without_a_traceback(tmp_path):
+    (tmp_path / "mine.py").write_text("def tools(context):\n    raise RuntimeError('no database')\n", "utf-8")
+    program = [sys.executable, "-m", "tool_search_processor"]
+    asked = [*program, "search", "x", "--json", "--tools", "mine:tools"]
+    done = subprocess.run(asked, check=False, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "RuntimeError: no database" in done.stderr
+    assert all(line.startswith("tool-search: ") for line in done.stderr.splitlines())
+
+
+def test_what_follows_two_dashes_is_no_option(run, tools):
+    code, out, _ = run("search", "--json", "--tools", tools, "--", "--ticket")
+    assert (code, json.loads(out)["query"]) == (0, "--ticket")
+
+
 # -- search
 
 
@@ -471,7 +528,7 @@ def test_names_that_no_tool_bears(run, tmp_path):
     refused(run("eval", "--set", folder, "--json"), "name tools that are not in the catalog: 'gone'")
     code, out, err = run("eval", "--set", folder, "--json", "--allow-missing")
     assert (code, json.loads(out)["reports"][0]["queries"]) == (0, 4)
-    assert err == "tool-search: set: 1 relevant names are not in the catalog and are left out\n"
+    assert err == "tool-search: set: 1 relevant name is not in the catalog and is left out\n"
 
 
 @pytest.mark.parametrize(
@@ -546,6 +603,29 @@ def test_lint_names_what_it_found_in_full_in_a_narrow_terminal(run, tmp_path, mo
     out = run("lint", "--tools", path)[1]
     assert "warning   undescribed-parameters   nnn" in out
     assert max(map(len, re.sub(r"\x1b\[[0-9;]*m", "", out).splitlines())) <= 70
+
+
+@needs_rich
+def test_rows_are_listed_where_columns_would_be_too_narrow(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "44")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    tool = {
+        "name": "paint_wall",
+        "description": "Colors all of it with the brush that you choose, in any color.",
+        "parameters": {"properties": {"a": {}}},
+    }
+    path = Path(write(tmp_path / "set", [tool])) / "tools.jsonl"
+    assert run("lint", "--tools", path)[1].startswith(
+        "         warning\n"
+        "finding  undescribed-parameters\n"
+        "tool     paint_wall\n"
+        "what     does not describe a: say what each\n"
+        "         one is, and its format.\n"
+        "\n"
+    )
+    found = run("search", "paint a wall", "--tools", path)[1].splitlines()
+    assert found[1] == "name         paint_wall"
+    assert max(map(len, found)) <= 44
 
 
 @needs_rich

@@ -87,7 +87,7 @@ async def test_tools_in_python_are_served(tmp_path):
         assert await found(client, query="add two numbers") == ["add"]
         assert text(await proxied(client, "add", {"first": 1, "second": 2})) == "3"
     log.seek(0)
-    assert "1 tools of 1 upstream" in log.read()
+    assert "1 tool of 1 upstream" in log.read()
     log.close()
 
 

@@ -11,12 +11,14 @@ from tool_search_processor.cli.python_names import imported, is_python_name, pyt
 from tool_search_processor.cli.terminal import progress
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import check_unique, load_tools
-from tool_search_processor.evaluation.files import label_of
+from tool_search_processor.evaluation.files import STDIN, DataError, label_of
 from tool_search_processor.search.protocol import AnyIndex
 from tool_search_processor.search.strategies import VECTORS_FILE, index_factory
 from tool_search_processor.tools import Tool
 
 _WITH_VECTORS = ("vector", "hybrid")
+_SUFFIXES = (".json", ".jsonl", ".yaml", ".yml")
+"""Of files that hold tools; what ends in another one and is not there may be meant as a name in Python."""
 
 
 def add_tools_option(parser: argparse._ActionsContainer, *, required: bool = True) -> None:
@@ -39,7 +41,11 @@ def given_tools(name: str) -> list[Tool]:
         ConfigurationError: If what is named in Python can't be used.
     """
     with progress(None, f"reading {label_of(name)}"):
-        return python_tools(name) if is_python_name(name) else load_tools(name)
+        if is_python_name(name):
+            return python_tools(name)
+        if not (name == STDIN or name.endswith(_SUFFIXES) or Path(name).exists()):
+            raise DataError(f"there is no file {name}: tools in Python are named package.module:attribute")
+        return load_tools(name)
 
 
 def read_catalog(options: argparse.Namespace) -> list[Tool]:

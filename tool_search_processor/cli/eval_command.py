@@ -27,6 +27,7 @@ from tool_search_processor.evaluation.measure import evaluate, foreign_tools, qu
 from tool_search_processor.evaluation.report import METRICS, Report
 from tool_search_processor.evaluation.summary import grouped, united
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.plain import counted
 
 _ABSTENTION = "abstention_auc"
 _RELATED = 0.05
@@ -136,14 +137,13 @@ def _datasets(options: argparse.Namespace) -> list[Dataset]:
         datasets = [load_dataset(tools, options.queries, allow_missing=options.allow_missing)]
     else:
         raise ConfigurationError("give --tools and --queries, or --set with a folder that holds both")
-    names = [dataset.name for dataset in datasets]
-    if len(set(names)) < len(names):
-        raise ConfigurationError(f"two sets have one name: {', '.join(names)}: rename a folder")
+    titles = [dataset.name for dataset in datasets]
+    if len(set(titles)) < len(titles):
+        raise ConfigurationError(f"two sets have one name: {', '.join(titles)}: rename a folder")
     for dataset in datasets:
         if dataset.missing:
-            warn(
-                f"{dataset.name}: {dataset.missing:,} relevant names are not in the catalog and are left out"
-            )
+            names, are = counted(dataset.missing, "relevant name"), "is" if dataset.missing == 1 else "are"
+            warn(f"{dataset.name}: {names} {are} not in the catalog and {are} left out")
     return datasets
 
 

@@ -46,6 +46,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--verbose",
         "--all",
+        dest="every",
         action="store_true",
         help=f"show every finding, not {_SHOWN} of each kind, every pair of tools that read alike, "
         "not groups of them, and what every tool costs",
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         show_json(report.as_json())
     else:
-        _show(report, every=options.verbose)
+        _show(report, every=options.every)
     return int(bool(report.findings if options.strict else report.errors))
 
 

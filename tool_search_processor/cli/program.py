@@ -7,7 +7,8 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import TextIO
+from itertools import takewhile
+from typing import Any, NoReturn, TextIO
 
 from tool_search_processor._version import __version__
 from tool_search_processor.cli import (
@@ -19,8 +20,9 @@ from tool_search_processor.cli import (
     search_command,
     serve_command,
 )
-from tool_search_processor.cli.terminal import warn
+from tool_search_processor.cli.terminal import log_to_stderr, warn
 from tool_search_processor.errors import ToolSearchError
+from tool_search_processor.tools.wording import near_name
 
 PROGRAM = "tool-search"
 _BAD_INPUT = 2
@@ -41,7 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         _speak_utf8(stream)
     try:
-        options = _parser().parse_args(arguments)
+        parser = _Parser.of_all_commands()
+        options = parser.parse_args(arguments)
+        if options.run is None:
+            parser.print_help(sys.stderr)
+            return _BAD_INPUT
+        log_to_stderr(verbose=getattr(options, "verbose", False))
         code: int = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -57,24 +64,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM,
-        description="Search a catalog of tools, measure how well a search does, check, export and serve it.",
-    )
-    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (
-        search_command,
-        eval_command,
-        learn_command,
-        lint_command,
-        export_command,
-        page_command,
-        serve_command,
-    ):
-        command.add_to(commands)
-    return parser
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong, and for a mistyped option which one is near."""
+
+    @classmethod
+    def of_all_commands(cls) -> _Parser:
+        """Return the parser of the program."""
+        parser = cls(
+            prog=PROGRAM,
+            description="Search a catalog of tools, measure how well a search does, check, export and "
+            "serve it.",
+        )
+        parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+        parser.set_defaults(run=None)
+        commands = parser.add_subparsers(metavar="COMMAND")
+        for command in (
+            search_command,
+            eval_command,
+            learn_command,
+            lint_command,
+            export_command,
+            page_command,
+            serve_command,
+        ):
+            command.add_to(commands)
+        return parser
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse what is known, after a look for options that don't exist: argparse names them last."""
+        if self._subparsers is None:
+            self._check_options(sys.argv[1:] if args is None else args)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with a sentence, without the usage, which may be twenty lines."""
+        self.exit(_BAD_INPUT, f"{PROGRAM}: {message} (see {self.prog} --help)\n")
+
+    def _check_options(self, arguments: Sequence[str]) -> None:
+        options = [option for action in self._actions for option in action.option_strings]
+        for argument in takewhile(lambda argument: argument != "--", arguments):
+            name = argument.partition("=")[0]
+            if name.startswith("--") and not any(option.startswith(name) for option in options):
+                near = near_name(name, options)
+                self.error(f"there is no option {name}" + (f": did you mean {near}?" if near else ""))
 
 
 def _speak_utf8(stream: TextIO) -> None:

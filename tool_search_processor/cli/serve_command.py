@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import sys
@@ -52,12 +51,15 @@ def run(options: argparse.Namespace) -> int:
         from tool_search_processor.server.hosts import names_for
 
         names_for(address[0], read_token(options), how=_HOW)  # raises an error in this command's words
-    _log_to_stderr(verbose=options.verbose)
     gateway = make_gateway(options)
     if sys.stderr.isatty():
         warn(f"asking {counted(len(gateway.upstreams()), 'upstream')} for tools …")
     started = partial(_tell_upstreams, gateway)
     if address is None:
+        if sys.stdin.isatty():
+            warn(
+                "an MCP client is expected on the standard input; --http 8000 serves over HTTP (Ctrl+C ends)"
+            )
         asyncio.run(_warmed(gateway, options, lambda: serve_stdio(gateway, started)))
         return 0
     host, port = address
@@ -192,34 +194,11 @@ def _allow_open_files(number: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _log_to_stderr(*, verbose: bool) -> None:
-    handler = logging.StreamHandler(sys.stderr)  # standard output is the client's
-    handler.setFormatter(LineFormatter(verbose=verbose))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    if verbose:
-        logging.getLogger("tool_search_processor").setLevel(logging.DEBUG)
-
-
-class LineFormatter(logging.Formatter):
-    """Writes a record as one line; tracebacks only where they were asked for."""
-
-    def __init__(self, *, verbose: bool) -> None:
-        """Set whether tracebacks are shown."""
-        super().__init__()
-        self._verbose = verbose
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line; if `verbose`, the record with its traceback."""
-        if self._verbose:
-            return super().format(record)
-        return f"tool-search: {printable(record.getMessage())}"
-
-
 def _tell_upstreams(gateway: Gateway) -> None:
     upstreams = gateway.upstreams()
     tools = sum(upstream.tools for upstream in upstreams)
     down = [upstream.name for upstream in upstreams if upstream.up is False]
     up = sum(bool(upstream.up) for upstream in upstreams)
     missing = f"; down: {', '.join(down)}" if down else ""
-    warn(f"{tools:,} tools of {counted(up, 'upstream')}{printable(missing)}")
+    warn(f"{counted(tools, 'tool')} of {counted(up, 'upstream')}{printable(missing)}")
     sys.stderr.flush()

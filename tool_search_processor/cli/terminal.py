@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
 _WIDTH = 200
 """Columns of a table if the output is not a terminal, so that nothing is cut."""
 _ENDLESS = 100_000
+_GAP = 3
+"""Columns between two columns of a table."""
+_READABLE = 10
+"""The least width of a column of sentences."""
 _CONTROL = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _MISSING = 'tables need the package rich: pip install "tool-search-processor[cli]" (or ask for --json)'
 
@@ -36,6 +43,30 @@ def show_json(value: Any) -> None:
 def warn(text: str) -> None:
     """Print a sentence to the standard error."""
     sys.stderr.write(f"tool-search: {text}\n")
+
+
+class LineFormatter(logging.Formatter):
+    """Writes a record as one line; tracebacks only where they were asked for."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        """Set whether tracebacks are shown."""
+        super().__init__()
+        self._verbose = verbose
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; if `verbose`, the record with its traceback."""
+        if self._verbose:
+            return super().format(record)
+        return f"tool-search: {printable(record.getMessage())}"
+
+
+def log_to_stderr(*, verbose: bool) -> None:
+    """Write warnings to the standard error, a line each; if `verbose`, also details and tracebacks."""
+    handler = logging.StreamHandler(sys.stderr)  # standard output is the command's
+    handler.setFormatter(LineFormatter(verbose=verbose))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    if verbose:
+        logging.getLogger("tool_search_processor").setLevel(logging.DEBUG)
 
 
 def require_tables() -> None:
@@ -71,6 +102,12 @@ class Table:
         columns = zip(self.heads, *self.rows, strict=True)
         return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
 
+    def least_width(self) -> int:
+        """Return the least width of a terminal in which every column can be read."""
+        wraps = self.text - self.whole
+        columns = zip(self.heads, self.widths(), strict=True)
+        return sum(_GAP + (min(width, _READABLE) if head in wraps else width) for head, width in columns)
+
 
 def show_table(
     heads: Sequence[str],
@@ -79,8 +116,24 @@ def show_table(
     text: frozenset[str],
     whole: frozenset[str] = frozenset(),
 ) -> None:
-    """Print a table; see `Table` for its parts."""
-    show_first_that_fits([Table(heads=heads, rows=rows, text=text, whole=whole)])
+    """Print a table, or a list of its rows where its columns would be too narrow to read; see `Table`."""
+    from rich.console import Console
+
+    table = Table(heads=heads, rows=rows, text=text, whole=whole)
+    if sys.stdout.isatty() and table.least_width() > Console().width:
+        _show_rows(table)
+    else:
+        show_first_that_fits([table])
+
+
+def _show_rows(table: Table) -> None:
+    """Print each row as lines of heading and cell."""
+    indent = max(map(len, table.heads)) + 2
+    for row in table.rows:
+        for head, cell in zip(table.heads, row, strict=True):
+            lines = textwrap.wrap(printable(cell), max(_READABLE, get_terminal_size().columns - indent))
+            show(*(f"{head if not place else '':{indent}}{line}" for place, line in enumerate(lines)))
+        show("")
 
 
 def show_first_that_fits(*choices: Sequence[Table]) -> Sequence[Table]:

@@ -34,7 +34,10 @@ def united(reports: Sequence[Report]) -> Report:
 
 def size_of(report: Report) -> str:
     """Return how large the set of a report is, in words."""
-    tools, queries = counted(report.tools, "tool"), f"{report.queries:,} queries"
+    tools, queries = (
+        counted(report.tools, "tool"),
+        counted(report.queries, "query"),
+    )
     return f"{tools}, {queries}, {report.tokens_all:,.0f} tokens of all definitions"
 
 

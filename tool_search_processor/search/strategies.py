@@ -95,7 +95,7 @@ def _named(name: str, index_cache: IndexCache | None) -> Callable[[], AnyIndex]:
     if name not in _INDEXES:
         raise ConfigurationError(
             f"there is no search strategy {name!r}: choose one of {', '.join(map(repr, _INDEXES))}, "
-            "or pass an index"
+            "or an index of your own"
         )
 
     return partial(_made, name) if index_cache is None else partial(_cached, name, Path(index_cache))

@@ -162,5 +162,7 @@ def safe_repr(value: Any) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, such as "1 tool" and "2 tools"."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """Return a count with its noun, such as "1 query" and "2 queries"."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"

@@ -16,8 +16,9 @@ import pytest
 
 from tests.server.gateway.support import PETS, config, small
 from tool_search_processor.cli import main
-from tool_search_processor.cli.serve_command import LineFormatter, make_gateway, read_token, serve_stdio
+from tool_search_processor.cli.serve_command import make_gateway, read_token, serve_stdio
 from tool_search_processor.cli.serve_options import add_options
+from tool_search_processor.cli.terminal import LineFormatter
 from tool_search_processor.errors import ConfigurationError
 
 
