@@ -9,7 +9,7 @@ from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, 
 
 FREQUENCIES = {
     "send": 5, "email": 4, "record": 3, "recor": 0, "weather": 2, "notif": 6, "repositori": 7, "report": 8,
-    "reporter": 1, "repose": 1, "listen": 9, "天气": 2, "气象": 1, "aaaa": 1, "caaa": 2, "baaa": 2, "§4": 9,
+    "reporter": 1, "repose": 1, "listen": 9, "天气": 2, "气象": 1, "aaaa": 1, "aaca": 2, "aaba": 2, "§4": 9,
     "transact": 3,
 }  # fmt: skip
 
@@ -36,8 +36,10 @@ def of(word: str) -> tuple[Alternative, ...]:
         ("wether", ["weather"]),
         ("trnasatc", ["transact"]),
         ("气", ["天气", "气象"]),
-        ("eaaa", ["baaa", "caaa", "aaaa"]),
+        ("aada", ["aaba", "aaca", "aaaa"]),
         ("sned", ["send"]),
+        ("esnd", ["send"]),
+        ("lend", []),  # another word
         ("snd", []),  # a short word is near to everything
         ("wxathxr", []),
         ("trxxxact", []),

@@ -15,6 +15,7 @@ from tool_search_processor.search.text import stem
 
 _MOST = 3
 _SHORTEST = 4  # letters of a word that may be misspelled; shorter words are near to everything
+_SHORT = 5  # letters of a word whose first one is right
 _LONGEST = 40
 _WHOLE, _BEGINNING, _NEAR = 0.9, 0.4, 0.4
 _ONE, _CHARACTER = np.uint32(1), np.uint32(31)
@@ -160,6 +161,18 @@ def _near(
         near = process.extract(
             term, vocabulary.near(term, slips), scorer=OSA.distance, score_cutoff=slips, limit=None
         )
-        found.update((candidate, distance) for candidate, distance, _ in near if frequency(candidate) > 0)
+        found.update(
+            (candidate, distance)
+            for candidate, distance, _ in near
+            if frequency(candidate) > 0 and _begins_alike(term, candidate)
+        )
     ranked = sorted(found, key=lambda candidate: (found[candidate], -frequency(candidate), candidate))
     return tuple(Alternative(candidate, _NEAR) for candidate in ranked[:_MOST])
+
+
+def _begins_alike(word: str, term: str) -> bool:
+    """Return True if a term may be what was meant by a misspelled word, judged by how both begin.
+
+    A short word with another first letter is another word (lend, end), unless two letters were swapped.
+    """
+    return len(word) > _SHORT or word[0] == term[0] or word[:2] == term[1::-1]
