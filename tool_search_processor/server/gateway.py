@@ -111,6 +111,7 @@ class Gateway(CatalogServer):
             search,
             filter=filter,
             filter_timeout_seconds=self.server.options.filter_timeout_seconds,
+            experience=self.server.options.experience,
         )
         """Searches the same index for the REST endpoint."""
         self.tool_fields = checked_fields(tool_fields)

@@ -17,7 +17,7 @@ STORES = {"history": HistoryStore, "memory": MemoryStore}
 class Conversation:
     """A thread whose messages are kept in the shapes in which they came."""
 
-    def __init__(self, *, store="history", wire="definition", limiter=(), **options):
+    def __init__(self, *, store="history", wire="definition", limiter=(), tools=None, **options):
         self.denied = {HIDDEN}
         self.messages: list[Any] = []
         self.wire = wire
@@ -25,13 +25,14 @@ class Conversation:
         self._options = {"allow_unload": True, **options}
         self._store = store
         self._limiter = limiter
+        self._tools = tools or [make(name) for name in (*NAMES, HIDDEN)]
         self._calls = 0
         self.start()
 
     def start(self):
         """Begin with a new process: what it kept in memory is lost."""
         self.search = ToolSearchProcessor(
-            [make(name) for name in (*NAMES, HIDDEN)],
+            self._tools,
             store=STORES[self._store](),
             filter=lambda request: request.tool_name not in self.denied,
             **self._options,

@@ -15,7 +15,7 @@ from tests.session.native.conversations import (
     thread_of,
 )
 from tests.support import make, step
-from tool_search_processor import TokenLimiter, ToolSearchProcessor, ToolSession
+from tool_search_processor import StaticProvider, TokenLimiter, ToolSearchProcessor, ToolSession
 from tool_search_processor.meta_tools import receipt
 from tool_search_processor.session.native import (
     Record,
@@ -27,6 +27,11 @@ from tool_search_processor.session.native import (
 
 WIRES = ("definition", "reference", "responses")
 META = ["search_tools", "load_tool", "unload_tool"]
+
+
+def note_with(field):
+    parameters = {"type": "object", "properties": {field: {"type": "integer"}}, "required": [field]}
+    return make("note", parameters=parameters, execute=lambda **given: f"noted {given[field]}")
 
 
 def changes(declarations):
@@ -132,6 +137,33 @@ async def test_denied_afterwards_it_is_not_in_the_request_and_allowed_again_it_i
     assert "There is no tool 'tool_a' to call" in json.dumps(talk.messages[-1])
     talk.denied.discard("tool_a")
     assert {"tool_a", "tool_b"} <= declared_in(await talk.request()).keys()
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_changed_schema_stands_where_the_tool_was_declared_and_holds_for_its_calls(wire):
+    shelf = StaticProvider([note_with("text"), make("tool_b")])
+    talk = Conversation(wire=wire, tools=[shelf])
+    await talk.say()
+    await talk.load("note")
+    await talk.load("tool_b")
+    before = await talk.request()
+    shelf.remove("note")
+    shelf.add(note_with("body"))
+    after = await talk.request()
+    assert (before["tools"] == after["tools"]) is (wire != "reference")
+    assert declared_in(before) == declared_in(after)
+    assert ('"text": {"type": "integer"}' in json.dumps(before), '"body"' in json.dumps(before)) == (
+        True,
+        False,
+    )
+    assert ('"text": {"type": "integer"}' in json.dumps(after), '"body"' in json.dumps(after)) == (
+        False,
+        True,
+    )
+    await talk.call(("note", {"text": 1}))
+    assert "body" in json.dumps(talk.messages[-1])
+    await talk.call(("note", {"body": 1}))
+    assert "noted 1" in json.dumps(talk.messages[-1])
 
 
 @pytest.mark.parametrize("wire", ["definition", "responses"])

@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.finding import Wanted
 from tool_search_processor.catalog.toolsets import of_other_types
 from tool_search_processor.meta_tools import OUTAGE
@@ -68,6 +69,7 @@ def create_app(
     filter: Filter | None = None,  # noqa: A002 - the option's public name
     filter_timeout_seconds: float | None = None,
     tool_fields: Iterable[str] = (),
+    experience: Experience | None = None,
     **limits: Unpack[Limits],
 ) -> Starlette:
     """Return an ASGI application that searches a catalog, as Letta's client asks for it.
@@ -95,6 +97,8 @@ def create_app(
         tool_fields: Further fields to show of a tool: "metadata" (all of it), "source_code" (from the
             metadata, or else of its function), "return_char_limit" and Letta's other fields, from the
             metadata.
+        experience: What a processor or server has learned from use; searches profit from it. Nothing is
+            learned here, since nothing is called here, and the caller closes it.
         limits: What `Protection` takes: `allowed_origins`, `requests_per_second` … Without a token only
             clients that call the host by a loopback name are served, unless `allowed_hosts` says otherwise:
             a foreign page can make its own name lead here (DNS rebinding).
@@ -105,7 +109,13 @@ def create_app(
     """
     given = tools_or_catalog if isinstance(tools_or_catalog, Catalog) else None
     catalog = Catalog(tools_or_catalog, search=search) if given is None else given
-    found_by = ModeSearch(catalog, search, filter=filter, filter_timeout_seconds=filter_timeout_seconds)
+    found_by = ModeSearch(
+        catalog,
+        search,
+        filter=filter,
+        filter_timeout_seconds=filter_timeout_seconds,
+        experience=experience,
+    )
     endpoints = RestEndpoints(found_by, tool_fields=checked_fields(tool_fields))
     access = Access(token)
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from tool_search_processor import telemetry
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.finding import Ranked, Wanted
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.policy_view import PolicyOptions, PolicyView
@@ -63,8 +64,11 @@ class ModeSearch:
         *,
         filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
         filter_timeout_seconds: float | None = None,
+        experience: Experience | None = None,
     ) -> None:
         """Search with the catalog's own index if it has this strategy, otherwise with another one.
+
+        What was learned by `experience` counts in every mode.
 
         Raises:
             ConfigurationError: If the strategy is unknown, or the filter can't work.
@@ -72,6 +76,7 @@ class ModeSearch:
         """
         self.catalog = catalog
         self.options = PolicyOptions(filter=filter, filter_timeout_seconds=filter_timeout_seconds)
+        self._experience = experience
         own = catalog.indexes
         self.indexes = own if own.strategy is search or own.strategy == search else IndexPool(search)
         self.modes = self.indexes.modes
@@ -93,6 +98,8 @@ class ModeSearch:
     async def view(self, context: Context) -> RestView:
         """Return what a request can find."""
         seen = await self.catalog.view(context)
+        if self._experience is not None:
+            seen = await self._experience.applied(seen, context)
         return RestView(
             catalog=seen.searched_by(self.indexes), options=self.options, search_in=self, context=context
         )
