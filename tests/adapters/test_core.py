@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import pytest
 from pydantic import BaseModel
 
-from tool_search_processor import ConfigurationError, InvalidToolError, MemoryStore, Tool, ToolSearchProcessor
+from tool_search_processor import (
+    ConfigurationError,
+    Experience,
+    InvalidToolError,
+    MemoryStore,
+    Tool,
+    ToolSearchProcessor,
+)
 from tool_search_processor.adapters.framework_tools import MAX_KEPT, FrameworkTools
 from tool_search_processor.adapters.runs import SearchRun, instructions_of, read_context, warn_of_proxy
 from tool_search_processor.concurrency.blocking import run_blocking, run_in_sync_hook
@@ -164,6 +171,50 @@ class TestSearchRun:
         run = SearchRun(searcher().for_framework(), context={})
         await run.begin([])
         assert "There is no tool" in await run.unlisted_text(name)
+
+    @pytest.mark.parametrize("mode", ["load", "auto_load", "call"])
+    async def test_what_calls_teach_is_found_by_later_runs(self, mode):
+        asked, turn = "is an umbrella needed", "shall I go by bike?"
+        search = searcher(experience=Experience(), mode=mode).for_framework(include_step_tools=True)
+        own = FrameworkTools(converted).of([TheirTool("whoami"), TheirTool("book_room")])
+
+        async def found(name=None):
+            run = SearchRun(search, context={})
+            await run.begin([{"role": "user", "content": turn}], own)
+            call = await run.model_call.resolve("search_tools", {"query": asked}, call_id="s")
+            answer = json.loads((await run.model_call.run(call)).text)
+            if name is not None:
+                called = await run.model_call.resolve(name, {"city": "Rome"}, call_id="c")
+                if called.is_foreign:
+                    assert await run.model_call.hand_over(called, lambda _: "ran") == "ran"
+                else:
+                    await run.model_call.run(called)
+            await run.end()
+            return [result["name"] for result in answer["results"]]
+
+        assert await found("weather_forecast") == []
+        assert await found("whoami") == ["weather_forecast"]
+        assert sorted(await found()) == ["weather_forecast", "whoami"]
+
+    async def test_a_call_that_fails_or_that_policy_stops_teaches_nothing(self):
+        experience = Experience()
+        search = searcher(experience=experience, filter=lambda request: request.phase != "active")
+        own = FrameworkTools(converted).of([TheirTool("whoami")])
+        run = SearchRun(search.for_framework(include_step_tools=True), context={})
+        await run.begin([{"role": "user", "content": "shall I go by bike?"}], own)
+
+        def fail(_):
+            raise LookupError
+
+        call = await run.model_call.resolve("weather_forecast", {"city": "Rome"}, call_id="c")
+        await run.model_call.run(call)
+        own_search = searcher(experience=experience).for_framework(include_step_tools=True)
+        run = SearchRun(own_search, context={})
+        await run.begin([{"role": "user", "content": "shall I go by bike?"}], own)
+        call = await run.model_call.resolve("whoami", {"city": "Rome"}, call_id="c")
+        with pytest.raises(LookupError):
+            await run.model_call.hand_over(call, fail)
+        assert await experience.export() == []
 
     async def test_instructions_are_one_string(self):
         model_call = await SearchRun(searcher().for_framework(), context={}).begin([])
