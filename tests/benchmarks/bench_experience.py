@@ -153,7 +153,7 @@ async def use_cost(datasets: Sequence[Dataset], store: ExperienceStore, *, calls
     started = time.process_time()
     for number in range(calls):
         thread = f"t{number // 2}"
-        experience.note(thread, [draw.choice(asked)], [])
+        await experience.note(thread, [draw.choice(asked)], [])
         await experience.learn(draw.choice(used), view, thread=thread, context={})
     recorded = 1e3 * (time.process_time() - started) / calls
     queries = draw.sample(asked, 1000)

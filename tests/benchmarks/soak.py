@@ -1,10 +1,12 @@
-"""Runs on one processor for a long time, while its catalog changes: does memory stay flat, is anything left?
+"""Runs on one processor for a long time, while its catalog changes and it learns: does memory stay flat?
 
     python tests/benchmarks/soak.py --minutes 2
-    python tests/benchmarks/soak.py --minutes 30 --steps 1000000
+    python tests/benchmarks/soak.py --minutes 60 --steps 1000000 --adapter langchain
 
-Ends when the minutes or the steps are over, whichever comes first. Exits with 1 if memory grew after it had
-warmed up, a task or a thread was left, or an answer was wrong.
+Runs are agents, agents that declare loaded tools in the conversation (`native`), sessions in Anthropic's and
+in OpenAI's shape, and with `--adapter` agents of that framework, in turn. Ends when the minutes or the steps
+are over, whichever comes first. Exits with 1 if memory grew after its first quarter, a task or a thread was
+left, a denied tool was found, or an answer was wrong.
 """
 
 from __future__ import annotations
@@ -13,69 +15,179 @@ import argparse
 import asyncio
 import gc
 import itertools
+import json
 import random
 import sys
 import threading
 import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
-from tool_search_processor import Agent, MemoryStore, StaticProvider, Tool, ToolSearchProcessor
+from tool_search_processor import (
+    Agent,
+    Experience,
+    MemoryStore,
+    StaticProvider,
+    Tool,
+    ToolSearchProcessor,
+)
+from tool_search_processor.stores.experience import SQLiteExperienceStore
 from tool_search_processor.testing import ManualClock, ScriptedModel, call
 
 VERBS = ("create", "list", "delete", "update", "find", "export", "merge", "close", "open", "send")
 THINGS = ("issue", "mail", "invoice", "meeting", "user", "branch", "report", "photo", "ticket", "order")
-TOOLS, THREADS, KEPT, AT_ONCE = 2_000, 2_000, 500, 20
-ALLOWED_GROWTH = 0.05
+TOOLS, THREADS, KEPT, AT_ONCE, TENANTS = 2_000, 2_000, 500, 20, 5
+ALLOWED_GROWTH = 0.02
+
+Turn = list[list[tuple[str, object]]]
+"""The calls of each reply of a model, each a name and its arguments; then it says that it is done."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run is about: the thread, its tenant, and what its model does."""
+
+    thread: str | None
+    context: dict[str, str]
+    turn: Turn
 
 
 @dataclass
 class Soak:
     """What is under load, and what was seen of it."""
 
+    folder: Path
+    adapter: str | None = None
     steps: int = 0
+    runs: Counter[str] = field(default_factory=Counter)
     wrong: list[object] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.random = random.Random(7)
-        self.clock = ManualClock()
+        self.clock = ManualClock(1e9)
         self.tools = [made(number) for number in range(TOOLS)]
         # Words that come back: what is remembered of words is bounded, but at more than come up here.
         self.away = [made(number) for number in range(TOOLS, 2 * TOOLS)]
         self.provider = StaticProvider(self.tools)
+        # Bounds that are reached soon, so that what grows beyond them is seen.
+        self.experience = Experience(
+            SQLiteExperienceStore(self.folder / "learned.db"),
+            scope=lambda context: context["tenant"],
+            max_requests=5,
+            max_tools=50,
+            clock=self.clock,
+        )
         self.processor = ToolSearchProcessor(
             [self.provider],
             filter=self.policy,
             store=MemoryStore(3600, max_threads=KEPT, clock=self.clock),
+            experience=self.experience,
             max_loaded=20,
             allow_unload=True,
         )
+        self.kinds: dict[str, Callable[[Run], Awaitable[None]]] = {
+            "agent": self.run_agent,
+            "native agent": self.run_native_agent,
+            "anthropic": self.run_anthropic,
+            "responses": self.run_responses,
+        }
+        if self.adapter == "langchain":
+            from tests.benchmarks.soak_langchain import LangChainRuns
+
+            self.kinds["langchain"] = LangChainRuns(self).run
 
     @staticmethod
     async def policy(request: object) -> bool:
         return not request.tool_name.endswith("7")
 
-    async def run_one(self) -> None:
+    async def run_one(self, number: int) -> None:
         """Let a model search, load, call what it loaded and what it did not, and unload."""
-        number = self.random.randrange(TOOLS)
-        tool, other = self.tools[number], self.random.choice(self.tools)
-        model = ScriptedModel(
+        tool, other = self.random.choice(self.tools), self.random.choice(self.tools)
+        run = Run(
+            self.random.choice([None, f"t{self.random.randrange(THREADS)}"]),
+            {"tenant": f"tenant {self.random.randrange(TENANTS)}", "user": f"u{number % 100}"},
             [
-                call("search_tools", {"query": tool.name.replace("_", " ")}),
-                call("load_tool", {"tool_names": [tool.name, "nothing_like_it"]}),
-                [call(tool.name, {"text": "x"}), call(other.name, "{broken"), call(other.name, {"text": 5})],
-                call("unload_tool", {"tool_names": [tool.name]}),
-                "done",
-            ]
+                [("search_tools", {"query": tool.name.replace("_", " ")})],
+                [("load_tool", {"tool_names": [tool.name, "nothing_like_it"]})],
+                [(tool.name, {"text": "x"}), (other.name, "{broken"), (other.name, {"text": 5})],
+                [("unload_tool", {"tool_names": [tool.name]})],
+            ],
         )
-        agent = Agent("soak", "m", completion=model, input_processors=[self.processor])
-        thread = self.random.choice([None, f"t{self.random.randrange(THREADS)}"])
-        result = await agent.run("go", thread_id=thread)
-        self.steps += result.steps
-        if result.output != "done":
-            self.wrong.append(result.messages)
+        kind = list(self.kinds)[number % len(self.kinds)]
+        await self.kinds[kind](run)
+        self.runs[kind] += 1
+
+    async def run_agent(self, run: Run, *, native: str = "off", turns: int = 1) -> None:
+        """Run an `Agent`; each further turn goes on with the messages of the one before."""
+        messages: list[object] = []
+        for _ in range(turns):
+            script = [[call(*calling) for calling in reply] for reply in run.turn]
+            agent = Agent(
+                "soak",
+                "m",
+                completion=ScriptedModel([*script, "done"]),
+                input_processors=[self.processor],
+                native=native,
+            )
+            result = await agent.run("go", thread_id=run.thread, context=run.context, messages=messages)
+            messages = result.messages
+            self.check(result.output == "done", messages)
+            self.steps += result.steps
+
+    async def run_native_agent(self, run: Run) -> None:
+        await self.run_agent(run, native="reference", turns=2)
+
+    async def run_anthropic(self, run: Run) -> None:
+        """Run a session in Anthropic's shape, with `tool_addition`."""
+        messages: list[object] = [{"role": "user", "content": "go"}]
+        async with self.processor.session(thread_id=run.thread, context=run.context) as session:
+            for step, reply in enumerate(run.turn):
+                request = await session.anthropic_request(messages, native="definition")
+                self.check(len(request["tools"]) >= 3, request)
+                blocks = [
+                    {"type": "tool_use", "id": f"u{step}_{place}", "name": name, "input": arguments}
+                    for place, (name, arguments) in enumerate(reply)
+                ]
+                messages.append({"role": "assistant", "content": blocks})
+                messages.append({"role": "user", "content": await session.execute(blocks)})
+                self.steps += 1
+        self.check(answered(messages, len(run.turn)), messages)
+
+    async def run_responses(self, run: Run) -> None:
+        """Run a session in the shape of OpenAI's Responses API, with `additional_tools`."""
+        items: list[object] = [{"role": "user", "content": "go"}]
+        async with self.processor.session(thread_id=run.thread, context=run.context) as session:
+            for step, reply in enumerate(run.turn):
+                request = await session.responses_request(items, native=True)
+                self.check(len(request["tools"]) >= 3, request)
+                output = [
+                    {
+                        "type": "function_call",
+                        "call_id": f"c{step}_{place}",
+                        "name": name,
+                        "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
+                    }
+                    for place, (name, arguments) in enumerate(reply)
+                ]
+                items += [*output, *await session.execute(output)]
+                self.steps += 1
+        self.check(answered(items, len(run.turn)), items)
+
+    def check(self, is_right: bool, seen: object) -> None:
+        if not is_right:
+            self.wrong.append(seen)
+
+    async def check_policy(self) -> None:
+        """Search for a tool that is denied, by what is learned of its neighbours."""
+        denied = next(tool for tool in self.tools if tool.name.endswith("7"))
+        context = {"tenant": f"tenant {self.random.randrange(TENANTS)}"}
+        hits = await self.processor.search(denied.name.replace("_", " "), context=context)
+        self.check(not any(hit.name.endswith("7") for hit in hits), hits)
 
     def change(self) -> None:
         """Replace some tools by others, and let time pass."""
@@ -91,9 +203,10 @@ class Soak:
         began = time.monotonic()
         noted = began
         for round_ in itertools.count():
-            await asyncio.gather(*(self.run_one() for _ in range(AT_ONCE)))
+            await asyncio.gather(*(self.run_one(round_ * AT_ONCE + place) for place in range(AT_ONCE)))
             if round_ % 3 == 0:
                 self.change()
+                await self.check_policy()
             now = time.monotonic()
             if now - noted >= minutes * 60 / 40:
                 noted = now
@@ -125,21 +238,32 @@ def resident_mb() -> float:
     return pages * 4096 / 1e6
 
 
+def answered(messages: list[object], replies: int) -> bool:
+    """Return whether each reply's calls have their results, and the search found something to read."""
+    text = json.dumps(messages, default=str)
+    return len(messages) >= 2 * replies and text.count("not_found") >= 1 and "results" in text
+
+
 async def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--minutes", type=float, default=2)
     parser.add_argument("--steps", type=int, default=1_000_000)
+    parser.add_argument("--adapter", choices=["langchain"])
     given = parser.parse_args()
-    soak = Soak()
-    await soak.go(minutes=given.minutes, steps=given.steps)
-    tasks = len(asyncio.all_tasks()) - 1
-    stats = await soak.processor.stats()
-    anonymous = (await soak.processor._loads._runs.stats())["threads"]
-    await soak.processor.aclose()
+    with TemporaryDirectory() as folder:
+        soak = Soak(Path(folder), adapter=given.adapter)
+        await soak.go(minutes=given.minutes, steps=given.steps)
+        tasks = len(asyncio.all_tasks()) - 1
+        stats = await soak.processor.stats()
+        anonymous = (await soak.processor._loads._runs.stats())["threads"]
+        learned = await soak.experience.export()
+        await soak.processor.aclose()
+    runs = ", ".join(f"{count:,} {kind}" for kind, count in soak.runs.items())
     print(
-        f"{soak.steps:,} steps, {time.process_time():.0f} s of CPU; memory {soak.memory[-1]:.1f} MB, grown "
-        f"by {soak.growth():+.1%} since its second quarter; left: {tasks} tasks, {anonymous} anonymous runs, "
-        f"{stats['threads']:,} conversations, {threading.active_count()} threads; {len(soak.wrong)} wrong"
+        f"{soak.steps:,} steps ({runs} runs), {time.process_time():.0f} s of CPU; memory "
+        f"{soak.memory[-1]:.1f} MB, grown by {soak.growth():+.1%} since its second quarter; left: {tasks} "
+        f"tasks, {anonymous} anonymous runs, {stats['threads']:,} conversations, {threading.active_count()} "
+        f"threads; {len(learned):,} requests learned; {len(soak.wrong)} wrong"
     )
     return int(soak.growth() > ALLOWED_GROWTH or tasks > 0 or anonymous > 0 or bool(soak.wrong))
 

@@ -6,15 +6,16 @@ import hashlib
 import json
 import logging
 import math
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Literal
-
-from cachetools import LRUCache
 
 from tool_search_processor.catalog.known_scopes import KnownScopes
 from tool_search_processor.catalog.learned import LearnedRequests
+from tool_search_processor.catalog.learners import ContextFunction, Learners
+from tool_search_processor.catalog.rare_warnings import RareWarnings
+from tool_search_processor.catalog.recent_requests import RecentRequests
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.experience.entries import (
@@ -37,19 +38,13 @@ from tool_search_processor.wire.checks import (
     refuse,
 )
 
-logger = logging.getLogger(__name__)
-
 Keep = Literal["text", "terms"]
-ContextFunction = Callable[[Mapping[str, Any]], object]
 
 _DAY = 24 * 3600.0
 _FADE_SECONDS = 60.0
 _BUSY_SECONDS = 2.0
 """How long what was learned may wait to be used, where more than a few tools have been learned for."""
 _QUICK_TOOLS = 20
-_THREADS = 10_000
-_ASKED = 8
-"""The most requests of a thread that a call may still be credited to."""
 _SCHEMA = "_schema_hash"
 
 
@@ -88,10 +83,13 @@ class Experience:
         Args:
             store: Where it is kept; in this process by default.
             scope: Returns, from a request's context, who learns together, such as the tenant; by default all
-                requests do. If it fails or returns None, the request neither learns nor uses what was
-                learned.
-            user: Returns, from a request's context, its user, for `forget(user=...)`; by default the
-                context's `user`.
+                requests do. It may be async, and returns a string, a whole number, a UUID, or a tuple of
+                these. If it fails or returns None or anything else, the request neither learns nor uses
+                what was learned.
+            user: Returns, from a request's context, its user, as `scope` does; by default the context's
+                `user`, or its `id` (of a token's claims, their `sub`). Where several users have taught, all
+                that one user asks counts as one request for a tool, and `forget(user=...)` forgets it. If it
+                fails, nothing is learned from the request; None is a user who is unknown.
             keep: "text" keeps requests as they were asked; "terms" only their words, sorted, so that no
                 sentence can be read.
             half_life_seconds: The time after which a request counts half.
@@ -117,15 +115,20 @@ class Experience:
                 "create one, such as MemoryExperienceStore()"
             )
         self.store: ExperienceStore = store or MemoryExperienceStore()
-        self._scope_of = scope
-        self._user_of = user or _user
+        self._warnings = RareWarnings(logging.getLogger(__name__))
+        self._learners = Learners(scope, user, warnings=self._warnings)
+        self._recent = RecentRequests()
         self._as_terms = keep == "terms"
         self._limits = Limits(half_life_seconds=half_life_seconds, max_requests=max_requests)
         self._max_tools = max_tools
         self._clock = clock
-        self._scopes = KnownScopes(self.store, limits=self._limits, max_tools=max_tools, max_bytes=max_bytes)
-        self._asked: LRUCache[str, dict[str, frozenset[str]]] = LRUCache(_THREADS)
-        self._lock = threading.Lock()
+        self._scopes = KnownScopes(
+            self.store,
+            limits=self._limits,
+            max_tools=max_tools,
+            max_bytes=max_bytes,
+            warnings=self._warnings,
+        )
 
     # -- what searches use
 
@@ -133,12 +136,12 @@ class Experience:
         """Return a view whose searches count what was learned in the request's scope."""
         try:
             return await self._applied(view, context)
-        except Exception:  # nothing in the store may make a search fail
-            logger.warning("what was learned can't be used", exc_info=True)
+        except Exception:  # noqa: BLE001 - nothing in the store may make a search fail
+            self._warnings.warn("what was learned can't be used", exc_info=True)
             return view
 
     async def _applied(self, view: CatalogView, context: Mapping[str, Any]) -> CatalogView:
-        scope = self._scope(context)
+        scope = await self._learners.scope(context)
         if scope is None:
             return view
         known = await self._scopes.known(scope)
@@ -165,18 +168,18 @@ class Experience:
 
     # -- what is learned
 
-    def note(self, thread: str | None, queries: Iterable[str], found: Iterable[str]) -> None:
+    async def note(
+        self,
+        thread: str | None,
+        queries: Iterable[str],
+        found: Iterable[str],
+        *,
+        context: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         """Remember what a thread has searched for, and the tools that it found."""
-        if thread is None:
-            return
-        names = frozenset(found)
-        with self._lock:
-            asked = self._asked.setdefault(thread, {})
-            for query in queries:
-                asked.pop(query, None)
-                asked[query] = names
-            while len(asked) > _ASKED:
-                del asked[next(iter(asked))]
+        learner = None if thread is None else await self._learners.learner(context)
+        if thread is not None and learner is not None:
+            self._recent.note(thread, learner, filter(None, map(self._request, queries)), found)
 
     async def learn(
         self, tool: Tool, view: CatalogView, *, thread: str | None, context: Mapping[str, Any], turn: str = ""
@@ -194,31 +197,32 @@ class Experience:
         """
         try:
             await self._learn(tool, view, thread, context, turn)
-        except Exception:  # the call succeeded, and must not fail because of this
-            logger.warning("a call could not be learned from", exc_info=True)
+        except Exception:  # noqa: BLE001 - the call succeeded, and must not fail because of this
+            self._warnings.warn("a call could not be learned from", exc_info=True)
 
     async def _learn(
         self, tool: Tool, view: CatalogView, thread: str | None, context: Mapping[str, Any], turn: str
     ) -> None:
-        scope = self._scope(context)
-        if scope is None or thread is None or view.get(tool.name) is None:
+        if thread is None or view.get(tool.name) is None:
             return
-        with self._lock:
-            asked = dict(self._asked.get(thread, {}))
-        fitting = [query for query, names in asked.items() if tool.name in names] or list(asked)
-        texts = (request_text(text, as_terms=self._as_terms) for text in (*fitting, turn))
-        user = self._call(self._user_of, context)
-        lines = tuple(dict.fromkeys(text for text in texts if text))
+        learner = await self._learners.learner(context)
+        if learner is None:
+            return
+        asked = self._recent.before(thread, learner, tool.name)
+        lines = tuple(dict.fromkeys(text for text in (*asked, self._request(turn)) if text))
         if lines:
             seen = Observation(
                 lines=lines,
                 tool=tool.name,
                 mark=_mark(tool, view),
                 thread=hashed(thread),
-                user=hashed(user),
+                user=learner.user,
                 time=self._clock(),
             )
-            await self._scopes.add(scope, seen)
+            await self._scopes.add(learner.scope, seen)
+
+    def _request(self, text: str) -> str:
+        return request_text(text, as_terms=self._as_terms)
 
     # -- for programs
 
@@ -236,10 +240,8 @@ class Experience:
         """
         if tool is None and thread_id is None and user is None:
             raise ConfigurationError("say what to forget: tool=, thread_id= or user=")
-        if thread_id is not None:
-            with self._lock:
-                self._asked.pop(thread_id, None)
         thread, whose = hashed(thread_id) or None, hashed(user) or None
+        self._recent.forget(thread=thread_id, user=whose)
         changed = 0
         for scope in await self.store.scopes():
             for name, text in (await self.store.read(scope)).items():
@@ -247,6 +249,8 @@ class Experience:
                     continue
                 changed += await self._forgotten(scope, name, text, thread=thread, user=whose)
         self._scopes.clear()
+        if (purge := getattr(self.store, "purge", None)) is not None:
+            await purge()
         return changed
 
     async def export(self) -> list[dict[str, Any]]:
@@ -284,7 +288,7 @@ class Experience:
                     mark=str(record.get("mark", ANY_MARK)),
                     thread=str(record.get("thread") or hashed(f"record {number}")),
                     user=str(record.get("user") or ""),
-                    time=float(record.get("time") or self._clock()),
+                    time=_time_of(record, latest=self._clock()),
                 )
                 taken += await self._scopes.add(str(record.get("scope") or ""), observation)
         return taken
@@ -309,22 +313,11 @@ class Experience:
             text = (await self.store.read(scope)).get(name)
         return False
 
-    def _scope(self, context: Mapping[str, Any]) -> str | None:
-        if self._scope_of is None:
-            return ""
-        scope = self._call(self._scope_of, context)
-        return None if scope is None else str(scope)
 
-    def _call(self, function: ContextFunction, context: Mapping[str, Any]) -> object:
-        try:
-            return function(context)
-        except Exception:  # foreign code: without a scope nothing is learned, and the request goes on
-            logger.warning("a function of Experience failed", exc_info=True)
-            return None
-
-
-def _user(context: Mapping[str, Any]) -> object:
-    return context.get("user")
+def _time_of(record: Mapping[str, Any], *, latest: float) -> float:
+    """Return when a record was made; `latest` if it doesn't say, or counts in other units than seconds."""
+    time = record.get("time")
+    return float(time) if isinstance(time, int | float) and 0 < time < latest else latest
 
 
 def _mark(tool: Tool, view: CatalogView) -> str:

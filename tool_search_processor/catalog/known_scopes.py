@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import threading
 import time
@@ -13,10 +12,9 @@ from typing import Any
 from cachetools import LRUCache
 
 from tool_search_processor.catalog.learned import LearnedRequests
+from tool_search_processor.catalog.rare_warnings import RareWarnings
 from tool_search_processor.search.experience.entries import Entry, Limits, Observation
 from tool_search_processor.stores.experience.protocol import ExperienceStore
-
-logger = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 30.0
 _REFRESH_SECONDS = 1.0
@@ -41,12 +39,21 @@ class KnownScope:
 class KnownScopes:
     """The scopes of a store that this process has used most recently."""
 
-    def __init__(self, store: ExperienceStore, *, limits: Limits, max_tools: int, max_bytes: int) -> None:
+    def __init__(
+        self,
+        store: ExperienceStore,
+        *,
+        limits: Limits,
+        max_tools: int,
+        max_bytes: int,
+        warnings: RareWarnings,
+    ) -> None:
         """Take the store and the bounds of a scope; see `Experience`."""
         self._store = store
         self._limits = limits
         self._max_tools = max_tools
         self._max_bytes = max_bytes
+        self._warnings = warnings
         self._scopes: LRUCache[str, KnownScope] = LRUCache(_SCOPES)
         self._lock = threading.Lock()
         self._down_until = -math.inf
@@ -91,22 +98,36 @@ class KnownScopes:
             if answer is None:
                 return False
             if answer:
-                known.texts[name], known.entries[name] = text, entry
+                # New dicts: another thread may be reading these.
+                known.texts = {**known.texts, name: text}
+                known.entries = {**known.entries, name: entry}
                 known.changes += 1
-                await self._make_room(scope, known)
+                await self._make_room(scope, known, observation)
                 return True
             known.read_at, known.version = -math.inf, object()  # another process changed it first
             known = await self.known(scope)
         return False
 
-    async def _make_room(self, scope: str, known: KnownScope) -> None:
-        """If a scope is too large, forget the tools that were called longest ago."""
+    async def _make_room(self, scope: str, known: KnownScope, latest: Observation) -> None:
+        """If a scope is too large, forget tools; the one that was just called stays if it is not alone.
+
+        First go those of which all has faded, then those that the fewest users, or threads, have called, and
+        of these the tool that was called longest ago: one caller can't push out what many have taught.
+        """
+        faded = latest.time - self._limits.life_seconds
+
+        def worth(name: str) -> tuple[bool, int, float]:
+            entry = known.entries[name]
+            return entry.last_time >= faded, entry.voices, entry.last_time
+
         size = sum(map(len, known.texts.values()))  # the JSON is ASCII, so a character is a byte
         while known.entries and (len(known.entries) > self._max_tools or size > self._max_bytes):
-            oldest = min(known.entries, key=lambda name: known.entries[name].last_time)
-            await self._asking(self._store.swap(scope, oldest, known.texts[oldest], None), failed=False)
-            size -= len(known.texts[oldest])
-            del known.entries[oldest], known.texts[oldest]
+            others = [name for name in known.entries if name != latest.tool]
+            least = min(others or known.entries, key=worth)
+            await self._asking(self._store.swap(scope, least, known.texts[least], None), failed=False)
+            size -= len(known.texts[least])
+            known.texts = {name: text for name, text in known.texts.items() if name != least}
+            known.entries = {name: entry for name, entry in known.entries.items() if name != least}
 
     async def _asking(self, answer: Coroutine[Any, Any, Any], *, failed: Any) -> Any:
         """Return the store's answer; if it fails, warn, return `failed`, and leave it alone for a while."""
@@ -115,7 +136,7 @@ class KnownScopes:
             return failed
         try:
             return await answer
-        except Exception:  # foreign code: a store that fails must cost no search and no call
+        except Exception:  # noqa: BLE001 - foreign code: a store that fails must cost no search and no call
             self._down_until = time.monotonic() + _RETRY_SECONDS
-            logger.warning("nothing is learned until the experience store answers again", exc_info=True)
+            self._warnings.warn("nothing is learned until the experience store answers again", exc_info=True)
             return failed

@@ -35,7 +35,7 @@ class SearchAnswers:
             tried, outcome = await self._auto_load(found, admission)
             message = found.problem or await self._message(found, outcome, admission)
             evicted = await view.usable(outcome.evicted, admission)
-        view.note(call.queries, [tool.name for tool in tools_of(found.ranked)])
+        await view.note(call.queries, [tool.name for tool in tools_of(found.ranked)])
         seen, detail = view.run.seen, view.options.result_detail
         needs_no_load = view.names.mode == "call"  # False would send a model to a tool that is not there
         return meta_tools.search_answer(

@@ -57,10 +57,10 @@ class StepView(PolicyView):
         """What the step's run has seen."""
         return self.loads.run(self.step)
 
-    def note(self, queries: Iterable[str], found: Iterable[str]) -> None:
+    async def note(self, queries: Iterable[str], found: Iterable[str]) -> None:
         """Remember a search of the step's thread, to learn from the call that follows it."""
         if self.options.experience is not None:
-            self.options.experience.note(self._learner, queries, found)
+            await self.options.experience.note(self._learner, queries, found, context=self.step.context)
 
     async def learn(self, tool: Tool) -> None:
         """Learn from a successful call."""

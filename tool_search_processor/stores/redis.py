@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.stores.protocol import AddResult, LoadScope
-from tool_search_processor.stores.redis_clients import RedisClients
+from tool_search_processor.stores.redis_clients import RedisClients, next_keys, pattern_of
 from tool_search_processor.stores.redis_scripts import (
     ADD,
     CLAIM,
@@ -42,7 +42,6 @@ _FORMAT = "1"
 _NO_EXPIRY = 0
 _SCAN_COUNT = 1000
 _CLAIM_SECONDS = 7 * 24 * 3600.0
-_GLOB = str.maketrans({char: f"\\{char}" for char in "*?[]\\"})
 
 
 class RedisStore(Store):
@@ -164,7 +163,7 @@ class RedisStore(Store):
         Raises:
             StoreError: When the server can't be reached.
         """
-        pattern = f"{self._prefix.translate(_GLOB)}:threads:*"
+        pattern = f"{pattern_of(self._prefix)}:threads:*"
         found = await self._each_key(pattern, lambda key, client: STATS.run(client, key, ()))
         # One field of each thread is the counter; a thread that expired meanwhile has none.
         alive = [(size - 1, left) for size, left in found if size]
@@ -239,7 +238,7 @@ class RedisStore(Store):
         client = await self._clients.get()
         answers: list[Any] = []
         keys = client.scan_iter(match=pattern, count=_SCAN_COUNT)
-        while batch := await self._ask(lambda _: _next(keys, _SCAN_COUNT)):
+        while batch := await self._ask(lambda _: next_keys(keys, _SCAN_COUNT)):
             answers += [await self._ask(partial(ask, key)) for key in batch]
         return answers
 
@@ -252,20 +251,11 @@ class RedisStore(Store):
         return f"{self._prefix}:threads:{_digest(scope.processor_id)}:{{{slot}}}"
 
     def _pattern(self, processor_id: str) -> str:
-        return f"{self._prefix.translate(_GLOB)}:threads:{_digest(processor_id)}"
+        return f"{pattern_of(self._prefix)}:threads:{_digest(processor_id)}"
 
     def _claim_key(self, scope: LoadScope, call_id: str) -> str:
         whose = _digest(scope.processor_id, scope.thread_id or "", scope.run_id, call_id)
         return f"{self._prefix}:claims:{{{whose}}}"
-
-
-async def _next(keys: Any, count: int) -> list[Any]:
-    found = []
-    async for key in keys:
-        found.append(key)
-        if len(found) >= count:
-            break
-    return found
 
 
 def _digest(*parts: str) -> str:

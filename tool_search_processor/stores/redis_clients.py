@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _SCHEMES = ("redis://", "rediss://", "unix://")
 _MAX_CONNECTIONS = 32
+_GLOB = str.maketrans({char: f"\\{char}" for char in "*?[]\\"})
 _NEEDED = ("register_script", "scan_iter", "hgetall", "set", "unlink")
 
 
@@ -61,6 +62,21 @@ class RedisClients:
             retry=Retry(NoBackoff(), 1),  # for a connection that a restart of the server has left dead
         )
         return Redis.from_pool(pool)
+
+
+def pattern_of(text: str) -> str:
+    """Return a pattern of Redis that fits this string alone."""
+    return text.translate(_GLOB)
+
+
+async def next_keys(keys: Any, count: int) -> list[Any]:
+    """Return the next keys of a scan; empty at its end."""
+    found = []
+    async for key in keys:
+        found.append(key)
+        if len(found) >= count:
+            break
+    return found
 
 
 async def _close(client: Any) -> None:

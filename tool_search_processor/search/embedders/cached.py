@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -106,13 +107,18 @@ class CachedEmbedder:
         return self._documents(texts, made)
 
     def documents_in_time(
-        self, texts: Sequence[str], *, turn: AbstractContextManager[object] = _NO_TURN
+        self,
+        texts: Sequence[str],
+        *,
+        turn: AbstractContextManager[object] = _NO_TURN,
+        in_memory: bool = False,
     ) -> Floats:
         """Return the unit vectors of a few texts that a query waits for, within the time limit of one batch.
 
         Args:
             texts: What to embed, unless its vector is stored.
             turn: A lock: of several callers that want the same texts, one makes the vectors for all.
+            in_memory: Write nothing to the disk, which forgets nothing.
 
         Raises:
             TimeoutError: When the embedder takes too long.
@@ -120,7 +126,7 @@ class CachedEmbedder:
 
         def made() -> Floats:
             with turn:
-                return self._documents(texts, self._embedded)
+                return self._documents(texts, partial(self._embedded, on_disk=not in_memory))
 
         return self._calls.call(made) if texts else self._documents((), self._embedded)
 
@@ -151,13 +157,13 @@ class CachedEmbedder:
             self._disk.put_list(keys, stacked)
         return stacked
 
-    def _embedded(self, texts: Mapping[bytes, str]) -> dict[bytes, Floats]:
+    def _embedded(self, texts: Mapping[bytes, str], *, on_disk: bool = True) -> dict[bytes, Floats]:
         """Return new vectors, and store those that are not all zeros."""
         made = self.embedder.documents(list(texts.values()))
         fresh = dict(zip(texts, made, strict=True))
         # Zeros stand for an unusable answer: the embedder is asked again next time.
         known = {key: vector for key, vector in fresh.items() if vector.any()}
-        if self._disk is not None:
+        if self._disk is not None and on_disk:
             self._disk.put(known)
         self._keep(known)
         return fresh

@@ -9,14 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
 
 from tool_search_processor.search.text import STOP_WORDS, words
 
 REQUEST_CHARACTERS = 500
 """A longer text is a document rather than a request, and is not learned."""
+_READ_CHARACTERS = 10 * REQUEST_CHARACTERS
+"""A longer text is not even looked at: it may be a file of many megabytes."""
 
 _FADED = math.log2(10)
 """The half-lives after which a request weighs a tenth, and is forgotten."""
@@ -52,12 +55,17 @@ class Limits:
     max_requests: int
     """The most threads of a tool."""
 
+    @property
+    def life_seconds(self) -> float:
+        """The age at which a request is forgotten."""
+        return self.half_life_seconds * _FADED
+
     def weight(self, age_seconds: float) -> float:
         """Return the weight of a request of this age: 1 if new, halved by each half-life."""
         return float(0.5 ** (max(0.0, age_seconds) / self.half_life_seconds))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """What one thread has asked."""
 
@@ -65,8 +73,13 @@ class Asked:
     user: str
     lines: tuple[str, ...]
 
+    @cached_property
+    def json(self) -> str:
+        """The content as JSON; made once, since most threads of an entry outlive its next change."""
+        return json.dumps([self.time, self.user, self.lines], separators=(",", ":"))
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Entry:
     """What is known about one tool in one scope."""
 
@@ -88,22 +101,50 @@ class Entry:
         return Entry(mark, threads).kept(seen.time, limits)
 
     def kept(self, now: float, limits: Limits) -> Entry:
-        """Return the entry without what has faded, and at most `max_requests` of the rest, the latest."""
-        oldest = now - limits.half_life_seconds * _FADED
-        fresh = {thread: asked for thread, asked in self.threads.items() if asked.time >= oldest}
-        latest = sorted(fresh, key=lambda thread: fresh[thread].time)[-limits.max_requests :]
-        return replace(self, threads={thread: fresh[thread] for thread in latest})
+        """Return the entry without what has faded, and at most `max_requests` of the rest.
 
-    def requests(self, now: float, limits: Limits) -> tuple[str, ...]:
+        The latest stay, but those of the user with the most go first: nobody takes the places of others.
+        """
+        oldest = now - limits.life_seconds
+        fresh = [(thread, _not_after(now, asked)) for thread, asked in self.threads.items()]
+        fresh = [(thread, asked) for thread, asked in fresh if asked.time >= oldest]
+        threads = dict(sorted(fresh, key=lambda item: item[1].time))
+        while len(threads) > limits.max_requests:
+            del threads[_one_too_many(threads)]
+        return replace(self, threads=threads)
+
+    def requests(self, now: float, limits: Limits, *, by_user: bool = False) -> tuple[str, ...]:
         """Return the requests that count now, each of one thread and of several lines.
 
         They are the latest ones, as many as all weights add up to: of ten that are one half-life old, five.
-        """
-        threads = list(self.kept(now, limits).threads.values())
-        counted = math.ceil(sum(limits.weight(now - asked.time) for asked in threads))
-        return tuple("\n".join(asked.lines) for asked in threads[len(threads) - counted :])
 
-    @property
+        Args:
+            now: The time.
+            limits: How fast they fade, and how many there are.
+            by_user: All threads of a user who is known are one request.
+        """
+        threads = self.kept(now, limits).threads
+        asked: dict[str, list[Asked]] = {}
+        for thread, one in reversed(list(threads.items())):
+            asked.setdefault(one.user if by_user and one.user else f"thread {thread}", []).append(one)
+        counted = math.ceil(sum(limits.weight(now - latest.time) for latest, *_ in asked.values()))
+        texts = [
+            "\n".join(dict.fromkeys(line for one in ones for line in one.lines)) for ones in asked.values()
+        ]
+        return tuple(reversed(texts[:counted]))
+
+    @cached_property
+    def users(self) -> frozenset[str]:
+        """The users whose threads these are; an empty string stands for all who are unknown."""
+        return frozenset(asked.user for asked in self.threads.values())
+
+    @cached_property
+    def voices(self) -> int:
+        """How many users, and threads of unknown users, have called the tool."""
+        unknown = sum(not asked.user for asked in self.threads.values())
+        return len(self.users - {""}) + unknown
+
+    @cached_property
     def last_time(self) -> float:
         """The time of the latest observation."""
         return max((asked.time for asked in self.threads.values()), default=0.0)
@@ -119,8 +160,8 @@ class Entry:
 
     def to_json(self) -> str:
         """Return the entry as stores keep it."""
-        threads = {key: [asked.time, asked.user, asked.lines] for key, asked in self.threads.items()}
-        return json.dumps([self.mark, threads], separators=(",", ":"))
+        threads = ",".join(f"{json.dumps(key)}:{asked.json}" for key, asked in self.threads.items())
+        return f"[{json.dumps(self.mark)},{{{threads}}}]"
 
     @classmethod
     def from_json(cls, text: str) -> Entry:
@@ -130,12 +171,28 @@ class Entry:
             return cls(
                 str(mark),
                 {
-                    str(key): Asked(float(time), str(user), tuple(map(str, lines)))
+                    str(key): Asked(float(time), str(user), _lines(lines))
                     for key, (time, user, lines) in threads.items()
                 },
             )
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             return cls()
+
+
+def _lines(given: Iterable[object]) -> tuple[str, ...]:
+    return tuple(line for line in map(str, given) if len(line) <= REQUEST_CHARACTERS)[-_LINES:]
+
+
+def _not_after(now: float, asked: Asked) -> Asked:
+    """Return what was asked, now at the latest: after a clock was set back it would outlive all the rest."""
+    return replace(asked, time=now) if asked.time > now else asked
+
+
+def _one_too_many(threads: Mapping[str, Asked]) -> str:
+    """Return the oldest thread of the user with the most; `threads` are the oldest first."""
+    counts = Counter(asked.user for asked in threads.values())
+    most = max(counts.values())
+    return next(thread for thread, asked in threads.items() if counts[asked.user] == most)
 
 
 def hashed(value: object) -> str:
@@ -152,7 +209,7 @@ def request_text(text: str, *, as_terms: bool = False) -> str:
         text: What was asked.
         as_terms: Keep only its meaningful words, sorted, so that the sentence can't be read back.
     """
-    asked = " ".join(text.split())
+    asked = " ".join(text.split()) if len(text) <= _READ_CHARACTERS else ""
     if len(asked) > REQUEST_CHARACTERS:
         return ""
     if not as_terms:
@@ -163,7 +220,11 @@ def request_text(text: str, *, as_terms: bool = False) -> str:
 def chosen(
     entries: Mapping[str, Entry], now: float, limits: Limits, *, max_tools: int
 ) -> dict[str, tuple[str, ...]]:
-    """Return the requests of each of the `max_tools` tools that were called last."""
-    latest: Sequence[Any] = sorted(entries, key=lambda tool: -entries[tool].last_time)[:max_tools]
-    found = {tool: entries[tool].requests(now, limits) for tool in latest}
+    """Return the requests of each of the `max_tools` tools that were called last.
+
+    Where several users have taught, each of them counts once for a tool, so that nobody can push it up alone.
+    """
+    latest = sorted(entries, key=lambda tool: -entries[tool].last_time)[:max_tools]
+    by_user = len(frozenset().union(*(entries[tool].users for tool in latest))) > 1
+    found = {tool: entries[tool].requests(now, limits, by_user=by_user) for tool in latest}
     return {tool: requests for tool, requests in found.items() if requests}

@@ -241,16 +241,16 @@ class VectorIndex(Index):
     def _own_requests(self, extra: Sequence[Document]) -> RequestVectors:
         """Return the vectors of the requests of a request's own documents; a few new ones each time.
 
-        A search must not wait for the thousands that were learned before a restart.
+        A search must not wait for the thousands that were learned before a restart. They stay in memory: what
+        people ask has no end, and can be forgotten.
         """
         if not any(document.example_requests for document in extra):
             return RequestVectors()
         known = self._own_asked
         fresh = known.missing(extra)[:_INLINE]
         if fresh:
-            known = self._own_asked = known.with_texts(
-                fresh, self.embedder.documents_in_time, most=_MOST_OWN_REQUESTS
-            )
+            embed = functools.partial(self.embedder.documents_in_time, in_memory=True)
+            known = self._own_asked = known.with_texts(fresh, embed, most=_MOST_OWN_REQUESTS)
         return known.among(extra)
 
     def _lifted(self, cosines: Floats, requests: RequestVectors, query: str) -> Floats:

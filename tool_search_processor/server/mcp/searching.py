@@ -60,7 +60,7 @@ class FrontSearch:
         view, end = self.view, start + call.limit
         # One result more than is shown tells whether there is a next page.
         found = await view.search(replace(call, limit=end + 1), admission, limit=end + 1)
-        view.note(call.queries, [tool.name for _, tool in found.ranked])
+        await view.note(call.queries, [tool.name for _, tool in found.ranked])
         page, has_more = found.ranked[start:end], len(found.ranked) > end
         message = found.problem or await self._message(found, admission, shown=len(page))
         # The exact number for several queries would cost one more search of each.

@@ -97,10 +97,10 @@ class ToolView(PolicyView):
             timeout_seconds=self.options.filter_timeout_seconds,
         )
 
-    def note(self, queries: Iterable[str], found: Iterable[str]) -> None:
+    async def note(self, queries: Iterable[str], found: Iterable[str]) -> None:
         """Remember a search, so that the call that follows can be learned from."""
         if self.options.experience is not None:
-            self.options.experience.note(self._learner, queries, found)
+            await self.options.experience.note(self._learner, queries, found, context=self.request.context)
 
     async def learn(self, tool: Tool) -> None:
         """Learn from a call that had success."""

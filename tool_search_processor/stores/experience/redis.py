@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.concurrency.closing import AsyncClosing
-from tool_search_processor.stores.redis_clients import RedisClients
+from tool_search_processor.stores.redis_clients import RedisClients, next_keys, pattern_of
 from tool_search_processor.stores.redis_scripts import Script, decode, encode
 from tool_search_processor.wire.checks import check_positive, check_string
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis, RedisCluster
 
+_SCAN_COUNT = 1000
 _VERSION = "@version"
 """The field of a scope's change count: no tool has an @ in its name."""
 
 _SWAP = Script(
     """
-    local old = redis.call('HGET', KEYS[1], ARGV[1])
-    if (ARGV[2] == '1' and old ~= ARGV[3]) or (ARGV[2] == '0' and old) then return 0 end
-    if ARGV[4] == '1' then redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
-    else redis.call('HDEL', KEYS[1], ARGV[1]) end
+    local old = redis.call('HGET', KEYS[1], ARGV[2])
+    if (ARGV[3] == '1' and old ~= ARGV[4]) or (ARGV[3] == '0' and old) then return 0 end
+    if ARGV[5] == '1' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[6])
+    else redis.call('HDEL', KEYS[1], ARGV[2]) end
     redis.call('HINCRBY', KEYS[1], '@version', 1)
+    live()
     return 1
     """
 )
@@ -43,6 +46,7 @@ class RedisExperienceStore(AsyncClosing):
         redis: str | Redis | RedisCluster,
         *,
         prefix: str = "tool-search",
+        idle_seconds: float | None = 365 * 24 * 3600.0,
         timeout_seconds: float = 0.5,
     ) -> None:
         """Make a store; nothing is connected yet.
@@ -50,6 +54,7 @@ class RedisExperienceStore(AsyncClosing):
         Args:
             redis: A URL, or a client of `redis.asyncio`; see `RedisStore`.
             prefix: What the store's keys begin with.
+            idle_seconds: How long a scope is kept in which no tool is called; None keeps it forever.
             timeout_seconds: The longest that one operation may take.
 
         Raises:
@@ -58,8 +63,10 @@ class RedisExperienceStore(AsyncClosing):
         """
         check_positive("timeout_seconds", timeout_seconds, finite=True)
         check_string("prefix", prefix)
+        check_positive("idle_seconds", idle_seconds, optional=True, finite=True)
         self._clients = RedisClients(redis, timeout_seconds=timeout_seconds)
         self._prefix = f"{prefix}:1:experience:"
+        self._life = 0 if idle_seconds is None else math.ceil(1000 * idle_seconds)
         self._timeout_seconds = timeout_seconds
 
     async def read(self, scope: str) -> Mapping[str, str]:
@@ -76,6 +83,7 @@ class RedisExperienceStore(AsyncClosing):
     async def swap(self, scope: str, tool: str, old: str | None, new: str | None) -> bool:
         """Replace the text of a tool if it is still `old`; see `ExperienceStore.swap`."""
         arguments = (
+            self._life,
             encode(tool),
             *(("0", "") if old is None else ("1", encode(old))),
             *(("0", "") if new is None else ("1", encode(new))),
@@ -83,19 +91,17 @@ class RedisExperienceStore(AsyncClosing):
         return bool(await self._ask(lambda client: _SWAP.run(client, self._prefix + scope, arguments)))
 
     async def scopes(self) -> Sequence[str]:
-        """Return all scopes, by a scan of the whole key space."""
-        found: list[str] = await self._ask(self._scan)
+        """Return all scopes, by a scan of the whole key space; each answer has its own timeout."""
+        client = await self._clients.get()
+        keys = client.scan_iter(match=f"{pattern_of(self._prefix)}*", count=_SCAN_COUNT)
+        found: list[str] = []
+        while batch := await self._ask(lambda _: next_keys(keys, _SCAN_COUNT)):
+            found += [decode(key).removeprefix(self._prefix) for key in batch]
         return found
 
     async def aclose(self) -> None:
         """Close the connections that the store made; it may be used again."""
         await self._clients.aclose()
-
-    async def _scan(self, client: Any) -> list[str]:
-        return [
-            decode(key).removeprefix(self._prefix)
-            async for key in client.scan_iter(match=f"{self._prefix}*", count=1000)
-        ]
 
     async def _ask(self, ask: Any) -> Any:
         async with asyncio.timeout(self._timeout_seconds):
