@@ -18,6 +18,7 @@ Message = Mapping[str, Any]
 """An OpenAI chat message: `role`, `content`, `tool_calls`, `tool_call_id` …"""
 
 _EMPTY: Mapping[str, Any] = FrozenDict()
+_PLAIN_SEQUENCES = (tuple, list)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,8 @@ class InputStep:
         """Freeze the mappings, read iterators into tuples, and turn a blank thread id into None."""
         for name in ("messages", "tools", "instructions", "declared"):
             value = getattr(self, name)
+            if type(value) in _PLAIN_SEQUENCES:  # nearly always: the checks below take half a microsecond
+                continue
             if isinstance(value, str | Tool | Mapping) or not isinstance(value, Iterable):
                 raise ConfigurationError(
                     f"InputStep.{name} must be a sequence, found the single value {value!r:.60}: "
@@ -74,12 +77,13 @@ class InputStep:
                 )
         for name in ("context", "model_settings"):
             value = getattr(self, name)
+            if type(value) is FrozenDict:
+                continue
             if not isinstance(value, Mapping):
                 raise ConfigurationError(
                     f'{name} must be a mapping, found {value!r:.60}: pass a dict such as {{"plan": "pro"}}'
                 )
-            if type(value) is not FrozenDict:
-                object.__setattr__(self, name, FrozenDict(value))
+            object.__setattr__(self, name, FrozenDict(value))
         if self.thread_id is not None and not isinstance(self.thread_id, str):
             raise ConfigurationError(
                 f"thread_id must be a string or None, found {type(self.thread_id).__name__}: "

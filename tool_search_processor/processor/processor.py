@@ -54,6 +54,9 @@ from tool_search_processor.tokens.counting import TextCounter
 from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import as_names
 
+_SEARCH = "search"
+"""The run id of a search by a program, which keeps nothing of its run; making a new id takes time."""
+
 
 class ToolSearchProcessor(SearchPipeline, CatalogServer):
     """Gives a model meta-tools to find and load tools, instead of every definition.
@@ -223,11 +226,11 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
                 has it as plain text.
         """
         check_search(query, limit)
-        view = await self._view(InputStep(messages=(), context=context or {}))
+        view = await self._view(InputStep(messages=(), context=context or {}, run_id=_SEARCH))
         most = self._options.top_k if limit is None else min(max(limit, 0), len(view.catalog))
         wanted = view.wanted(limit=most, tags=frozenset(as_names(tags, what="tags")))
-        others = of_other_types(view.catalog, as_names(tool_types, what="tool_types"))
-        wanted = replace(wanted, without=wanted.without | others)
+        if types := as_names(tool_types, what="tool_types"):
+            wanted = replace(wanted, without=wanted.without | of_other_types(view.catalog, types))
         with view.admission() as admission:
             ranked = await view.rank(query, admission, wanted=wanted, mode=mode)
         return [ToolHit.of(hit, tool) for hit, tool in ranked]
