@@ -101,17 +101,17 @@ async def test_a_search_over_rest(spans):
 
 def test_without_the_package_nothing_is_recorded_and_errors_pass(monkeypatch):
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    telemetry._tracer.cache_clear()
+    telemetry._api.cache_clear()
     try:
         with telemetry.span("anything", {}) as span:
             span.set({telemetry.HITS: 1})
         with pytest.raises(KeyError), telemetry.span("anything", {}):
             raise KeyError
     finally:
-        telemetry._tracer.cache_clear()
+        telemetry._api.cache_clear()
 
 
 def test_with_the_api_alone_spans_lead_nowhere():
-    telemetry._tracer.cache_clear()
+    telemetry._api.cache_clear()
     with telemetry.span("anything", {telemetry.HITS: 1}) as span:
         span.set({telemetry.TOP_SCORE: 0.5})

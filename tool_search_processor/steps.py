@@ -77,13 +77,8 @@ class InputStep:
                 )
         for name in ("context", "model_settings"):
             value = getattr(self, name)
-            if type(value) is FrozenDict:
-                continue
-            if not isinstance(value, Mapping):
-                raise ConfigurationError(
-                    f'{name} must be a mapping, found {value!r:.60}: pass a dict such as {{"plan": "pro"}}'
-                )
-            object.__setattr__(self, name, FrozenDict(value))
+            if type(value) is not FrozenDict:
+                object.__setattr__(self, name, _frozen(name, value))
         if self.thread_id is not None and not isinstance(self.thread_id, str):
             raise ConfigurationError(
                 f"thread_id must be a string or None, found {type(self.thread_id).__name__}: "
@@ -95,6 +90,14 @@ class InputStep:
     def replace(self, **changes: Any) -> InputStep:
         """Return a copy with some fields changed."""
         return replace(self, **changes)
+
+
+def _frozen(name: str, value: object) -> FrozenDict:
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(
+            f'{name} must be a mapping, found {value!r:.60}: pass a dict such as {{"plan": "pro"}}'
+        )
+    return FrozenDict(value)
 
 
 @runtime_checkable

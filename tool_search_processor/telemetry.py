@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,10 +66,25 @@ def call_attributes(name: str) -> Attributes:
     return {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
 
 
-@cache
 def _tracer() -> trace.Tracer | None:
+    """Return the tracer, or None if the spans would lead nowhere: making them takes ten microseconds."""
+    api = _api()
+    if api is None or isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
+        return None
+    return _made_tracer()
+
+
+@cache
+def _api() -> ModuleType | None:
     try:
         from opentelemetry import trace
     except ImportError:
         return None
+    return trace
+
+
+@cache
+def _made_tracer() -> trace.Tracer:
+    from opentelemetry import trace
+
     return trace.get_tracer("tool_search_processor")

@@ -150,6 +150,8 @@ class PolicyView(ABC):
         only if there is a tool with it that phase `search` admits and that is not listed anyway: an answer
         never shows the spelling of a denied tool.
         """
+        if not call.tags:
+            return call, ""
         known: set[str] = set()
         unknown: set[str] = set()
         for tag in call.tags:

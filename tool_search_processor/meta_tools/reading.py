@@ -55,7 +55,9 @@ def read_search(
     return SearchCall(
         queries=tuple(queries)[:MAX_QUERIES],
         limit=_limit(arguments.get("limit", arguments.get("max_results")), default_limit, most=max_limit),
-        tags=frozenset(text for key in _TAG_KEYS for text in _texts(arguments.get(key, ())) if text.strip()),
+        tags=frozenset(
+            text for key in _TAG_KEYS if key in arguments for text in _texts(arguments[key]) if text.strip()
+        ),
     )
 
 

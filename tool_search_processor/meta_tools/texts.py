@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from heapq import nsmallest
 from itertools import islice
 from typing import Literal
@@ -339,6 +340,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+@lru_cache(maxsize=4_096)  # the same tools are found again and again
 def cut(text: str, limit: int = DESCRIPTION_CHARACTERS) -> str:
     """Return the visible text of a string, at most `limit` characters, cut between words if possible."""
     text = visible_text(text[: _LOOKED_AT * limit])
