@@ -64,7 +64,7 @@ async def test_vectors_are_waited_for_and_their_progress_is_told():
     vectors = [(now.done, now.total) for now in told if now.stage == "vectors"]
     assert vectors[0] == (0, 600)
     assert vectors[-1] == (600, 600)
-    assert search.catalog.indexes.is_ready
+    assert search.catalog.is_ready
 
 
 async def test_vectors_need_not_be_waited_for():
@@ -108,4 +108,4 @@ async def test_servers_can_be_warmed_up_too(door):
         server = Gateway([StaticProvider(TOOLS)])
     async with server:
         assert await server.warm_up() is True
-        assert server.catalog.indexes.is_ready
+        assert server.catalog.is_ready

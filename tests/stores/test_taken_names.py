@@ -6,7 +6,7 @@ from tests.stores import servers
 from tests.stores.chats import Chat
 from tool_search_processor import Catalog, StaticProvider, Tool, ToolSearchProcessor
 from tool_search_processor.providers import CallableProvider
-from tool_search_processor.stores import HistoryStore, MemoryStore, RedisStore
+from tool_search_processor.stores import HistoryStore, LoadScope, MemoryStore, RedisStore
 from tool_search_processor.transforms import Namespace, Transform
 
 KINDS = ["memory", "history", pytest.param("redis", marks=servers.NEEDED)]
@@ -193,7 +193,7 @@ async def test_tools_that_were_given_directly_are_kept_and_noted_by_their_name_a
     store, history = MemoryStore(), HistoryStore()
     search = ToolSearchProcessor([Tool("a")], store=store)
     await search.load("a", thread_id="t")
-    assert await store.loaded(search._loads.scope("t")) == ("a",)
+    assert await store.loaded(LoadScope(processor_id=search.id, thread_id="t")) == ("a",)
     chat = Chat(ToolSearchProcessor([Tool("a")], store=history))
     await chat.turn()
     assert (await chat.load("a"))["receipt"] == {"type": "tool-search/loaded", "v": 1, "names": ["a"]}

@@ -7,27 +7,23 @@ import copy
 import logging
 import time
 from collections import ChainMap
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from types import MappingProxyType
 
 from tool_search_processor.catalog.backoff import ProviderLimits
-from tool_search_processor.catalog.component_catalog import ComponentCatalog
 from tool_search_processor.catalog.components import Components
 from tool_search_processor.catalog.drift import Drift, OnChange
 from tool_search_processor.catalog.indexes import IndexPool, WarmUpProgress
 from tool_search_processor.catalog.merging import Seen, United, Uniting, fetch_from
 from tool_search_processor.catalog.provider_cache import Source, labels_of, read_stale
+from tool_search_processor.catalog.reporting import ReportingCatalog
 from tool_search_processor.catalog.request_view import CatalogView
-from tool_search_processor.catalog.status import CatalogStatus
 from tool_search_processor.concurrency.shared_task import run_without_waiting
 from tool_search_processor.providers.given import ToolSource, as_providers
-from tool_search_processor.providers.provider import Context, tools_refused_by
-from tool_search_processor.providers.refusals import RefusedTool
+from tool_search_processor.providers.provider import Context
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.search.strategies import IndexCache, Strategy
 from tool_search_processor.tools import Tool
-from tool_search_processor.tools.origins import Origin
 from tool_search_processor.transforms.rows import overrides_get_tool
 from tool_search_processor.transforms.transform import Transform, as_transforms
 from tool_search_processor.wire.plain import counted
@@ -37,7 +33,7 @@ logger = logging.getLogger(__name__)
 _DEFAULT_SEARCH = "bm25"
 
 
-class Catalog(ComponentCatalog):
+class Catalog(ReportingCatalog):
     """Providers and transforms in, one consistent set of tools out: unique names in a stable order.
 
     ```python
@@ -308,6 +304,11 @@ class Catalog(ComponentCatalog):
             view.shared, wait_for_vectors=wait_for_vectors, on_progress=on_progress
         )
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the index is complete; False while vectors are being made and only words answer."""
+        return self._indexes.is_ready
+
     async def check_tools(self, context: Context) -> None:
         """Check what a construction checks on the tools of a request; an outer catalog asks this.
 
@@ -323,56 +324,6 @@ class Catalog(ComponentCatalog):
     def marks(self) -> tuple[Hashable | None, ...]:
         """Return the providers' marks, with None for each whose list is resolved for each request."""
         return (self._drift.epoch, *(source.mark() for source in self._sources))
-
-    def status(self) -> CatalogStatus:
-        """Return which providers are up, how many tools each has, and what is not served or has changed."""
-        providers = [self._components.judged(source.status(), source.provider) for source in self._sources]
-        held = {name: tool.change for name, tool in self._seen.held.items() if tool.change}
-        changed = [replace(change, name=name) for name, change in held.items()]
-        changed += [change for change in self._drift.changes() if change not in held.values()]
-        return CatalogStatus(
-            providers=tuple(providers), refused=tuple(self.refused_tools()), changed=tuple(changed)
-        )
-
-    def refused_tools(self) -> Sequence[RefusedTool]:
-        """Return the tools that are not served: left out by their provider, or refused for their name."""
-        left_out = [tool for source in self._sources for tool in tools_refused_by(source.provider)]
-        return (*left_out, *self._seen.refused)
-
-    def failure(self) -> str | None:
-        """Return which providers are down and why, for an outer catalog's status; None if all are up."""
-        down = [provider for provider in self.status().providers if provider.up is False]
-        return "; ".join(f"{provider.name}: {provider.error}" for provider in down) or None
-
-    def outages(self) -> Collection[Origin]:
-        """Return the origins of the tools that can't be reached now."""
-        return frozenset(origin for source in self._sources for origin in source.outages())
-
-    def accept(self, name: str, *, fingerprint: str | None = None) -> None:
-        """Accept the changed definition of a foreign tool; a blocked tool is served from now on.
-
-        Args:
-            name: The tool's name as `status` tells it, in this catalog.
-            fingerprint: The `new_fingerprint` that was looked at: a tool that has changed again since
-                then is not accepted. None accepts what is offered now.
-
-        Raises:
-            ConfigurationError: When no tool of this name has changed, or it has changed again.
-        """
-        held = self._seen.held.get(name)
-        if held is None or held.accept is None:
-            self._drift.accept(name, fingerprint)
-        else:
-            held.accept(fingerprint)
-            self._seen.held = {other: tool for other, tool in self._seen.held.items() if other != name}
-
-    def fingerprints(self) -> dict[str, str]:
-        """Return the accepted fingerprint of each foreign tool that was seen, by its provider's name for it.
-
-        Kept in a file and given to the next process as `known_fingerprints`, a change between the
-        two is noticed. Fingerprints are of tools after their provider's transforms.
-        """
-        return self._drift.fingerprints()
 
     async def aclose(self) -> None:
         """Close every provider, even if one fails to close.

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.meta_tools import MetaToolNames, as_object, read_names, receipt
-from tool_search_processor.processor.entries import entry_of, mark_in, name_of, names_of
-from tool_search_processor.processor.run_memory import Forgotten, RunMemory
+from tool_search_processor.processor.run_memory import (
+    Forgotten,
+    RunMemory,
+    entry_of,
+    mark_in,
+    name_of,
+    names_of,
+)
 from tool_search_processor.session.claims import LocalClaims
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.memory import MemoryStore
@@ -58,6 +64,11 @@ class LoadedTools:
         self._processor_id = processor_id
         self._store = store
         self._names = names
+        self._every_thread = LoadScope(
+            processor_id=processor_id,
+            load_tool_names=names.loading,
+            unload_tool_name=names.unload if names.allow_unload else None,
+        )
         self._max_loaded = max_loaded
         self._runs = MemoryStore(None, max_threads=_MAX_RUNS)
         self._claims = LocalClaims()
@@ -134,8 +145,6 @@ class LoadedTools:
 
     async def replay(self, step: InputStep, unread: Replay) -> None:
         """Load what `unread` returned, except what may not be loaded, for this step's run."""
-        if not unread.names:
-            return
         store, scope = self._locate(step)
         run = self.run(step)
         entries = {name: entry_of(name, unread.marks.get(name)) for name in unread.names}
@@ -250,7 +259,7 @@ class LoadedTools:
             step: A step of the thread.
             view: The catalog; an entry whose name another tool has now is left out.
         """
-        known = names_of(await self._store.loaded(self.scope(step.thread_id))).items()
+        known = names_of(await self._store.loaded(self._scope(step, step.thread_id))).items()
         return [name for name, entry in known if view.mark(name) in (None, mark_in(entry))]
 
     async def clear(self, thread_id: str | None) -> None:
@@ -258,7 +267,7 @@ class LoadedTools:
         for forgotten in [self._forgotten.get(thread_id)] if thread_id else list(self._forgotten.values()):
             if forgotten is not None:
                 forgotten.everything = True
-        await self._store.clear(self.scope(thread_id))
+        await self._store.clear(replace(self._every_thread, thread_id=thread_id))
 
     async def claim(self, step: InputStep, call_id: str) -> bool:
         """Claim a call; return False if it was claimed before, in any process that shares the store.
@@ -281,29 +290,13 @@ class LoadedTools:
         await self._claims.release_call(step, call_id)
         await self._store.release(self._scope(step, step.thread_id), call_id)
 
-    def scope(self, thread_id: str | None) -> LoadScope:
-        """Return the scope of a thread, or of all threads, outside any step."""
-        return LoadScope(
-            processor_id=self._processor_id,
-            thread_id=thread_id,
-            load_tool_names=self._names.loading,
-            unload_tool_name=self._names.unload if self._names.allow_unload else None,
-        )
-
     def _locate(self, step: InputStep) -> tuple[Store, LoadScope]:
         if step.thread_id is None or self._store.reads_conversation:
             return self._runs, self._scope(step, step.run_id)
         return self._store, self._scope(step, step.thread_id)
 
     def _scope(self, step: InputStep, thread_id: str | None) -> LoadScope:
-        return LoadScope(
-            processor_id=self._processor_id,
-            thread_id=thread_id,
-            run_id=step.run_id,
-            messages=step.messages,
-            load_tool_names=self._names.loading,
-            unload_tool_name=self._names.unload if self._names.allow_unload else None,
-        )
+        return replace(self._every_thread, thread_id=thread_id, run_id=step.run_id, messages=step.messages)
 
 
 def thread_step(thread_id: str | None, context: Mapping[str, Any] | None) -> InputStep:

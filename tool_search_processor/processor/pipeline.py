@@ -13,8 +13,7 @@ from tool_search_processor.processor.loading import LoadedTools, LoadOutcome
 from tool_search_processor.processor.meta_tool_set import MetaToolSet
 from tool_search_processor.processor.processor_options import NAME, Options
 from tool_search_processor.processor.step_calls import StepCalls
-from tool_search_processor.processor.step_listing import StepListing
-from tool_search_processor.processor.step_tools import listed_tools, withheld_tools
+from tool_search_processor.processor.step_listing import StepListing, listed_tools, withheld_tools
 from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.session.tool_results import encode_result, error_text
 from tool_search_processor.steps import InputStep

@@ -301,7 +301,7 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
         or the store can't tell.
         """
         shared = (await self.catalog.view()).shared
-        is_ready = self.catalog.indexes.is_ready
+        is_ready = self.catalog.is_ready
         return {"tools": len(shared), "ready": is_ready, "oldest_access": None, **await self._store.stats()}
 
     def session(

@@ -1,4 +1,8 @@
-"""What one run of a conversation has seen, loaded and called."""
+"""What one run of a conversation has seen, loaded and called.
+
+Stores keep a loaded tool as an *entry*: its name, and a mark of its origin. A name alone could come to mean
+another tool: its tool may go, and another provider may list the name.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tool_search_processor.catalog.request_view import CatalogView
-from tool_search_processor.processor.entries import SEPARATOR, entry_of, name_of, names_of
 from tool_search_processor.processor.loop_guard import LoopGuard
 from tool_search_processor.tools import Tool
+
+SEPARATOR = "@"
+"""Separates name and mark in an entry. No tool's name contains it, so stores can treat entries as names."""
 
 
 class Forgotten(set[str]):
@@ -89,3 +95,23 @@ class RunMemory:
         self.unsettled.pop(name, None)
         if problem is not None:
             self.unsettled[name] = problem
+
+
+def entry_of(name: str, mark: str | None) -> str:
+    """Return the entry of a tool: its name, and its mark if it has one."""
+    return f"{name}{SEPARATOR}{mark}" if mark else name
+
+
+def name_of(entry: str) -> str:
+    """Return the name in an entry."""
+    return entry.partition(SEPARATOR)[0]
+
+
+def mark_in(entry: str) -> str:
+    """Return the mark in an entry; empty for tools that were given directly."""
+    return entry.partition(SEPARATOR)[2]
+
+
+def names_of(entries: Iterable[str]) -> dict[str, str]:
+    """Return the entries by name, in order; the last one if several have the same name."""
+    return {name_of(entry): entry for entry in entries}

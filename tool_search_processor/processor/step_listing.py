@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from tool_search_processor.catalog.finding import rank, tools_of
-from tool_search_processor.meta_tools import catalog_line, catalog_text, instruction_text
+from tool_search_processor.errors import ReservedToolNameError
+from tool_search_processor.meta_tools import MetaTool, catalog_line, catalog_text, instruction_text
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.guarded import GuardedTool
+from tool_search_processor.processor.processor_options import Options
 from tool_search_processor.processor.step_calls import StepCalls
 from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.session.tool_choices import read_tool_choice
+from tool_search_processor.steps import InputStep
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.wording import near_name
@@ -57,6 +60,8 @@ class StepListing:
         """Load for this run what its conversation says was loaded, if phase `load` still admits it."""
         loads, step = self.view.loads, self.view.step
         unread = loads.unread(step)
+        if not unread.names:
+            return
         admitted = await self.admission.admit(await self.view.catalog.fetch_all(unread.names), "load")
         denied = {*unread.names} - {tool.name for tool in admitted}
         await loads.replay(step, unread.less(denied))
@@ -168,3 +173,37 @@ def warn_of_unknown(pinned: Iterable[str], known: Collection[str] | None) -> Non
         near = near_name(name, sorted(known or ()))
         hint = f": did you mean {near!r}?" if near else ""
         logger.warning("no tool of the catalog is named %r, which is pinned%s", name, hint)
+
+
+def withheld_tools(step: InputStep, options: Options) -> tuple[Tool, ...]:
+    """Return the step's tools that a model has to find first."""
+    return tuple(tool for tool in step.tools if _is_withheld(tool, options))
+
+
+def listed_tools(step: InputStep, options: Options, *, processor_id: str) -> list[Tool]:
+    """Return the step's tools that are listed at once.
+
+    Raises:
+        ReservedToolNameError: If one of the step's tools has a meta-tool's name.
+    """
+    listed: list[Tool] = []
+    reserved = frozenset(options.names.present)
+    for tool in step.tools:
+        if tool.name in reserved:
+            _refuse_name(tool, processor_id)
+        elif not _is_withheld(tool, options):
+            listed.append(tool)
+    return listed
+
+
+def _is_withheld(tool: Tool, options: Options) -> bool:
+    # The model has already found a tool that another searcher lists.
+    return options.include_step_tools and not tool.pinned and not isinstance(tool, (MetaTool, GuardedTool))
+
+
+def _refuse_name(tool: Tool, processor_id: str) -> None:
+    clash = f"a tool named {tool.name!r}, which is the name of a meta-tool of {processor_id!r}"
+    if not isinstance(tool, GuardedTool):
+        raise ReservedToolNameError(f"the step brings {clash}: rename it, or give the meta-tool another name")
+    # Another searcher's catalog may bring any name at any time: that must not end the run.
+    logger.warning("a tool of another searcher is not sent: %s", clash)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -89,10 +90,12 @@ class LoadedToolStore(Protocol):
     ```
     """
 
+    @abstractmethod
     async def loaded(self, scope: LoadScope) -> Sequence[str]:
         """Return the names in load order; empty for an unknown or expired thread."""
         ...
 
+    @abstractmethod
     async def add(
         self,
         scope: LoadScope,
@@ -112,14 +115,17 @@ class LoadedToolStore(Protocol):
         """
         ...
 
+    @abstractmethod
     async def touch(self, scope: LoadScope, names: Collection[str] = ()) -> None:
         """Renew the thread's life, and mark `names` as called just now."""
         ...
 
+    @abstractmethod
     async def remove(self, scope: LoadScope, names: Collection[str]) -> Sequence[str]:
         """Take names out, and return those that were there."""
         ...
 
+    @abstractmethod
     async def clear(self, scope: LoadScope) -> None:
         """Forget a thread, or all threads of the processor where `thread_id` is None."""
         ...

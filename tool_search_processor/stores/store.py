@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.stores.protocol import AddResult, LoadedToolStore, LoadScope, Replay
 
 
-class Store(AsyncClosing, ABC):
+class Store(AsyncClosing, LoadedToolStore):
     """Base of all stores: five methods are needed, everything else has a default.
 
     ```python
@@ -36,33 +35,6 @@ class Store(AsyncClosing, ABC):
     def label(self) -> str:
         """What errors call it: the name of its class."""
         return type(self).__name__
-
-    @abstractmethod
-    async def loaded(self, scope: LoadScope) -> Sequence[str]:
-        """Return the names in load order; empty for an unknown or expired thread."""
-
-    @abstractmethod
-    async def add(
-        self,
-        scope: LoadScope,
-        names: Sequence[str],
-        *,
-        max_loaded: int | None = None,
-        keep: Collection[str] = frozenset(),
-    ) -> AddResult:
-        """Add names at the end, in one atomic step; see `LoadedToolStore.add`."""
-
-    @abstractmethod
-    async def touch(self, scope: LoadScope, names: Collection[str] = ()) -> None:
-        """Renew the thread's life, and mark `names` as called just now."""
-
-    @abstractmethod
-    async def remove(self, scope: LoadScope, names: Collection[str]) -> Sequence[str]:
-        """Take names out, and return those that were there."""
-
-    @abstractmethod
-    async def clear(self, scope: LoadScope) -> None:
-        """Forget a thread, or all threads of the processor where `thread_id` is None."""
 
     async def renew(self, scope: LoadScope) -> Sequence[str]:
         """Return the names as `loaded` does, and renew the thread's life as `touch` does.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.tools.frozen import FrozenDict, freeze
@@ -78,6 +78,14 @@ def requests_of(tool: str, requests: object) -> tuple[str, ...]:
                 f"found {len(text):,}: {text!r:.60}"
             )
     return texts
+
+
+COLLECTIONS: Mapping[str, Callable[[str, object], Collection[str]]] = {
+    "tags": lambda name, given: frozenset(words_of(name, "tags", given)),
+    "keywords": lambda name, given: tuple(words_of(name, "keywords", given)),
+    "example_requests": requests_of,
+}
+"""Collections of strings, and what reads each of them."""
 
 
 def frozen_field(tool: str, field: str, value: object) -> FrozenDict | None:

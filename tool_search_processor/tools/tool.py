@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -25,29 +25,27 @@ from tool_search_processor.tools.arguments import (
     require_object,
     schema_check,
 )
+from tool_search_processor.tools.definition import ToolDefinition
 from tool_search_processor.tools.docstrings import tell_undescribed
 from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
-from tool_search_processor.tools.exporters import anthropic_definition, mcp_definition, openai_definition
 from tool_search_processor.tools.fields import (
+    COLLECTIONS,
     NOTHING,
     frozen_field,
-    requests_of,
-    words_of,
     wrong_field,
     wrong_name,
 )
-from tool_search_processor.tools.foreign import foreign_line
-from tool_search_processor.tools.frozen import FrozenDict, thaw
+from tool_search_processor.tools.frozen import FrozenDict
 from tool_search_processor.tools.importers import ToolFields
 from tool_search_processor.tools.origins import keep_origin
-from tool_search_processor.tools.schemas import EMPTY_PARAMETERS, WireSchema, wire_schema
+from tool_search_processor.tools.schemas import EMPTY_PARAMETERS
 from tool_search_processor.tools.signatures import ToolFunction, inspect_function, inspect_method
-from tool_search_processor.tools.tool_names import is_tool_name, loses_letters
+from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.wire.plain import clean_text
 
 
 @dataclass(frozen=True)
-class Tool:
+class Tool(ToolDefinition):
     """A tool's definition, and what runs when it is called.
 
     ```python
@@ -140,7 +138,7 @@ class Tool:
                 put(self, key, clean_text(text))
         if self.execute is not None and not callable(self.execute):
             raise wrong_field(name, "execute", self.execute, wanted="a function or None")
-        for key, collected in _COLLECTIONS.items():
+        for key, collected in COLLECTIONS.items():
             value = getattr(self, key)
             if value or type(value) is not (frozenset if key == "tags" else tuple):
                 put(self, key, collected(name, value))
@@ -290,35 +288,9 @@ class Tool:
         return copy
 
     @property
-    def original_name(self) -> str:
-        """The name before an importer or a namespace changed it; otherwise `name`."""
-        return str(self.metadata.get("original_name", self.name))
-
-    @property
-    def aliases(self) -> Sequence[str]:
-        """Other names that loading, calling and searching know it by; policy is asked about `name` alone."""
-        given = self.metadata.get("aliases")
-        return tuple(map(str, given)) if isinstance(given, list | tuple) else ()
-
-    @property
     def missing_object(self) -> str | None:
         """Why the tool cannot run, if it is a method that was taken from its class; None otherwise."""
         return self.execute.missing_object if isinstance(self.execute, ToolFunction) else None
-
-    @functools.cached_property
-    def shown_description(self) -> str:
-        """The description as models and searches get it.
-
-        It begins with the original name where the name made from it lacks letters: nothing else says
-        what `tool_3f2a9c1b` is called.
-        """
-        original = self.metadata.get("original_name")
-        if not isinstance(original, str) or not loses_letters(original):
-            return self.description
-        seen = foreign_line(original)
-        if seen in self.description:
-            return self.description
-        return f"{seen}: {self.description}" if self.description else seen
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -336,43 +308,6 @@ class Tool:
         except TypeError:  # keys of several kinds, which have no order
             text = json.dumps(content, default=_stable)
         return hashlib.sha256(text.encode()).hexdigest()
-
-    @functools.cached_property
-    def definition_json(self) -> str:
-        """`to_openai()` as compact JSON: the text whose tokens are counted."""
-        return json.dumps(self._openai(self._wire.schema), ensure_ascii=False, separators=(",", ":"))
-
-    def wire_schema(self) -> dict[str, Any]:
-        """Return the parameters as they are sent to a model: an object, whatever `parameters` is.
-
-        A root that providers refuse is wrapped as one property; `call` unwraps it.
-        """
-        schema: dict[str, Any] = thaw(self._wire.schema)
-        return schema
-
-    def to_openai(self) -> dict[str, Any]:
-        """Return the definition in OpenAI chat shape."""
-        return self._openai(self.wire_schema())
-
-    def to_anthropic(self) -> dict[str, Any]:
-        """Return the definition in the shape of Anthropic's Messages API."""
-        return anthropic_definition(self.name, self.shown_description, self.wire_schema())
-
-    def to_mcp(self) -> dict[str, Any]:
-        """Return the definition as an entry of an MCP `tools/list` result."""
-        return mcp_definition(
-            self.name,
-            self.shown_description,
-            self.parameters if self.parameters.get("type") == "object" else self._wire.schema,
-            output_schema=self.output_schema,
-            annotations=self.annotations,
-            metadata=self.metadata,
-        )
-
-    def _openai(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        return openai_definition(
-            self.name, self.shown_description, parameters, strict=self.metadata.get("strict")
-        )
 
     async def target(
         self, arguments: Mapping[str, Any], context: ToolContext | None = None
@@ -434,10 +369,6 @@ class Tool:
         return self.execute(*args, **kwargs)
 
     @functools.cached_property
-    def _wire(self) -> WireSchema:
-        return wire_schema(self.parameters)
-
-    @functools.cached_property
     def _plan(self) -> CallPlan:
         if isinstance(self.execute, ToolFunction):
             return self.execute.plan
@@ -452,14 +383,6 @@ class Tool:
         if self.parameters == self.execute.parameters:
             return self.execute.check
         return both_checks(schema_check(self.parameters), self.execute.check)
-
-
-_COLLECTIONS: Mapping[str, Callable[[str, object], Collection[str]]] = {
-    "tags": lambda name, given: frozenset(words_of(name, "tags", given)),
-    "keywords": lambda name, given: tuple(words_of(name, "keywords", given)),
-    "example_requests": requests_of,
-}
-"""Collections of strings, and what reads each of them."""
 
 
 def _stable(value: object) -> object:
