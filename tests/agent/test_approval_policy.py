@@ -12,6 +12,7 @@ from tests.stores import servers
 from tool_search_processor.agent.runs import RunResult, ToolResultEvent
 from tool_search_processor.errors import ResumeError
 from tool_search_processor.processor import ToolSearchProcessor
+from tool_search_processor.providers import StaticProvider
 from tool_search_processor.stores import HistoryStore, MemoryStore, RedisStore
 from tool_search_processor.testing import call
 
@@ -169,6 +170,28 @@ async def test_a_refusal_counts_whether_policy_would_let_it_run_or_not():
         with pytest.raises(ResumeError, match="decided before"):
             await agent.resume(result, {"call_1": True})
         assert disk.erased == []
+
+
+@pytest.mark.parametrize("mode", ["load", "auto_load", "call"])
+@pytest.mark.parametrize("kept", [lambda result: result, as_dict], ids=["result", "dict"])
+async def test_an_approval_holds_for_no_other_tool_of_the_name(mode, kept):
+    disk, other = Disk(), Disk()
+    first, second = StaticProvider([disk.tool]), StaticProvider([])
+    search = ToolSearchProcessor([first, second], mode=mode)
+    asked = call("erase", {"path": "/a"})
+    if mode == "call":
+        asked = call("call_tool", {"name": "erase", "arguments": {"path": "/a"}})
+    agent = agent_of([asked, "done", "done"], processors=[search])
+    result = kept(await agent.run("q", thread_id="t"))
+    first.remove("erase")
+    second.add(other.tool)
+    refused = await agent.resume(result, {"call_1": True})
+    assert contents(refused)[-1].endswith("has changed since approval was asked for; it was not run.")
+    assert (disk.erased, other.erased) == ([], [])
+    second.remove("erase")
+    first.add(disk.tool)
+    await agent.resume(result, {"call_1": True})
+    assert disk.erased == ["/a"]
 
 
 async def test_a_changed_call_that_was_not_run_can_be_approved_as_it_was():

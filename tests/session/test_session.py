@@ -12,6 +12,7 @@ import pytest
 from tests.support import make
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ResumeError, RunningLoopError
 from tool_search_processor.processor import ToolSearchProcessor
+from tool_search_processor.providers import StaticProvider
 from tool_search_processor.session import ToolSession
 from tool_search_processor.tokens.limiter import TokenLimiter
 from tool_search_processor.tools import Tool
@@ -447,6 +448,22 @@ async def test_a_refusal_of_a_hidden_tool_counts_when_policy_shows_it(mode):
         with pytest.raises(ResumeError, match="'c1' was decided before"):
             await session.execute([call], approvals={"c1": True})
     assert ran == []
+
+
+async def test_a_tool_that_another_provider_has_replaced_does_not_run_for_the_approval():
+    ran = []
+    tools = [Tool("erase", parameters=PATH, execute=ran.append, requires_approval=True) for _ in range(2)]
+    first, second = StaticProvider(tools[:1]), StaticProvider([])
+    async with ToolSearchProcessor([first, second]).session(thread_id="t") as session:
+        await session.tools([USER])
+        await session.approvals_needed(ASKED[:1])
+        first.remove("erase")
+        second.add(tools[1])
+        (refused,) = await session.execute(ASKED[:1], approvals={"c1": True})
+        assert "has changed since approval was asked for" in refused["content"]
+        await session.approvals_needed(ASKED[:1])
+        await session.execute(ASKED[:1], approvals={"c1": True})
+    assert ran == [{"path": "a"}]
 
 
 @pytest.mark.parametrize("thread_id", [None, "t"])

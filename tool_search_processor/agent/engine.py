@@ -30,6 +30,7 @@ from tool_search_processor.session.checks import resolvers
 from tool_search_processor.session.claims import claim_calls, claimers, release_claims
 from tool_search_processor.session.model_call import CallOptions, ModelCall
 from tool_search_processor.session.prepared_calls import (
+    CHANGED,
     PendingCall,
     PreparedCall,
     ToolOutcome,
@@ -48,7 +49,6 @@ logger = logging.getLogger(__name__)
 _NO_DECISIONS: Mapping[str, bool | str] = MappingProxyType({})
 _MOST_CUTS = 2
 """This many cut answers in a row end a run; after the first, the model is told what to do."""
-_CHANGED = "Error: the call of {name} has changed since approval was asked for; it was not run."
 
 
 class RunEngine:
@@ -294,5 +294,5 @@ def _settled(
         elif answer is None or call.tool is None or isinstance(call.tool, MetaTool) or pause.unchanged(call):
             ready.append(call)
         else:
-            answered.append(call.answer(_CHANGED.format(name=call.name)))
+            answered.append(call.answer(CHANGED.format(name=call.name)))
     return ready, waiting, answered

@@ -120,9 +120,11 @@ class PausedRun:
 
         If policy gave no verdict on the target of a proxy, the person was shown the proxy's own call.
         """
-        shown = self.shown(call)
-        asked = (call.pending(), call.as_asked().pending())
-        return shown is None or any(shown.arguments_hash == one.arguments_hash for one in asked)
+        shown, now = self.shown(call), call.pending()
+        if shown is None:
+            return True
+        hashes = (now.arguments_hash, call.as_asked().pending().arguments_hash)
+        return shown.arguments_hash in hashes and shown.source in (None, now.source)
 
 
 def read_approvals(approvals: Mapping[str, bool | str], *, open_ids: Sequence[str]) -> dict[str, bool | str]:

@@ -16,6 +16,7 @@ from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.session.prepared_calls import refusal_text
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.tools.near_names import meant_name
+from tool_search_processor.tools.origins import put_source
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class StepCalls:
 
     def guard(self, tool: Tool) -> GuardedTool:
         """Return a copy of a listed tool whose every call asks phase `active` again."""
-        return guard(tool, self._run)
+        return self._guarded(tool, guard(tool, self._run))
 
     async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
         """Answer a call of the call tool."""
@@ -100,7 +101,12 @@ class StepCalls:
         return self._unlisted(tool) if tool is not None and is_certain else None
 
     def _unlisted(self, tool: Tool) -> GuardedTool:
-        return guard(tool, self._run_unlisted, explain=partial(self._explain, tool))
+        return self._guarded(tool, guard(tool, self._run_unlisted, explain=partial(self._explain, tool)))
+
+    def _guarded(self, tool: Tool, copy: GuardedTool) -> GuardedTool:
+        if tool.requires_approval and (mark := self.view.catalog.mark(tool.name)):
+            put_source(copy, mark)  # an approval of this tool holds for no other of its name
+        return copy
 
     async def _run(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
         """Run a listed tool, if policy still allows it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +13,13 @@ from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.session.foreign_tools import is_foreign
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.arguments import parse_arguments
+from tool_search_processor.tools.origins import source_of
 from tool_search_processor.tools.tool_names import MAX_NAME_LENGTH
 from tool_search_processor.wire.call_results import tool_message
 from tool_search_processor.wire.calls import UNNAMED, CallRequest
 from tool_search_processor.wire.plain import clean_text, sendable
 
+CHANGED = "Error: the call of {name} has changed since approval was asked for; it was not run."
 _QUOTED_CHARACTERS = 200
 _CUT_REASONS = frozenset(
     ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
@@ -41,6 +43,8 @@ class PendingCall:
     """SHA-256 of name and arguments; a call that has changed since is not run."""
     problem: str | None = None
     """Why an approval had no effect, since the filter gave no verdict; None if no approval was given."""
+    source: str | None = None
+    """A mark of the provider that the tool is from; a tool of another provider with its name is not run."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the call as plain JSON data."""
@@ -50,7 +54,8 @@ class PendingCall:
             "arguments": dict(self.arguments),
             "arguments_hash": self.arguments_hash,
         }
-        return data if self.problem is None else {**data, "problem": self.problem}
+        optional = {"problem": self.problem, "source": self.source}
+        return {**data, **{key: value for key, value in optional.items() if value is not None}}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PendingCall:
@@ -61,11 +66,13 @@ class PendingCall:
             TypeError: A field has the wrong type.
         """
         texts = {name: data[name] for name in ("call_id", "name", "arguments_hash")}
-        arguments, problem = data["arguments"], data.get("problem")
-        is_text = all(isinstance(text, str) for text in (*texts.values(), problem or ""))
+        arguments = data["arguments"]
+        optional = {name: data.get(name) for name in ("problem", "source")}
+        is_text = all(isinstance(text, str) for text in (*texts.values(), *filter(None, optional.values())))
         if not is_text or not isinstance(arguments, Mapping):
             raise TypeError(f"a pending call is {data!r:.200}")
-        return cls(arguments=dict(arguments), problem=problem, **texts)
+        problem, source = optional.values()
+        return cls(arguments=dict(arguments), problem=problem, source=source, **texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +141,7 @@ class PreparedCall:
             name=self.target_name,
             arguments=arguments,
             arguments_hash=arguments_hash(self.target_name, arguments),
+            source=None if self.tool is None else source_of(self.tool),
         )
 
     def as_asked(self) -> PreparedCall:
@@ -206,3 +214,22 @@ def refusal_text(name: str, answer: object) -> str:
         return f"Error: {name} needs the approval of a person, which was not given; it was not run."
     reason = f" Reason: {answer}" if isinstance(answer, str) and answer else ""
     return clean_text(f"Error: a person refused the call of {name}; it was not run.{reason}")
+
+
+def answers_without_running(
+    calls: Iterable[PreparedCall], approvals: Mapping[str, bool | str], *, shown: Mapping[str, PendingCall]
+) -> dict[str, ToolOutcome]:
+    """Return the answers, by call id, to calls that must not run.
+
+    These are the calls that a person refused or has yet to approve, and those whose tool another provider has
+    replaced since they were shown.
+    """
+    stopped: dict[str, ToolOutcome] = {}
+    for call in calls:
+        call_id = call.request.id
+        answer, before = approvals.get(call_id), shown.get(call_id)
+        if answer is not True and (answer is not None or call.needs_approval):
+            stopped[call_id] = call.answer(refusal_text(call.name, answer))
+        elif before is not None and before.source not in (None, call.pending().source):
+            stopped[call_id] = call.answer(CHANGED.format(name=call.name))
+    return stopped

@@ -30,8 +30,8 @@ from tool_search_processor.session.prepared_calls import (
     PendingCall,
     PreparedCall,
     ToolOutcome,
+    answers_without_running,
     cut_off,
-    refusal_text,
 )
 from tool_search_processor.session.replies import read_reply, was_cut, whole_reply
 from tool_search_processor.session.request_types import AnthropicRequest, ResponsesRequest
@@ -109,6 +109,7 @@ class ToolSession(AsyncClosing):
         self._call: ModelCall | None = None
         self._messages: list[dict[str, Any]] = []
         self._notes = SessionNotes()
+        self._shown: dict[str, PendingCall] = {}
         self._number = 0
         self._ended = False
 
@@ -259,7 +260,9 @@ class ToolSession(AsyncClosing):
     async def approvals_needed(self, tool_calls: Any) -> list[PendingCall]:
         """Return the calls that a person has to approve, in order; nothing is run."""
         prepared = await self._prepare(tool_calls)
-        return [call.pending() for call in prepared if call.needs_approval]
+        pending = [call.pending() for call in prepared if call.needs_approval]
+        self._shown = {call.call_id: call for call in pending}
+        return pending
 
     async def execute(
         self, tool_calls: Any, *, approvals: Mapping[str, bool | str] = MappingProxyType({})
@@ -291,9 +294,9 @@ class ToolSession(AsyncClosing):
         """
         check_approvals(approvals)
         prepared = await self._prepare(tool_calls)
-        refused = _refused(prepared, approvals)
+        refused = answers_without_running(prepared, approvals, shown=self._shown)
         running = [call for call in prepared if call.request.id not in refused]
-        said_no = {call_id for call_id in refused if call_id in approvals}
+        said_no = {call_id for call_id in refused if approvals.get(call_id, True) is not True}
         decided = [call for call in running if call.needs_approval]
         decided += [call for call in prepared if call.request.id in said_no]
         model_call = await self._listed()
@@ -375,16 +378,6 @@ class ToolSession(AsyncClosing):
         if self._call is None:  # calls from an earlier process: policy is asked before they run
             await self.tools(())
         return self._call  # type: ignore[return-value]  # which `tools` has made
-
-
-def _refused(calls: Iterable[PreparedCall], approvals: Mapping[str, bool | str]) -> dict[str, ToolOutcome]:
-    """Return the answers to calls that a person refused, or has yet to approve, by call id."""
-    answers = [(call, approvals.get(call.request.id)) for call in calls]
-    return {
-        call.request.id: call.answer(refusal_text(call.name, answer))
-        for call, answer in answers
-        if answer is not True and (answer is not None or call.needs_approval)
-    }
 
 
 def _result(outcome: ToolOutcome, style: Style) -> dict[str, Any]:

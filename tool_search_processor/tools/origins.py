@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _KEY = "_origin"
 """Kept outside the fields, like computed values: equal tools stay equal, and copies by `replace` keep it."""
+_SOURCE = "_source"
 
 
 class Origin:
@@ -32,3 +33,14 @@ def keep_origin(copy: object, tool: object) -> None:
     """Give a copy the origin of its original."""
     if (origin := origin_of(tool)) is not None:
         copy.__dict__[_KEY] = origin
+
+
+def put_source(tool: object, source: str) -> None:
+    """Note on a step's copy of a tool which source it is from, in the same words in every process."""
+    tool.__dict__[_SOURCE] = source
+
+
+def source_of(tool: object) -> str | None:
+    """Return what `put_source` has noted; None without a note."""
+    found: str | None = tool.__dict__.get(_SOURCE)
+    return found
