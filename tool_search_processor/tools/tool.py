@@ -25,6 +25,7 @@ from tool_search_processor.tools.arguments import (
     require_object,
     schema_check,
 )
+from tool_search_processor.tools.defaulted import without_defaulted
 from tool_search_processor.tools.definition import ToolDefinition
 from tool_search_processor.tools.docstrings import tell_undescribed
 from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
@@ -379,7 +380,8 @@ class Tool(ToolDefinition):
     @functools.cached_property
     def _check(self) -> ArgumentsCheck:
         if not isinstance(self.execute, ToolFunction):
-            return schema_check(self.parameters)
+            is_remote = self.tool_type == "external_mcp"  # a server checks, and fills in, by itself
+            return schema_check(without_defaulted(self.parameters) if is_remote else self.parameters)
         if self.parameters == self.execute.parameters:
             return self.execute.check
         return both_checks(schema_check(self.parameters), self.execute.check)
