@@ -9,11 +9,13 @@ from tool_search_processor import (
     HistoryStore,
     MemoryStore,
     RedisStore,
+    StaticProvider,
     TokenLimiter,
     Tool,
     ToolSearchProcessor,
     ToolSession,
 )
+from tool_search_processor.server.mcp import ToolServer
 
 TOOLS = [Tool("a"), Tool("b")]
 
@@ -31,6 +33,13 @@ def test_processor_says_its_tools_policy_store_and_catalog():
     [
         (Catalog([]), "<Catalog 'catalog': 0 tools, of no provider>"),
         (Catalog(TOOLS[:1], name="mine"), "<Catalog 'mine': 1 tool, of tools>"),
+        (StaticProvider(TOOLS), "<StaticProvider 'static'>"),
+        (CallableProvider(lambda context: TOOLS, name="mine"), "<CallableProvider 'mine'>"),
+        (StaticProvider(TOOLS, name="a").with_transforms(), "<TransformedProvider 'a'>"),
+        (
+            ToolServer(TOOLS, mode="discovery"),
+            "<ToolServer: mode discovery; <Catalog 'tool-search': 2 tools, of tools, registered>>",
+        ),
         (MemoryStore(), "<MemoryStore: 0 threads>"),
         (HistoryStore(), "<HistoryStore: reads the conversation>"),
         (TokenLimiter(127_000), "<TokenLimiter 'token-limiter': 127,000 tokens, truncate>"),

@@ -66,6 +66,10 @@ class Provider(AsyncClosing, ABC):
         """The name, or the name of the class where the name is empty."""
         return str(self.name or type(self).__name__)
 
+    def __repr__(self) -> str:
+        """Return the kind of provider and its name."""
+        return f"<{type(self).__name__} {self.label!r}>"
+
     @abstractmethod
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return the tools for a request, in a stable order."""

@@ -117,6 +117,9 @@ class Gateway(CatalogServer):
         self.tool_fields = checked_fields(tool_fields)
         self._token = token
 
+    def __repr__(self) -> str:
+        return f"<Gateway: {self.catalog!r}>"
+
     def status(self) -> CatalogStatus:
         """Return which upstreams are up, how many tools each has, and what was refused or has changed."""
         return self.catalog.status()

@@ -210,6 +210,9 @@ class ToolServer(Registry):
         )
         """The SDK's server: what `mcp.Client(server.lowlevel)` connects to in memory."""
 
+    def __repr__(self) -> str:
+        return f"<ToolServer: mode {self.options.mode}; {self.catalog!r}>"
+
     async def view(self, request: FrontRequest) -> ToolView:
         """Return a request's view of the tools."""
         if (mode_for := self.options.mode_for) is not None:
