@@ -195,7 +195,7 @@ def test_streamed_text_thinking_and_usage():
     ]
     assert "".join(texts) == "Hello"
     reply = assembler.reply()
-    assert (reply.text, reply.finish_reason, reply.total_tokens) == ("Hello", "stop", 6)
+    assert (reply.text, reply.finish_reason, reply.usage.total_tokens) == ("Hello", "stop", 6)
     assert reply.extra == {
         "reasoning_content": "because",
         "thinking_blocks": [

@@ -503,7 +503,7 @@ def test_a_message_in_odd_pieces():
     reply = assembler.reply()
     assert reply.extra == {"thinking_blocks": [{"type": "thinking", "thinking": "hm", "signature": "s"}]}
     assert [(one.name, one.arguments) for one in reply.calls] == [("add", "")]
-    assert (reply.finish_reason, reply.prompt_tokens, reply.completion_tokens) == ("length", 2, 3)
+    assert (reply.finish_reason, reply.usage.prompt_tokens, reply.usage.completion_tokens) == ("length", 2, 3)
 
 
 @pytest.mark.parametrize("frames", range(5))

@@ -33,8 +33,8 @@ def test_objects_and_dicts(shape):
         "tool_calls",
         {"reasoning_content": "because"},
     )
-    assert (reply.prompt_tokens, reply.completion_tokens) == (10, 2)
-    assert (reply.total_tokens, reply.cached_tokens) == (12, 8)
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (10, 2)
+    assert (reply.usage.total_tokens, reply.usage.cached_tokens) == (12, 8)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_text(message, text):
 
 def test_usage_may_be_missing_or_partial():
     assert parse_reply(response({})) == Reply(finish_reason="stop")
-    partial = parse_reply(response({}, usage={"prompt_tokens": 3, "completion_tokens": None}))
+    partial = parse_reply(response({}, usage={"prompt_tokens": 3, "completion_tokens": None})).usage
     assert (partial.prompt_tokens, partial.completion_tokens, partial.total_tokens) == (3, 0, 3)
 
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from contextlib import aclosing
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from tool_search_processor.agent.completions import Completion
 from tool_search_processor.agent.engine import RunEngine, last_result
-from tool_search_processor.agent.resumption import PausedRun, read_approvals
+from tool_search_processor.agent.resumption import PausedRun
 from tool_search_processor.agent.runs import Event, RunResult
 from tool_search_processor.agent.runstate import RunState, input_messages
 from tool_search_processor.agent.wires import NativeOption, Wires
 from tool_search_processor.concurrency.blocking import run_blocking
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.session.checks import check_approvals, checked_processors, checked_tools
-from tool_search_processor.session.claims import LocalClaims, claim_calls, release_claims
+from tool_search_processor.session.checks import checked_processors, checked_tools
 from tool_search_processor.session.histories import repaired_history
 from tool_search_processor.session.model_call import CallOptions
 from tool_search_processor.session.tool_results import RESULT_CHARACTERS
@@ -29,15 +26,6 @@ from tool_search_processor.wire.plain import counted
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 _OWN_SETTINGS = frozenset({"model", "messages", "tools", "stream", "parallel_tool_calls"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Resumed:
-    """A run to resume, and the answers to its pending calls."""
-
-    run: RunState
-    pause: PausedRun
-    decisions: Mapping[str, bool | str]
 
 
 class Agent:
@@ -139,7 +127,6 @@ class Agent:
             max_steps=max_steps,
             options=options,
         )
-        self._claims = LocalClaims()
 
     def __repr__(self) -> str:
         processors = ", ".join(f"{processor.id!r}" for processor in self.input_processors)
@@ -237,8 +224,8 @@ class Agent:
                 calls.
             Exception: As from `run`. If approved calls have run meanwhile, continue with its `run_messages`.
         """
-        resumed = self._reopen(paused, approvals, context=context, thread_id=thread_id)
-        return await last_result(self._go_on(resumed, stream=False))
+        run, pause = self._reopen(paused, approvals, context=context, thread_id=thread_id)
+        return await last_result(self._engine.drive(run, stream=False, pause=pause))
 
     def resume_stream(
         self,
@@ -254,8 +241,8 @@ class Agent:
             ResumeError: As from `resume`, at once; for a call that was decided before, when the first event
                 is asked for.
         """
-        resumed = self._reopen(paused, approvals, context=context, thread_id=thread_id)
-        return self._go_on(resumed, stream=True)
+        run, pause = self._reopen(paused, approvals, context=context, thread_id=thread_id)
+        return self._engine.drive(run, stream=True, pause=pause)
 
     def resume_sync(
         self,
@@ -298,29 +285,11 @@ class Agent:
         *,
         context: Mapping[str, Any],
         thread_id: str | None,
-    ) -> _Resumed:
-        check_approvals(approvals)
-        pause = PausedRun.read(paused, thread_id=thread_id)
-        decisions = read_approvals(approvals, open_ids=pause.open_ids)
+    ) -> tuple[RunState, PausedRun]:
+        pause = PausedRun.read(paused, approvals, thread_id=thread_id)
         base = self._base(context=context, thread_id=pause.thread_id, run_id=pause.run_id)
         run = RunState(base, history=pause.messages, steps=pause.steps, usage=pause.usage, has_called=True)
-        return _Resumed(run=run, pause=pause, decisions=decisions)
-
-    async def _go_on(self, resumed: _Resumed, *, stream: bool) -> AsyncGenerator[Event]:
-        run, pause, decisions = resumed.run, resumed.pause, resumed.decisions
-        claims = await claim_calls(
-            [self._claims],
-            run.base.replace(thread_id=None),  # a run's id says enough, and its content names the thread
-            calls=dict.fromkeys(decisions, pause.claim_ids),
-            also_named=pause.content_hash,
-        )
-        try:
-            driven = self._engine.drive(run, stream=stream, pause=pause, decisions=decisions)
-            async with aclosing(driven) as events:
-                async for event in events:
-                    yield event
-        finally:
-            await release_claims(claims, used=run.used if run.decided else ())
+        return run, pause
 
     def _base(
         self, *, context: Mapping[str, Any], thread_id: str | None, run_id: str | None = None

@@ -11,6 +11,7 @@ from typing import Any
 
 from tool_search_processor.agent.completions import Reading, loaded_litellm
 from tool_search_processor.agent.replies import Reply, number_in
+from tool_search_processor.agent.runs import Usage
 from tool_search_processor.agent.wire_settings import WireSettings
 from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.session.model_call import ModelCall
@@ -99,7 +100,7 @@ def read_message(message: Any) -> Reply:
         calls=tuple(read_calls(blocks)),
         finish_reason=_FINISH_REASONS.get(str(reason), reason),
         extra={"thinking_blocks": thinking} if thinking else {},
-        **_usage(field_of(message, "usage")),
+        usage=_usage(field_of(message, "usage")),
     )
 
 
@@ -190,14 +191,14 @@ def _tool_choice(choice: Any, *, parallel_tool_calls: bool) -> dict[str, Any]:
     return named if choice is not None or not parallel_tool_calls else {}
 
 
-def _usage(usage: Any) -> dict[str, int]:
+def _usage(usage: Any) -> Usage:
     """Return a usage's figures; Anthropic counts cached tokens apart from the input."""
     cached = number_in(usage, "cache_read_input_tokens")
     prompt = number_in(usage, "input_tokens") + cached + number_in(usage, "cache_creation_input_tokens")
     completion = number_in(usage, "output_tokens")
-    return {
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
-        "total_tokens": prompt + completion,
-        "cached_tokens": cached,
-    }
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        total_tokens=prompt + completion,
+        cached_tokens=cached,
+    )

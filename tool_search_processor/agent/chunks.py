@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from tool_search_processor.agent.replies import Reply, usage_of
+from tool_search_processor.agent.runs import Usage
 from tool_search_processor.wire.calls import CallRequest
 from tool_search_processor.wire.plain import clean_text, field_of, items_of, sendable, text_of
 
@@ -38,7 +39,7 @@ class ChunkAssembler:
         self._calls: list[_PartialCall] = []
         self._old_call = _PartialCall(0)
         self._finish_reason: str | None = None
-        self._usage: dict[str, int] = {}
+        self._usage = Usage()
         self._has_begun = False
 
     def add(self, chunk: Any) -> str:
@@ -72,7 +73,7 @@ class ChunkAssembler:
             calls=tuple(call.request() for call in self._distinct_calls()),
             finish_reason=self._finish_reason,
             extra={name: sendable(value) for name, value in extra.items() if value},
-            **self._usage,
+            usage=self._usage,
         )
 
     def _distinct_calls(self) -> list[_PartialCall]:

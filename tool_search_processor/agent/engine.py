@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from tool_search_processor.agent.completions import complete
@@ -27,7 +26,7 @@ from tool_search_processor.agent.wires import Wire, Wires
 from tool_search_processor.errors import AbortRun
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.checks import resolvers
-from tool_search_processor.session.claims import claim_calls, claimers, release_claims
+from tool_search_processor.session.claims import Claim, LocalClaims, claim_calls, claimers, release_claims
 from tool_search_processor.session.model_call import CallOptions, ModelCall
 from tool_search_processor.session.prepared_calls import (
     CHANGED,
@@ -46,7 +45,6 @@ from tool_search_processor.wire.plain import mapping_of
 
 logger = logging.getLogger(__name__)
 
-_NO_DECISIONS: Mapping[str, bool | str] = MappingProxyType({})
 _MOST_CUTS = 2
 """This many cut answers in a row end a run; after the first, the model is told what to do."""
 
@@ -75,6 +73,7 @@ class RunEngine:
         self._options = options
         self._resolvers = resolvers(processors)
         self._claimers = claimers(processors)
+        self._claims = LocalClaims()
         self._definitions = DefinitionCounter()
 
     async def drive(
@@ -83,14 +82,22 @@ class RunEngine:
         *,
         stream: bool,
         pause: PausedRun | None = None,
-        decisions: Mapping[str, bool | str] = _NO_DECISIONS,
     ) -> AsyncGenerator[Event]:
         """Yield the events of a run; however it ends, each resolver's `end_run` is called exactly once.
 
         A run that waits for approval has not ended.
+
+        Args:
+            run: The run, to be begun or continued.
+            stream: Whether the model's text comes in pieces.
+            pause: What the run waited for, and the answers to it; None begins a run.
+
+        Raises:
+            ResumeError: A call that is answered was decided before.
         """
+        claims = [] if pause is None else await self._claimed(run, pause)
         try:
-            async with aclosing(self._events(run, stream=stream, pause=pause, decisions=decisions)) as events:
+            async with aclosing(self._events(run, stream=stream, pause=pause)) as events:
                 async for event in events:
                     yield event
         except AbortRun as abort:
@@ -102,6 +109,7 @@ class RunEngine:
                 exc.run_messages = run.history  # type: ignore[attr-defined]  # data for handlers
             raise
         finally:
+            await release_claims(claims, used=run.used if run.decided else ())
             if run.finish_reason != "pending" and not _still_paused(run, pause):
                 await ModelCall(self._processors, run.base).end_run()
         yield Done(result=run.result())
@@ -112,10 +120,9 @@ class RunEngine:
         *,
         stream: bool,
         pause: PausedRun | None,
-        decisions: Mapping[str, bool | str],
     ) -> AsyncGenerator[Event]:
         if pause is not None:
-            async with aclosing(self._settle(run, pause, decisions)) as events:
+            async with aclosing(self._settle(run, pause)) as events:
                 async for event in events:
                     yield event
         while run.finish_reason is None:
@@ -151,7 +158,10 @@ class RunEngine:
         if requests:
             cut = run.cuts > 0
             prepared = [*map(cut_off, requests)] if cut else await model_call.prepare(requests)
-            async with aclosing(self._run_calls(run, model_call, prepared)) as events:
+            for call in prepared:
+                yield _call_event(call)
+            ready = [call for call in prepared if not call.needs_approval]
+            async with aclosing(self._outcomes(run, model_call, ready)) as events:
                 async for event in events:
                     yield event
             waiting = [call.pending() for call in prepared if call.needs_approval]
@@ -160,23 +170,6 @@ class RunEngine:
             elif run.cuts == _MOST_CUTS:
                 run.finish("length")
         yield StepEnd(step_number=step.step_number, usage=usage)
-
-    async def _run_calls(
-        self, run: RunState, model_call: ModelCall, calls: Sequence[PreparedCall]
-    ) -> AsyncGenerator[Event]:
-        """Run the calls that need no approval; their results go into the history."""
-        for call in calls:
-            yield ToolCallEvent(
-                call_id=call.request.id,
-                name=call.name,
-                target=call.target_name,
-                arguments=mapping_of(call.arguments),
-                needs_approval=call.needs_approval,
-            )
-        ready = [call for call in calls if not call.needs_approval]
-        async with aclosing(self._outcomes(run, model_call, ready)) as events:
-            async for event in events:
-                yield event
 
     async def _outcomes(
         self,
@@ -205,13 +198,21 @@ class RunEngine:
             for stopped in running:  # the run ends here: results that were paid for are not lost
                 run.add_result(stopped.outcome())
 
-    async def _settle(
-        self, run: RunState, pause: PausedRun, decisions: Mapping[str, bool | str]
-    ) -> AsyncGenerator[Event]:
+    async def _claimed(self, run: RunState, pause: PausedRun) -> list[Claim]:
+        """Claim, in this process, the calls that are answered."""
+        return await claim_calls(
+            [self._claims],
+            run.base.replace(thread_id=None),  # a run's id says enough, and its content names the thread
+            calls=dict.fromkeys(pause.decisions, pause.claim_ids),
+            also_named=pause.content_hash,
+        )
+
+    async def _settle(self, run: RunState, pause: PausedRun) -> AsyncGenerator[Event]:
         """Run or refuse the open calls of a paused run, after asking policy again."""
+        decisions = pause.decisions
         model_call = await self._begin(run, max(run.steps - 1, 0))
         prepared = await model_call.prepare(pause.requests)
-        ready, waiting, answered = _settled(pause, prepared, decisions)
+        ready, waiting, answered = _settled(pause, prepared)
         refused = [call_id for call_id, answer in decisions.items() if answer is not True]
         approved = [
             call.request.id for call in ready if call.request.id in decisions and call.tool is not None
@@ -270,20 +271,30 @@ async def last_result(events: AsyncGenerator[Event]) -> RunResult:
     raise RuntimeError("the events of a run end with Done")  # pragma: no cover - drive() sees to it
 
 
+def _call_event(call: PreparedCall) -> ToolCallEvent:
+    return ToolCallEvent(
+        call_id=call.request.id,
+        name=call.name,
+        target=call.target_name,
+        arguments=mapping_of(call.arguments),
+        needs_approval=call.needs_approval,
+    )
+
+
 def _still_paused(run: RunState, pause: PausedRun | None) -> bool:
     """Return True if a resumed run failed before any answer took effect, so that it can be resumed again."""
     return pause is not None and not run.decided and run.finish_reason is None
 
 
 def _settled(
-    pause: PausedRun, calls: Sequence[PreparedCall], decisions: Mapping[str, bool | str]
+    pause: PausedRun, calls: Sequence[PreparedCall]
 ) -> tuple[list[PreparedCall], list[PendingCall], list[ToolOutcome]]:
     """Return a paused run's calls to run, those that still wait, and the answers of those that don't run."""
     ready: list[PreparedCall] = []
     waiting: list[PendingCall] = []
     answered: list[ToolOutcome] = []
     for call in calls:
-        answer, shown = decisions.get(call.request.id), pause.shown(call)
+        answer, shown = pause.decisions.get(call.request.id), pause.shown(call)
         if answer is None and (call.needs_approval or shown is not None):
             # a call that can't be looked up now stays pending, as it was shown
             waiting.append((not call.needs_approval and shown) or call.pending())

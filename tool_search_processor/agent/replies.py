@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tool_search_processor.agent.runs import Usage
 from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.tokens.counting import estimate_tokens
 from tool_search_processor.tokens.limiter import message_tokens
@@ -25,12 +26,8 @@ class Reply:
     calls: tuple[CallRequest, ...] = ()
     """With the ids that the model's server gave; see `unique_ids`."""
     finish_reason: str | None = None
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    total_tokens: int = 0
-    cached_tokens: int = 0
-    estimated_calls: int = 0
-    """1 if no figures were reported and these are estimates, else 0."""
+    usage: Usage = field(default_factory=Usage)
+    """What its server reported, or else an estimate: see `with_usage`."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the assistant message that its provider wants back, such as thinking blocks."""
 
@@ -51,19 +48,19 @@ def parse_reply(response: Any) -> Reply:
         calls=tuple(read_calls(message)),
         finish_reason=field_of(choices[0], "finish_reason"),
         extra={name: value for name, value in extra.items() if value},
-        **usage_of(field_of(response, "usage")),
+        usage=usage_of(field_of(response, "usage")),
     )
 
 
-def usage_of(usage: Any) -> dict[str, int]:
+def usage_of(usage: Any) -> Usage:
     """Return the figures in a usage object or dict."""
     prompt, completion = number_in(usage, "prompt_tokens"), number_in(usage, "completion_tokens")
-    return {
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
-        "total_tokens": number_in(usage, "total_tokens") or prompt + completion,
-        "cached_tokens": number_in(field_of(usage, "prompt_tokens_details"), "cached_tokens"),
-    }
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        total_tokens=number_in(usage, "total_tokens") or prompt + completion,
+        cached_tokens=number_in(field_of(usage, "prompt_tokens_details"), "cached_tokens"),
+    )
 
 
 def with_usage(reply: Reply, request: Mapping[str, Any], *, definitions: int) -> Reply:
@@ -74,20 +71,17 @@ def with_usage(reply: Reply, request: Mapping[str, Any], *, definitions: int) ->
         request: What was sent, by any of the APIs.
         definitions: Tokens of the tool definitions in it.
     """
-    if reply.total_tokens:
+    if reply.usage.total_tokens:
         return reply
     messages = request.get("messages") or request.get("input") or ()
     system = text_of(request.get("system") or request.get("instructions"))
     prompt = definitions + estimate_tokens(system)
     prompt += sum(message_tokens(message, estimate_tokens) for message in messages)
     answer = estimate_tokens(reply.text) + sum(estimate_tokens(f"{c.name}{c.arguments}") for c in reply.calls)
-    return replace(
-        reply,
-        prompt_tokens=prompt,
-        completion_tokens=answer,
-        total_tokens=prompt + answer,
-        estimated_calls=1,
+    estimate = Usage(
+        prompt_tokens=prompt, completion_tokens=answer, total_tokens=prompt + answer, estimated_calls=1
     )
+    return replace(reply, usage=estimate)
 
 
 def number_in(usage: Any, name: str) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tool_search_processor.agent.runs import RunResult, Usage
 from tool_search_processor.errors import ResumeError
+from tool_search_processor.session.checks import check_approvals
 from tool_search_processor.session.histories import repaired_history, sendable_calls
 from tool_search_processor.session.prepared_calls import PendingCall, PreparedCall
 from tool_search_processor.wire.call_results import open_calls
@@ -20,12 +21,11 @@ from tool_search_processor.wire.messages import to_openai_messages
 
 @dataclass(frozen=True, kw_only=True)
 class PausedRun:
-    """A run that waits for approval, read from any form in which it was stored."""
+    """A run that waits for approval, read from any form in which it was stored, and the answers to it."""
 
     messages: list[dict[str, Any]]
     index: int
     """The index of the assistant message whose calls are open."""
-    open_ids: tuple[str, ...]
     requests: tuple[CallRequest, ...]
     """The open calls as the model wrote them."""
     pending: Mapping[str, PendingCall] | None
@@ -34,16 +34,25 @@ class PausedRun:
     thread_id: str | None
     steps: int
     usage: Usage
+    decisions: Mapping[str, bool | str]
+    """The answers to open calls, by call id."""
 
     @classmethod
     def read(
-        cls, paused: RunResult | Mapping[str, Any] | Iterable[Any], *, thread_id: str | None
+        cls,
+        paused: RunResult | Mapping[str, Any] | Iterable[Any],
+        approvals: Mapping[str, bool | str],
+        *,
+        thread_id: str | None,
     ) -> PausedRun:
-        """Read a result, its plain data, or bare messages.
+        """Read a result, its plain data, or bare messages, and the answers to the calls that wait in it.
 
         Raises:
-            ResumeError: Nothing is open in it, its parts don't fit, or it belongs to another thread.
+            ConfigurationError: The answers are not a mapping.
+            ResumeError: Nothing is open in it, its parts don't fit, it belongs to another thread, or an
+                answer is wrong.
         """
+        check_approvals(approvals)
         result = paused if isinstance(paused, RunResult) else None
         if isinstance(paused, str | bytes):
             raise ResumeError(
@@ -65,32 +74,20 @@ class PausedRun:
         requests = tuple(call for call in tool_calls_of(messages[index]) if call.id in open_ids)
         before = repaired_history(messages[:index])
         messages, index = [*before, sendable_calls(messages[index]), *messages[index + 1 :]], len(before)
-        if result is None:
-            return cls(
-                messages=messages,
-                index=index,
-                open_ids=tuple(open_ids),
-                requests=requests,
-                pending=None,
-                run_id=None,
-                thread_id=_thread(thread_id),
-                steps=_steps_of_turn(messages),
-                usage=Usage(),
-            )
-        pending = {call.call_id: call for call in result.pending}
-        gone = sorted(set(pending) - set(open_ids))
+        pending = None if result is None else {call.call_id: call for call in result.pending}
+        gone = sorted(set(pending or ()) - set(open_ids))
         if gone:
             raise ResumeError(f"the pending call {gone[0]!r} is not open in the messages")
         return cls(
             messages=messages,
             index=index,
-            open_ids=tuple(open_ids),
             requests=requests,
             pending=pending,
-            run_id=result.run_id,
-            thread_id=_same_thread(result.thread_id, _thread(thread_id)),
-            steps=result.steps,
-            usage=result.usage,
+            run_id=None if result is None else result.run_id,
+            thread_id=_same_thread(None if result is None else result.thread_id, _thread(thread_id)),
+            steps=_steps_of_turn(messages) if result is None else result.steps,
+            usage=Usage() if result is None else result.usage,
+            decisions=_decisions(approvals, open_ids=open_ids),
         )
 
     @cached_property
@@ -127,23 +124,6 @@ class PausedRun:
         return shown.arguments_hash in hashes and shown.source in (None, now.source)
 
 
-def read_approvals(approvals: Mapping[str, bool | str], *, open_ids: Sequence[str]) -> dict[str, bool | str]:
-    """Check the answers against the open calls, and return them.
-
-    Raises:
-        ResumeError: An id is not open, or an answer is not True, False or a string.
-    """
-    for call_id, answer in approvals.items():
-        if call_id not in open_ids:
-            listed = ", ".join(map(repr, open_ids))
-            raise ResumeError(f"no open call has the id {call_id!r}; open are {listed}")
-        if not isinstance(answer, bool | str):
-            raise ResumeError(
-                f"the answer to {call_id!r} is True, False or a reason to refuse; found {answer!r}"
-            )
-    return dict(approvals)
-
-
 def _steps_of_turn(messages: Sequence[Mapping[str, Any]]) -> int:
     """Count the model calls since the last user message."""
     steps = 0
@@ -163,3 +143,20 @@ def _same_thread(kept: str | None, given: str | None) -> str | None:
     if kept is not None and given is not None and kept != given:
         raise ResumeError(f"the run belongs to thread {kept!r}, not to {given!r}")
     return kept or given
+
+
+def _decisions(approvals: Mapping[str, bool | str], *, open_ids: Sequence[str]) -> dict[str, bool | str]:
+    """Return the answers, checked against the open calls.
+
+    Raises:
+        ResumeError: An id is not open, or an answer is not True, False or a string.
+    """
+    for call_id, answer in approvals.items():
+        if call_id not in open_ids:
+            listed = ", ".join(map(repr, open_ids))
+            raise ResumeError(f"no open call has the id {call_id!r}; open are {listed}")
+        if not isinstance(answer, bool | str):
+            raise ResumeError(
+                f"the answer to {call_id!r} is True, False or a reason to refuse; found {answer!r}"
+            )
+    return dict(approvals)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from tool_search_processor.agent.replies import Reply
@@ -84,17 +85,13 @@ class RunState:
         """
         before, self._listed = self._listed, listed
         changed = listed is not None and before is not None and before != listed
-        usage = Usage(
-            prompt_tokens=reply.prompt_tokens,
-            completion_tokens=reply.completion_tokens,
-            total_tokens=reply.total_tokens,
-            cached_tokens=reply.cached_tokens,
-            estimated_calls=reply.estimated_calls,
+        usage = replace(
+            reply.usage,
             definition_tokens_sent=sent,
             definition_tokens_full=full,
             cache_tokens_kept=self._prompt_tokens if changed else 0,
         )
-        self._prompt_tokens = reply.prompt_tokens
+        self._prompt_tokens = usage.prompt_tokens
         self.usage += usage
         self.steps += 1
         return usage
