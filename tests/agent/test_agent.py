@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from tests.agent.answers import chunk
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.runs import ToolResultEvent, Usage
 from tool_search_processor.concurrency.blocking import close_private_loop
@@ -353,6 +354,49 @@ async def test_a_reply_that_was_cut_runs_none_of_its_calls_and_the_run_goes_on(c
     texts = [message["content"] for message in result.messages if message["role"] == "tool"]
     name = "unheard_of" if calls[0].calls[0].name == "unheard_of" else "add"
     assert texts == [CUT.format(name)] * len(calls) + ["added"]
+
+
+BROKEN_OFF = (
+    "Error: add was not run, since your answer broke off before its end: what is left of a call may say "
+    "something else than was meant. Make the call again."
+)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("reason", ["error", "insufficient_system_resource", "abort", "network_error"])
+async def test_a_reply_that_broke_off_runs_none_of_its_calls(reason, stream):
+    agent, _ = agent_of([call("add", {"a": 1}, finish_reason=reason), "ok"], tools=[add])
+    result = [event async for event in agent.stream("q")][-1].result if stream else await agent.run("q")
+    assert (result.finish_reason, result.messages[2]["content"]) == ("stop", BROKEN_OFF)
+
+
+@pytest.mark.parametrize("reason", ["SAFETY", "refusal", "RECITATION", "guardrail_intervened"])
+async def test_a_reply_that_was_filtered_in_a_providers_own_words_runs_nothing(reason):
+    agent, _ = agent_of([call("add", {"a": 1}, finish_reason=reason)], tools=[add])
+    result = await agent.run("q")
+    assert (result.finish_reason, result.steps) == ("content_filter", 1)
+
+
+@pytest.mark.parametrize(("arguments", "ran"), [(None, 0), ("", 0), ('{"scope": "tmp"}', 1)])
+async def test_a_stream_that_ends_inside_a_call_does_not_run_it_with_its_defaults(arguments, ran):
+    scopes = []
+
+    def wipe(scope: str = "all") -> None:
+        """Wipe a folder."""
+        scopes.append(scope)
+
+    streams = [
+        [chunk(tool_calls=[{"id": "c1", "function": {"name": "wipe", "arguments": arguments}}])],
+        [chunk(content="ok")],
+    ]
+
+    async def completion(**request):
+        for piece in streams.pop(0):
+            yield piece
+
+    agent = Agent("a", "m", tools=[wipe], completion=completion)
+    result = [event async for event in agent.stream("q")][-1].result
+    assert (result.output, len(scopes)) == ("ok", ran)
 
 
 async def test_the_second_cut_in_a_row_ends_the_run():

@@ -663,13 +663,39 @@ async def test_what_had_run_when_execute_is_cancelled_is_kept():
         SimpleNamespace(stop_reason="max_tokens", content=[tool_use("add", {})]),
         {"stop_reason": "model_context_window_exceeded", "content": [tool_use("erase", {"path": "a"})]},
         {"finish_reason": "length", "tool_calls": [openai_call("add", {"a": 1, "b": 2}, "t1")]},
+        {
+            "object": "response",
+            "status": "incomplete",
+            "output": [{"type": "function_call", "call_id": "t1", "name": "add", "arguments": "{}"}],
+        },
     ],
 )
 async def test_a_reply_that_says_it_was_cut_runs_nothing(reply):
     async with ToolSession(tools=[add, erase]) as session:
         assert await session.approvals_needed(reply) == []
         (result,) = await session.execute(reply, approvals={"t1": True})
-    assert "was not run, since your answer was cut off at its length limit" in result["content"]
+    told = result.get("content") or result["output"]
+    assert "was not run, since your answer was cut off at its length limit" in told
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"stop_reason": "refusal", "content": [tool_use("add", {"a": 1, "b": 2})]},
+        {"finish_reason": "content_filter", "tool_calls": [openai_call("add", {"a": 1, "b": 2}, "t1")]},
+        {"finish_reason": "error", "tool_calls": [openai_call("add", {"a": 1, "b": 2}, "t1")]},
+        {
+            "object": "response",
+            "status": "completed",
+            "incomplete_details": {"reason": "content_filter"},
+            "output": [{"type": "function_call", "call_id": "t1", "name": "add", "arguments": "{}"}],
+        },
+    ],
+)
+async def test_a_reply_that_was_stopped_runs_nothing(reply):
+    async with ToolSession(tools=[add]) as session:
+        (result,) = await session.execute(reply, approvals={"t1": True})
+    assert "add was not run, since your answer broke off" in (result.get("content") or result["output"])
 
 
 @pytest.mark.parametrize("masked", [False, True])

@@ -156,8 +156,10 @@ class RunEngine:
         )
         requests = run.record(reply, note=request.note)
         if requests:
-            cut = run.cuts > 0
-            prepared = [*map(cut_off, requests)] if cut else await model_call.prepare(requests)
+            if run.cuts > 0:
+                prepared = [cut_off(call, reason=reply.finish_reason or "") for call in requests]
+            else:
+                prepared = await model_call.prepare(requests)
             for call in prepared:
                 yield _call_event(call)
             ready = [call for call in prepared if not call.needs_approval]

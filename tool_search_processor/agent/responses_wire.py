@@ -73,11 +73,12 @@ def read_response(response: Any) -> Reply:
     parts = [part for item in items if kind_of(item) == "message" for part in items_of(item.get("content"))]
     texts = [str(part.get("text") or part.get("refusal") or "") for part in parts]
     calls = tuple(read_calls(items))
-    cut = field_of(field_of(response, "incomplete_details"), "reason")
+    is_cut = any(field_of(one, "status") == "incomplete" for one in (response, *items))
+    reason = str(field_of(field_of(response, "incomplete_details"), "reason"))
     return Reply(
         text=clean_text("".join(texts)),
         calls=calls,
-        finish_reason=_CUT_REASONS.get(str(cut), "tool_calls" if calls else "stop"),
+        finish_reason=_CUT_REASONS.get(reason, "length" if is_cut else "tool_calls" if calls else "stop"),
         extra={"reasoning_items": thought} if thought else {},
         usage=_usage(field_of(response, "usage")),
     )

@@ -10,16 +10,16 @@ from typing import Any, Final
 from tool_search_processor.agent.replies import Reply
 from tool_search_processor.agent.runs import FinishReason, RunResult, Usage
 from tool_search_processor.session.histories import stored_call
-from tool_search_processor.session.prepared_calls import PendingCall, ToolOutcome, is_cut
+from tool_search_processor.session.prepared_calls import PendingCall, ToolOutcome
 from tool_search_processor.session.tool_choices import read_tool_choice
 from tool_search_processor.steps import InputStep
 from tool_search_processor.wire.calls import CallRequest, unique_ids
+from tool_search_processor.wire.finish_reasons import is_cut, is_filtered
 from tool_search_processor.wire.messages import call_ids, merge_system, message_list
 from tool_search_processor.wire.plain import clean_text, plain
 
 logger = logging.getLogger(__name__)
 
-_FILTERED: Final = "content_filter"
 _CALLING: Final = frozenset({"tool_calls", "function_call", "tool_use", "malformed_function_call"})
 _CALL_LOST: Final = (
     "Your last answer said that it calls a tool, and no call arrived. Make it again, or answer in words."
@@ -125,8 +125,8 @@ class RunState:
         reason: FinishReason = "stop" if reply.text.strip() else "empty"
         if is_cut(reply.finish_reason):
             reason = "length"
-        elif reply.finish_reason == _FILTERED:
-            reason = _FILTERED
+        elif is_filtered(reply.finish_reason):
+            reason = "content_filter"
         if reason == "empty":
             logger.warning(
                 "the model's answer of step %s is empty: neither text nor a call came with finish_reason %r",
@@ -192,7 +192,7 @@ class RunState:
         self._has_lost_call = True
 
     def _calls(self, reply: Reply) -> list[CallRequest]:
-        if reply.finish_reason == _FILTERED:
+        if is_filtered(reply.finish_reason):
             return []
         # ids unique in the whole conversation: some servers count from call_0 in every answer
         return unique_ids(reply.calls, taken=call_ids(self.history), run_id=self.base.run_id)

@@ -17,16 +17,18 @@ from tool_search_processor.tools.origins import source_of
 from tool_search_processor.tools.tool_names import MAX_NAME_LENGTH
 from tool_search_processor.wire.call_results import tool_message
 from tool_search_processor.wire.calls import UNNAMED, CallRequest
+from tool_search_processor.wire.finish_reasons import is_too_long
 from tool_search_processor.wire.plain import clean_text, sendable
 
 CHANGED = "Error: the call of {name} has changed since approval was asked for; it was not run."
 _QUOTED_CHARACTERS = 200
-_CUT_REASONS = frozenset(
-    ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
-)
 _CUT = (
     "Error: {name} was not run, since your answer was cut off at its length limit: what is left of a call "
     "may say something else than was meant. Make the call again in a shorter answer, or in smaller parts."
+)
+_BROKEN_OFF = (
+    "Error: {name} was not run, since your answer broke off before its end: what is left of a call may say "
+    "something else than was meant. Make the call again."
 )
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -162,15 +164,16 @@ class PreparedCall:
         )
 
 
-def is_cut(reason: object) -> bool:
-    """Return True if a provider's finish reason says that the answer is incomplete."""
-    return isinstance(reason, str) and reason.casefold() in _CUT_REASONS
+def cut_off(request: CallRequest, *, reason: str) -> PreparedCall:
+    """Return a call from an answer that was cut off; it never runs, even if it looks complete.
 
-
-def cut_off(request: CallRequest) -> PreparedCall:
-    """Return a call from an answer that was cut off; it never runs, even if it looks complete."""
+    Args:
+        request: What is left of the call.
+        reason: The provider's finish reason.
+    """
     name = wire_name(request.name)
-    return PreparedCall(request=request, name=name, arguments={}, error=_CUT.format(name=name))
+    text = _CUT if is_too_long(reason) else _BROKEN_OFF
+    return PreparedCall(request=request, name=name, arguments={}, error=text.format(name=name))
 
 
 def arguments_hash(name: str, arguments: Mapping[str, Any]) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Never
 
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.session.prepared_calls import is_cut
 from tool_search_processor.wire.calls import (
     CallRequest,
     is_langchain_call,
@@ -16,7 +15,8 @@ from tool_search_processor.wire.calls import (
     tool_calls_of,
 )
 from tool_search_processor.wire.content_blocks import kind_of
-from tool_search_processor.wire.plain import field_of, plain, safe_repr
+from tool_search_processor.wire.finish_reasons import is_cut, is_filtered
+from tool_search_processor.wire.plain import field_of, items_of, plain, safe_repr
 from tool_search_processor.wire.response_items import is_item
 
 _MESSAGE_FIELDS = ("role", "tool_calls", "content", "function_call")
@@ -38,15 +38,13 @@ def whole_reply(value: Any) -> Any:
     return reply if is_responses_reply(reply) else value
 
 
-def was_cut(reply: Any) -> bool:
-    """Return True if a reply says that it is incomplete."""
-    reasons = [field_of(reply, name) for name in ("stop_reason", "finish_reason")]
+def why_cut(reply: Any) -> str | None:
+    """Return the reason that a reply gives for being incomplete; None if it is whole."""
+    reasons = [field_of(reply, name) for name in ("stop_reason", "finish_reason", "status")]
     reasons.append(field_of(field_of(reply, "incomplete_details"), "reason"))
-    items = reply if isinstance(reply, list | tuple) else ()
-    is_open = any(
-        kind_of(item) == "function_call" and field_of(item, "status") == "incomplete" for item in items
-    )
-    return is_open or any(map(is_cut, reasons))
+    items = reply if isinstance(reply, list | tuple) else items_of(field_of(reply, "output"))
+    reasons += [field_of(item, "status") for item in items if kind_of(item) == "function_call"]
+    return next((reason for reason in reasons if is_cut(reason) or is_filtered(reason)), None)
 
 
 def read_reply(value: Any) -> list[CallRequest]:

@@ -33,7 +33,7 @@ from tool_search_processor.session.prepared_calls import (
     answers_without_running,
     cut_off,
 )
-from tool_search_processor.session.replies import read_reply, was_cut, whole_reply
+from tool_search_processor.session.replies import read_reply, whole_reply, why_cut
 from tool_search_processor.session.request_types import AnthropicRequest, ResponsesRequest
 from tool_search_processor.session.running_calls import RunningCall, finish
 from tool_search_processor.session.tool_results import RESULT_CHARACTERS
@@ -348,8 +348,8 @@ class ToolSession(AsyncClosing):
     async def _prepare(self, tool_calls: Any) -> list[PreparedCall]:
         reply = whole_reply(tool_calls)
         requests = read_reply(reply)
-        if was_cut(reply):
-            return [*map(cut_off, requests)]
+        if (reason := why_cut(reply)) is not None:
+            return [cut_off(request, reason=reason) for request in requests]
         return await (await self._listed()).prepare(requests)
 
     def _claim_names(self, call: PreparedCall) -> list[str]:
