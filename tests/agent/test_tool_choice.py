@@ -73,6 +73,22 @@ async def test_allowed_tools_are_there_at_every_step():
     assert sent(agent) == [[*META, "list_shelves"]] * 2
 
 
+async def test_what_is_not_among_the_allowed_tools_does_not_run():
+    """Anthropic can be told of one tool only, and weak models keep to no choice."""
+    chosen = [CHAT, {"type": "function", "function": {"name": "own"}}]
+    for choice in (
+        {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": chosen[:1]}},
+        {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": chosen}},
+        {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["list_shelves", "own"]}},
+    ):
+        agent = forcing(choice, [call("list_books"), call("list_shelves")], "Two.", own=[make("own")])
+        books, shelves = (m for m in (await agent.run("how many?")).messages if m["role"] == "tool")
+        assert books["content"].startswith(
+            "Error: list_books was not run: only these tools may be called now: "
+        )
+        assert not shelves["content"].startswith("Error")
+
+
 @pytest.mark.parametrize(
     ("options", "listed"),
     [

@@ -22,6 +22,7 @@ from tool_search_processor.session.foreign_tools import HANDOVER, ForeignRun, Ha
 from tool_search_processor.session.native.declarations import Record, read_record
 from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome, read_arguments, wire_name
 from tool_search_processor.session.running_calls import RunningCall, stop_tasks
+from tool_search_processor.session.tool_choices import read_tool_choice
 from tool_search_processor.session.tool_results import (
     RESULT_CHARACTERS,
     cut_result,
@@ -64,6 +65,9 @@ class CallOptions:
         """Check the limits."""
         check_positive("tool_timeout_seconds", self.tool_timeout_seconds, optional=True)
         check_count("max_result_characters", self.max_result_characters, optional=True)
+
+
+_NOT_CHOSEN = "Error: {name} was not run: only these tools may be called now: {names}."
 
 
 class ModelCall:
@@ -267,6 +271,9 @@ class ModelCall:
             if tool is None:
                 error = await self._lookup.missing_text(request.name)
                 return replace(call, error=error, problem=self._lookup.policy_problem(request.name))
+            choice = read_tool_choice(self.step.tool_choice)
+            if choice.forbids(tool.name):
+                return replace(call, error=_NOT_CHOSEN.format(name=name, names=", ".join(choice.names)))
             if error is not None:
                 unread = ToolArgumentsError(error.removeprefix("Error: "))
                 return replace(call, error=await self._lookup.explained(tool, unread))

@@ -27,6 +27,14 @@ class ToolChoice:
     is_none: bool = False
     """Whether the model must not call a tool."""
 
+    def forbids(self, name: str) -> bool:
+        """Return True for a tool that is not among several that are allowed.
+
+        Not every provider can be told of several, and not every model keeps to them. A single forced name is
+        left to the provider.
+        """
+        return (len(self.names) > 1 or not self.is_forced) and bool(self.names) and name not in self.names
+
 
 def read_tool_choice(value: Any) -> ToolChoice:
     """Read a `tool_choice` of OpenAI's chat or Responses API, Anthropic, Bedrock or Gemini.
