@@ -159,6 +159,29 @@ async def test_an_error_of_the_server_s_own_is_told_in_its_words_whatever_its_co
             await (await tools_of(provider))["pay"].call({})
 
 
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        (100_000, "{}No route to host: check the address."),
+        (10, "line 0 of \n[cut: 10 of 11,926 characters]"),
+    ],
+)
+async def test_a_long_error_is_told_to_its_last_line_as_a_result_is(limit, told):
+    log = "".join(f"line {number} of the log\n" for number in range(600))
+
+    async def list_tools(context, params):
+        return ListToolsResult(tools=[Definition(name="ping", input_schema={"type": "object"})])
+
+    async def call_tool(context, params):
+        raise MCPError(-32603, f"{log}No route to host: check the address.\n")
+
+    server = Server("net", on_list_tools=list_tools, on_call_tool=call_tool)
+    async with MCPProvider.in_memory(server, max_result_characters=limit) as provider:
+        with pytest.raises(ToolCallError) as failure:
+            await (await tools_of(provider))["ping"].call({})
+    assert str(failure.value) == f"the server 'net' refused ping: {told.format(log)}"
+
+
 @pytest.mark.parametrize("words", ["monthly quota spent", "Connection closed", "SSE quota spent"])
 async def test_the_same_holds_for_a_server_that_is_a_process(words):
     error = {"error": {"code": -32000, "message": words}}

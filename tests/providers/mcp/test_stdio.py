@@ -68,7 +68,7 @@ async def test_results_are_what_a_model_can_read(provide):
     ("name", "arguments", "text"),
     [
         ("fail", {"text": "It is\nclosed."}, "Error: It is\nclosed."),
-        ("refuse", {}, "Error: the server 'small' refused refuse: no, and that is final"),
+        ("refuse", {}, "Error: the server 'small' refused refuse: no, and\nthat is final"),
         (
             "garble",
             {},

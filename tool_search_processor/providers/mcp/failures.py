@@ -6,6 +6,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from tool_search_processor.errors import ProviderError, ToolCallError
+from tool_search_processor.providers.mcp.rendering import cut
 
 if TYPE_CHECKING:
     from mcp import MCPError
@@ -85,13 +86,14 @@ def fault_text(error: ValidationError, *, skip: int = 0) -> str:
     return short(f"{where}: {first['msg']}" if where else first["msg"])
 
 
-def call_error(error: BaseException, *, server: str, tool: str) -> ToolCallError:
+def call_error(error: BaseException, *, server: str, tool: str, limit: int | None) -> ToolCallError:
     """Return what a model reads about a call that failed; it holds neither addresses nor a server's log.
 
     Args:
         error: What the SDK, or the connection, raised.
         server: The provider's name.
         tool: The server's own name for the tool, prompt or resource.
+        limit: The most characters of the server's own words; None for no limit.
     """
     import pydantic
     from mcp import MCPError
@@ -99,7 +101,7 @@ def call_error(error: BaseException, *, server: str, tool: str) -> ToolCallError
     if isinstance(error, ProviderError) or is_unreached(error):
         return ToolCallError(f"the server {server!r} cannot be reached; {tool} was not run. Try again later.")
     if isinstance(error, MCPError):
-        return ToolCallError(_refusal(error, server=server, tool=tool))
+        return ToolCallError(_refusal(error, server=server, tool=tool, limit=limit))
     if isinstance(error, pydantic.ValidationError):
         return ToolCallError(
             f"{tool} was run, but the server {server!r} answered in a form that the protocol doesn't know."
@@ -107,7 +109,7 @@ def call_error(error: BaseException, *, server: str, tool: str) -> ToolCallError
     return ToolCallError(f"the call of {tool} on the server {server!r} failed: {short(error)}")
 
 
-def _refusal(error: MCPError, *, server: str, tool: str) -> str:
+def _refusal(error: MCPError, *, server: str, tool: str, limit: int | None) -> str:
     if is_cut_off(error):
         return (
             f"the connection to the server {server!r} ended during the call of {tool}, which may have been "
@@ -119,4 +121,5 @@ def _refusal(error: MCPError, *, server: str, tool: str) -> str:
         return (
             f"{tool} was run, but what the server {server!r} answered can't be read: {short(error.message)}."
         )
-    return f"the server {server!r} refused {tool}: {short(error.message)}"
+    # Some SDKs send whatever a tool raises as such an error; its cause may stand in the last line.
+    return f"the server {server!r} refused {tool}: {cut(error.message.strip(), limit=limit)}"

@@ -126,7 +126,8 @@ class RequestSender:
         except Exception as exc:  # whatever the SDK raises becomes an answer to the model
             if is_unreached(exc):
                 self._on_unreached()
-            raise call_error(exc, server=self.settings.name, tool=what) from exc
+            limit = self.settings.max_result_characters
+            raise call_error(exc, server=self.settings.name, tool=what, limit=limit) from exc
 
     async def _in_time(self, what: str, ask: Ask[_T], client: Client, context: ToolContext | None) -> _T:
         seconds = self.settings.call_timeout_seconds
