@@ -30,6 +30,15 @@ def redis_server(shared_redis):
     return shared_redis
 
 
+@pytest.fixture
+def own_server(tmp_path):
+    """A server that a test may kill."""
+    if servers.PROGRAM is None:
+        pytest.skip(servers.MISSING)
+    with servers.running(tmp_path, durable=True) as server:
+        yield server
+
+
 @pytest.fixture(scope="session")
 def redis_cluster_port(tmp_path_factory):
     if servers.PROGRAM is None:

@@ -290,3 +290,64 @@ async def test_writers_that_are_killed_break_nothing(tmp_path):
     await use(searcher(Experience(store)), "op_7")
     assert ASKED in {record["query"] for record in await Experience(store).export()}
     await store.aclose()
+
+
+class TestRedis:
+    async def test_a_server_that_dies_and_comes_back(self, own_server, caplog, monkeypatch):
+        search = searcher(experience := Experience(RedisExperienceStore(own_server.url)))
+        await use(search, "op_7")
+        own_server.kill()
+        await works_without(search, caplog, tool="op_3")
+        assert (await names(search))[0] == "op_7"  # what this process knows stays
+        own_server.start()
+        monkeypatch.setattr(experience._scopes, "_down_until", 0.0)
+        await use(search, "op_5", query="learned again", turn="")
+        assert await names(search, "learned again") == ["op_5"]
+        assert {record["tool"] for record in await experience.export()} >= {"op_5"}
+        await search.aclose()
+
+    async def test_a_server_that_hangs_holds_up_one_call(self, own_server, caplog):
+        search = searcher(Experience(RedisExperienceStore(own_server.url, timeout_seconds=0.2)))
+        await use(search, "op_7")
+        own_server._process.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        await works_without(search, caplog, tool="op_3")
+        assert time.monotonic() - began < 1.0  # six calls and searches, of which one has waited 0.2 seconds
+        own_server._process.send_signal(signal.SIGCONT)
+        await search.aclose()
+
+    async def test_a_key_of_another_type_costs_one_warning(self, redis_server, caplog):
+        with redis_server.client() as client:
+            client.set("tool-search:1:experience:", "x")
+        search = searcher(Experience(RedisExperienceStore(redis_server.url)))
+        await works_without(search, caplog)
+        await search.aclose()
+
+    async def test_a_prefix_is_no_pattern(self, redis_server):
+        other = RedisExperienceStore(redis_server.url, prefix="app1")
+        await other.swap("a", "op_7", None, "x")
+        store = RedisExperienceStore(redis_server.url, prefix="app[1]")
+        assert await store.scopes() == []
+        await store.swap("b", "op_7", None, "x")
+        assert await store.scopes() == ["b"]
+        for used in (store, other):
+            await used.aclose()
+
+    async def test_a_scope_in_which_nothing_happens_expires(self, redis_server):
+        for seconds, low, high in ((60.0, 50_000, 60_000), (None, -1, -1)):
+            store = RedisExperienceStore(redis_server.url, idle_seconds=seconds)
+            await store.swap(str(seconds), "op_7", None, "x")
+            with redis_server.client() as client:
+                assert low <= client.pttl(f"tool-search:1:experience:{seconds}") <= high
+            await store.aclose()
+
+    async def test_calls_at_once_lose_nothing(self, redis_server, caplog):
+        """With room for few tools, so that each call also removes one."""
+        search = searcher(experience := Experience(RedisExperienceStore(redis_server.url), max_tools=3))
+        await asyncio.gather(*(use(search, f"op_{n % 9}", thread=f"{n}") for n in range(60)))
+        assert warnings(caplog) == []
+        kept = await experience.store.read("")
+        assert 1 <= len(kept) <= 12
+        await use(search, "op_1")
+        assert len(await experience.store.read("")) <= 3
+        await search.aclose()

@@ -27,15 +27,6 @@ def scope(thread_id="t", processor_id="p", run_id="r"):
 SCOPE = scope()
 
 
-@pytest.fixture
-def own_server(tmp_path):
-    """A server that a test may kill."""
-    if servers.PROGRAM is None:
-        pytest.skip(servers.MISSING)
-    with servers.running(tmp_path, durable=True) as server:
-        yield server
-
-
 # -- what is refused
 
 

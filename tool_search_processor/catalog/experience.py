@@ -155,15 +155,16 @@ class Experience:
             made is None
             or made[2] != place
             or age > _FADE_SECONDS
-            or (is_new and (len(known.entries) <= _QUICK_TOOLS or age > _BUSY_SECONDS))
+            or (is_new and (len(known.tools) <= _QUICK_TOOLS or age > _BUSY_SECONDS))
         ):
+            changes = known.changes
             valid = {
-                name: entry
-                for name, entry in known.entries.items()
-                if (tool := view.get(name)) is not None and entry.mark in (ANY_MARK, _mark(tool, view))
+                name: held.entry
+                for name, held in known.tools.items()
+                if (tool := view.get(name)) is not None and held.entry.mark in (ANY_MARK, _mark(tool, view))
             }
             requests = chosen(valid, now, self._limits, max_tools=self._max_tools)
-            made = known.made = (known.changes, now, place, LearnedRequests(requests) if requests else None)
+            made = known.made = (changes, now, place, LearnedRequests(requests) if requests else None)
         return view.with_requests(made[3])
 
     # -- what is learned

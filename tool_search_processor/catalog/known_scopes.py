@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from cachetools import LRUCache
 
@@ -20,15 +20,26 @@ _RETRY_SECONDS = 30.0
 _REFRESH_SECONDS = 1.0
 """How long what other processes have learned may go unnoticed."""
 _SCOPES = 256
-_ATTEMPTS = 5
+_ATTEMPTS = 20
+
+
+class _Held(NamedTuple):
+    text: str
+    """The entry as the store has it."""
+    entry: Entry
+
+
+_NOTHING = _Held("", Entry())
 
 
 @dataclass(slots=True)
 class KnownScope:
     """What this process knows of one scope."""
 
-    texts: dict[str, str] = field(default_factory=dict)
-    entries: dict[str, Entry] = field(default_factory=dict)
+    tools: Mapping[str, _Held] = field(default_factory=dict)
+    """What was learned of each tool. Replaced, never changed: other tasks and threads may be reading it."""
+    size: int = 0
+    """Bytes of all texts: their JSON is ASCII, so a character is a byte."""
     version: object = None
     read_at: float = -math.inf
     changes: int = 0
@@ -76,36 +87,45 @@ class KnownScopes:
         version = await self._asking(self._store.version(scope), failed=known.version)
         if known.version is None or version != known.version:
             texts = await self._asking(self._store.read(scope), failed=None)
-            if texts is not None and texts != known.texts:
-                kept = {n: entry for n, entry in known.entries.items() if texts.get(n) == known.texts[n]}
-                known.entries = {
-                    name: kept.get(name) or Entry.from_json(text) for name, text in texts.items()
-                }
-                known.texts = dict(texts)
-                known.changes += 1
-            known.version = version
+            if texts is not None:
+                self._take(known, texts)
+                known.version = version
         return known
+
+    def _take(self, known: KnownScope, texts: Mapping[str, str]) -> None:
+        """Take over what the store holds; only what has changed is read."""
+        old = known.tools
+        tools = {
+            name: held
+            if (held := old.get(name, _NOTHING)).text == text
+            else _Held(text, Entry.from_json(text))
+            for name, text in texts.items()
+        }
+        if tools != old:
+            known.tools, known.size = tools, sum(len(text) for text in texts.values())
+            known.changes += 1
 
     async def add(self, scope: str, observation: Observation) -> bool:
         """Add an observation; return whether the store took it."""
         known = await self.known(scope)
         name = observation.tool
         for _ in range(_ATTEMPTS):
-            old = known.texts.get(name)
-            entry = known.entries.get(name, Entry()).learned(observation, self._limits)
+            held = known.tools.get(name)
+            entry = (held or _NOTHING).entry.learned(observation, self._limits)
             text = entry.to_json()
-            answer = await self._asking(self._store.swap(scope, name, old, text), failed=None)
+            swap = self._store.swap(scope, name, None if held is None else held.text, text)
+            answer = await self._asking(swap, failed=None)
             if answer is None:
                 return False
             if answer:
-                # New dicts: another thread may be reading these.
-                known.texts = {**known.texts, name: text}
-                known.entries = {**known.entries, name: entry}
+                known.tools = {**known.tools, name: _Held(text, entry)}
+                known.size += len(text) - len((held or _NOTHING).text)
                 known.changes += 1
                 await self._make_room(scope, known, observation)
                 return True
-            known.read_at, known.version = -math.inf, object()  # another process changed it first
-            known = await self.known(scope)
+            if known.tools.get(name) is held:  # another process changed it first
+                known.read_at, known.version = -math.inf, object()
+                known = await self.known(scope)
         return False
 
     async def _make_room(self, scope: str, known: KnownScope, latest: Observation) -> None:
@@ -117,17 +137,17 @@ class KnownScopes:
         faded = latest.time - self._limits.life_seconds
 
         def worth(name: str) -> tuple[bool, int, float]:
-            entry = known.entries[name]
+            entry = known.tools[name].entry
             return entry.last_time >= faded, entry.voices, entry.last_time
 
-        size = sum(map(len, known.texts.values()))  # the JSON is ASCII, so a character is a byte
-        while known.entries and (len(known.entries) > self._max_tools or size > self._max_bytes):
-            others = [name for name in known.entries if name != latest.tool]
-            least = min(others or known.entries, key=worth)
-            await self._asking(self._store.swap(scope, least, known.texts[least], None), failed=False)
-            size -= len(known.texts[least])
-            known.texts = {name: text for name, text in known.texts.items() if name != least}
-            known.entries = {name: entry for name, entry in known.entries.items() if name != least}
+        while known.tools and (len(known.tools) > self._max_tools or known.size > self._max_bytes):
+            others = [name for name in known.tools if name != latest.tool]
+            least = min(others or known.tools, key=worth)
+            text = known.tools[least].text
+            await self._asking(self._store.swap(scope, least, text, None), failed=False)
+            if least in known.tools:  # another call may have removed it meanwhile
+                known.tools = {name: held for name, held in known.tools.items() if name != least}
+                known.size -= len(text)
 
     async def _asking(self, answer: Coroutine[Any, Any, Any], *, failed: Any) -> Any:
         """Return the store's answer; if it fails, warn, return `failed`, and leave it alone for a while."""

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from json.encoder import encode_basestring_ascii as as_json
 
 from tool_search_processor.search.text import STOP_WORDS, words
 
@@ -25,6 +26,7 @@ _FADED = math.log2(10)
 """The half-lives after which a request weighs a tenth, and is forgotten."""
 ANY_MARK = "*"
 """The mark of what was learned from logs, which don't say what the tool was like."""
+_compact = json.JSONEncoder(separators=(",", ":")).encode
 _LINES = 4
 """The most lines that are kept of one thread; the latest stay."""
 
@@ -76,7 +78,7 @@ class Asked:
     @cached_property
     def json(self) -> str:
         """The content as JSON; made once, since most threads of an entry outlive its next change."""
-        return json.dumps([self.time, self.user, self.lines], separators=(",", ":"))
+        return _compact([self.time, self.user, self.lines])
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,13 @@ class Entry:
         The latest stay, but those of the user with the most go first: nobody takes the places of others.
         """
         oldest = now - limits.life_seconds
-        fresh = [(thread, _not_after(now, asked)) for thread, asked in self.threads.items()]
-        fresh = [(thread, asked) for thread, asked in fresh if asked.time >= oldest]
+        fresh = [item for item in self.threads.items() if item[1].time >= oldest]
         threads = dict(sorted(fresh, key=lambda item: item[1].time))
+        # After a clock was set back, what it knows of the future would outlive all the rest.
+        threads |= {thread: replace(asked, time=now) for thread, asked in fresh if asked.time > now}
         while len(threads) > limits.max_requests:
             del threads[_one_too_many(threads)]
-        return replace(self, threads=threads)
+        return Entry(self.mark, threads)
 
     def requests(self, now: float, limits: Limits, *, by_user: bool = False) -> tuple[str, ...]:
         """Return the requests that count now, each of one thread and of several lines.
@@ -160,8 +163,8 @@ class Entry:
 
     def to_json(self) -> str:
         """Return the entry as stores keep it."""
-        threads = ",".join(f"{json.dumps(key)}:{asked.json}" for key, asked in self.threads.items())
-        return f"[{json.dumps(self.mark)},{{{threads}}}]"
+        threads = ",".join([f"{as_json(key)}:{asked.json}" for key, asked in self.threads.items()])
+        return f"[{as_json(self.mark)},{{{threads}}}]"
 
     @classmethod
     def from_json(cls, text: str) -> Entry:
@@ -181,11 +184,6 @@ class Entry:
 
 def _lines(given: Iterable[object]) -> tuple[str, ...]:
     return tuple(line for line in map(str, given) if len(line) <= REQUEST_CHARACTERS)[-_LINES:]
-
-
-def _not_after(now: float, asked: Asked) -> Asked:
-    """Return what was asked, now at the latest: after a clock was set back it would outlive all the rest."""
-    return replace(asked, time=now) if asked.time > now else asked
 
 
 def _one_too_many(threads: Mapping[str, Asked]) -> str:
