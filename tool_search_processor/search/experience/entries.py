@@ -108,10 +108,13 @@ class Entry:
         The latest stay, but those of the user with the most go first: nobody takes the places of others.
         """
         oldest = now - limits.life_seconds
-        fresh = [item for item in self.threads.items() if item[1].time >= oldest]
-        threads = dict(sorted(fresh, key=lambda item: item[1].time))
         # After a clock was set back, what it knows of the future would outlive all the rest.
-        threads |= {thread: replace(asked, time=now) for thread, asked in fresh if asked.time > now}
+        fresh = [
+            (thread, asked if asked.time <= now else replace(asked, time=now))
+            for thread, asked in self.threads.items()
+            if asked.time >= oldest
+        ]
+        threads = dict(sorted(fresh, key=lambda item: item[1].time))
         while len(threads) > limits.max_requests:
             del threads[_one_too_many(threads)]
         return Entry(self.mark, threads)
