@@ -8,7 +8,13 @@ from typing import Any
 
 from tool_search_processor.session.prepared_calls import read_arguments, wire_name
 from tool_search_processor.wire.call_results import answer_open_calls
-from tool_search_processor.wire.calls import CallRequest, openai_call, read_call
+from tool_search_processor.wire.calls import (
+    CallRequest,
+    is_custom_call,
+    name_and_arguments,
+    openai_call,
+    read_call,
+)
 from tool_search_processor.wire.plain import clean_text, items_of, sendable
 
 LEFT_OPEN = "Error: the run stopped before this call had a result. Whether it took effect is not known."
@@ -40,6 +46,10 @@ def sendable_calls(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sendable_call(item: Mapping[str, Any]) -> dict[str, Any]:
+    if is_custom_call(item):
+        name, given = name_and_arguments(item)
+        custom = {"name": wire_name(name), "input": clean_text(str(given["input"] or ""))}
+        return {**item, "custom": custom}
     request = read_call(item)
     # a kind of call that only its own provider knows stays as it is
     return dict(item) if request is None else {**item, **stored_call(request)}

@@ -19,7 +19,7 @@ from tool_search_processor.wire.content_blocks import (
 )
 from tool_search_processor.wire.notes import notes_of
 from tool_search_processor.wire.plain import clean_text, items_of, mapping_of, sendable, text_of
-from tool_search_processor.wire.provider_ids import fit_id
+from tool_search_processor.wire.provider_ids import fit_id, is_fit
 
 _SIGNED = ("signature", "data")
 _NOT_BLOCKS = BLOCKS_OF_OPENAI | {"", "input_text", "output_text", "input_image", "input_file"}
@@ -32,9 +32,25 @@ def as_anthropic(message: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     if message.get("tool_calls") or message.get("cache_control"):  # which only chat has there
         return None
-    if not isinstance(content, str | list) or {kind_of(block) for block in items_of(content)} & _NOT_BLOCKS:
+    if not isinstance(content, str | list) or not all(map(_is_taken, items_of(content))):
         return None
     return {"role": message["role"], "content": content, **notes_of(message)}
+
+
+def _is_taken(block: Any) -> bool:
+    """Return True if Anthropic takes a block as it is."""
+    kind = kind_of(block)
+    if kind == "tool_use":
+        is_whole = isinstance(block.get("input"), Mapping)
+        return is_whole and is_fit(block.get("id")) and is_fit(block.get("name"))
+    if kind == "tool_result":
+        return is_fit(block.get("tool_use_id"))
+    return kind not in _NOT_BLOCKS and (kind != "text" or _has_text(block))
+
+
+def _has_text(block: Any) -> bool:
+    """Return True if a text says something: Anthropic refuses a blank one."""
+    return bool(str(block.get("text") or "").strip())
 
 
 def anthropic_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -67,7 +83,8 @@ def _assistant(message: Mapping[str, Any]) -> str | list[dict[str, Any]]:
     calls = [_call(call) for call in items_of(message.get("tool_calls"))]
     if isinstance(said, str) and not thought and not calls:
         return said
-    return [*thought, *([text_part(said)] if isinstance(said, str) and said else items_of(said)), *calls]
+    texts = [text_part(said)] if isinstance(said, str) and said.strip() else items_of(said)
+    return [*thought, *texts, *calls]
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,7 +117,7 @@ def _content(content: Any) -> str | list[dict[str, Any]]:
     if not isinstance(content, list):
         return clean_text(text_of(content))
     blocks = (_block(part) for part in content)
-    return [block for block in blocks if kind_of(block) != "text" or block.get("text")]
+    return [block for block in blocks if kind_of(block) != "text" or _has_text(block)]
 
 
 def _block(part: Any) -> dict[str, Any]:

@@ -219,13 +219,14 @@ def _result(block: Any) -> dict[str, Any]:
 
 
 def with_content(message: Mapping[str, Any], *, empty: str | None = "") -> dict[str, Any]:
-    """Return a message with `empty` as its text if it is an assistant's without text; others unchanged.
+    """Return a message with `empty` as the text of an assistant that has none; null becomes "" in others.
 
     OpenAI-compatible servers take "": LM Studio, Ollama and older llama.cpp refuse null, and others refuse a
     message without the field.
     """
-    lacks_text = message.get("role") == "assistant" and not message.get("content")
-    return {**message, "content": empty} if lacks_text else dict(message)
+    if message.get("role") == "assistant":
+        return dict(message) if message.get("content") else {**message, "content": empty}
+    return {**message, "content": ""} if message.get("content") is None else dict(message)
 
 
 def call_ids(messages: Iterable[Mapping[str, Any]]) -> set[str]:

@@ -13,8 +13,10 @@ _PARTS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _OTHER_ITEMS = frozenset(
     {"reasoning", "compaction", "item_reference", "mcp_list_tools", "mcp_approval_request", "program"}
 )
-_CALLS = frozenset({"function_call", "custom_tool_call"})
-_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+CALLS = frozenset({"function_call", "custom_tool_call"})
+"""Items that are calls of the caller's own tools."""
+RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+"""Items that answer those calls."""
 _DECLARING = frozenset({"tool_addition", "tool_removal"})
 _ENDINGS = ("_call", "_output", "_tools", "_response")
 
@@ -47,7 +49,7 @@ def is_of_the_model(item: Mapping[str, Any]) -> bool:
     """Return True for an item of the model's turn; False for a result, or what somebody else said."""
     if "role" in item:
         return bool(item["role"] == "assistant")
-    return kind_of(item) not in _RESULTS
+    return kind_of(item) not in RESULTS
 
 
 def turn_message(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -55,7 +57,7 @@ def turn_message(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     texts = [text_of(_chat_content(item.get("content"))) for item in items if "role" in item]
     message: dict[str, Any] = {"role": "assistant", "content": "\n".join(filter(None, texts)) or None}
     thought = [dict(item) for item in items if kind_of(item) == "reasoning"]
-    calls = [_chat_call(item) for item in items if kind_of(item) in _CALLS]
+    calls = [_chat_call(item) for item in items if kind_of(item) in CALLS]
     optional = {"reasoning_items": thought, "tool_calls": calls}
     message |= {key: value for key, value in optional.items() if value}
     message |= {key: note for item in items for key, note in notes_of(item).items()}

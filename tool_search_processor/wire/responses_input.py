@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.wire.calls import is_custom_call, name_and_arguments
 from tool_search_processor.wire.content_blocks import assistant_text, kind_of
 from tool_search_processor.wire.notes import notes_of
 from tool_search_processor.wire.plain import items_of, mapping_of, sendable, text_of
-from tool_search_processor.wire.provider_ids import fit_id
-from tool_search_processor.wire.response_items import is_item
+from tool_search_processor.wire.provider_ids import fit_id, is_fit
+from tool_search_processor.wire.response_items import CALLS, RESULTS, is_item
 
 _OUTPUT_ONLY = ("parsed", "parsed_arguments", "created_by")
 """Fields that SDKs and servers add to items of a reply, but refuse in input."""
@@ -21,11 +21,21 @@ _ROLES = ("user", "assistant", "system", "developer")
 def as_responses_input(item: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return an item as the API takes it back, or None if it is not in the API's shape."""
     if is_item(item):
+        if not _is_taken(item):
+            return None
         return {key: value for key, value in item.items() if key not in _OUTPUT_ONLY}
     role, content = item.get("role"), item.get("content")
     if role not in _ROLES or item.get("tool_calls") or not isinstance(content, str):
         return None
     return {"role": role, "content": content, **notes_of(item)}
+
+
+def _is_taken(item: Mapping[str, Any]) -> bool:
+    """Return True for an item that the API takes back as it is, as far as calls and their results go."""
+    kind = item.get("type")
+    if kind in CALLS:
+        return is_fit(item.get("call_id")) and is_fit(item.get("name"))
+    return kind not in RESULTS or (is_fit(item.get("call_id")) and item.get("output") is not None)
 
 
 def responses_input(
@@ -37,18 +47,28 @@ def responses_input(
         messages: What to write.
         conversation: Where the calls stand whose results are among the messages; `messages` if None.
     """
-    calls = (call for one in conversation or messages for call in items_of(one.get("tool_calls")))
-    custom = {str(call.get("id")) for call in calls if is_custom_call(call)}
-    return [item for message in messages for item in _items(message, custom)]
+    custom = _custom_results(messages if conversation is None else conversation)
+    return [item for message in messages for item in _items(message, is_custom=id(message) in custom)]
 
 
-def _items(message: Mapping[str, Any], custom: Container[str]) -> Iterator[dict[str, Any]]:
+def _custom_results(conversation: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Return the identities of the messages that answer calls of custom tools."""
+    kinds: dict[str, bool] = {}
+    found: set[int] = set()
+    for message in conversation:
+        kinds |= {str(call.get("id")): is_custom_call(call) for call in items_of(message.get("tool_calls"))}
+        if message.get("role") == "tool" and kinds.get(str(message.get("tool_call_id"))):
+            found.add(id(message))
+    return found
+
+
+def _items(message: Mapping[str, Any], *, is_custom: bool) -> Iterator[dict[str, Any]]:
     role, content = message.get("role"), message.get("content")
     if role == "tool":
-        call_id = str(message.get("tool_call_id"))
-        kind = "custom_tool_call_output" if call_id in custom else "function_call_output"
+        kind = "custom_tool_call_output" if is_custom else "function_call_output"
+        call_id = fit_id(str(message.get("tool_call_id")))
         output = content if isinstance(content, str) else _parts(content)
-        yield {"type": kind, "call_id": fit_id(call_id), "output": output, **notes_of(message)}
+        yield {"type": kind, "call_id": call_id, "output": output, **notes_of(message)}
         return
     if role != "assistant":
         said = _parts(content) if isinstance(content, list) else text_of(content)

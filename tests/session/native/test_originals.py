@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tool_search_processor import ConfigurationError, TokenLimiter, ToolSession
@@ -23,6 +25,7 @@ ITEMS = [
     },
 ]  # fmt: skip
 COMPACTED = {"type": "compaction", "id": "cmp_1", "encrypted_content": "c"}
+FIT = r"[A-Za-z0-9_-]{1,64}"
 USER, MORE = {"role": "user", "content": "x"}, {"role": "user", "content": "and y?"}
 
 
@@ -72,6 +75,50 @@ async def test_an_open_custom_call_is_answered_in_its_kind():
         sent = (await session.responses_request([USER, called]))["input"]
     assert sent[:2] == [USER, called]
     assert (sent[2]["type"], sent[2]["call_id"]) == ("custom_tool_call_output", "c1")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"type": "tool_use", "id": "a b/c", "name": "add", "input": {}},
+        {"type": "tool_use", "id": 5, "name": "add", "input": {}},
+        {"type": "tool_use", "id": "t1", "name": "add!", "input": {}},
+        {"type": "tool_use", "id": "t1", "name": "x" * 70, "input": {}},
+        {"type": "tool_use", "id": "t1", "name": "add", "input": None},
+    ],
+)
+async def test_a_call_that_anthropic_would_refuse_is_repaired_with_its_result(call):
+    result = {"type": "tool_result", "tool_use_id": call["id"], "content": "2"}
+    messages = [USER, {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    async with ToolSession() as session:
+        _, asked, answered = (await session.anthropic_request(messages))["messages"]
+    (use,), (answer,) = asked["content"], answered["content"]
+    assert (use["id"], use["input"]) == (answer["tool_use_id"], {})
+    assert re.fullmatch(FIT, use["id"])
+    assert re.fullmatch(FIT, use["name"])
+
+
+@pytest.mark.parametrize("change", [{"call_id": "a b/c"}, {"call_id": 5}, {"name": None}, {"name": "x" * 70}])
+@pytest.mark.parametrize("call", [LAST[2][0], {"type": "function_call", "arguments": "{}"}])
+async def test_a_call_that_openai_would_refuse_is_repaired_with_its_result(call, change):
+    called = {"call_id": "c1", "name": "add", **call, **change}
+    result = {"type": f"{call['type']}_output", "call_id": called["call_id"], "output": "a"}
+    async with ToolSession() as session:
+        _, asked, answered, _ = (await session.responses_request([USER, called, result, USER]))["input"]
+    assert (asked["type"], asked["call_id"]) == (call["type"], answered["call_id"])
+    assert answered["output"] == "a"
+    assert re.fullmatch(FIT, asked["call_id"])
+    assert re.fullmatch(FIT, asked["name"])
+
+
+@pytest.mark.parametrize("content", ["", None, [], [{"type": "text", "text": " "}]])
+async def test_blank_messages_reach_no_provider_as_null_or_as_empty_blocks(content):
+    messages = [USER, {"role": "assistant", "content": [{"type": "text", "text": "hi"}]}]
+    messages += [{"role": "system", "content": content}, {"role": "user", "content": content}, MORE]
+    async with ToolSession() as session:
+        sent = await session.anthropic_request(messages)
+        assert sent["messages"] == [USER, messages[1], MORE]
+        assert None not in [message["content"] for message in session.messages]
 
 
 async def test_another_rendering_is_refused():

@@ -140,8 +140,8 @@ def _split_system(
     head, rest = (merged[0].get("content"), merged[1:]) if is_headed else ("", merged)
     head = marked_text(head, merged[0]) if isinstance(head, str) and is_headed else head
     later = [message for message in rest if message.get("role") in roles]
-    if later:
+    texts = [text for message in later if (text := text_of(message.get("content")))]
+    if texts:
         joined = [{"role": "system", "content": head}] if head else []
-        texts = [text_of(message.get("content")) for message in later]
         head = merge_system(joined, after=texts)[0]["content"]
     return plain(head), [message for message in rest if message.get("role") not in roles]
