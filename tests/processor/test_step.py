@@ -21,6 +21,7 @@ from tool_search_processor import (
     tool,
 )
 from tool_search_processor.meta_tools import MetaToolNames, instruction_text
+from tool_search_processor.steps import InputStep
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.testing import ManualClock
 from tool_search_processor.tokens.counting import estimate_tokens
@@ -263,6 +264,21 @@ async def test_transforms_shape_what_is_found():
 
 
 # -- the instruction
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ({"load_tool_name": "call_tool"}, [{"query", "limit"}, {"tool_names"}]),
+        ({"load_tool_name": "unload_tool"}, [{"query", "limit"}, {"tool_names"}]),
+        ({"mode": "call", "call_tool_name": "load_tool"}, [{"query", "limit"}, {"name", "arguments"}]),
+        ({"mode": "auto_load", "search_tool_name": "load_tool"}, [{"query", "limit"}]),
+    ],
+)
+async def test_a_meta_tool_may_have_the_name_of_one_that_is_not_there(options, parameters):
+    processor = ToolSearchProcessor([STOCKS], **options)
+    step = await processor.process_input_step(InputStep(messages=[]))
+    assert [set(tool.parameters["properties"]) for tool in step.tools] == parameters
 
 
 @pytest.mark.parametrize("mode", ["load", "auto_load", "call"])

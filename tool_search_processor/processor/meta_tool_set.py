@@ -6,11 +6,17 @@ from collections.abc import Mapping
 
 from tool_search_processor import meta_tools
 from tool_search_processor.catalog.toolsets import ToolSet
-from tool_search_processor.meta_tools import MetaTool
+from tool_search_processor.meta_tools import Handler, MetaTool
 from tool_search_processor.processor.load_answers import LoadAnswers
 from tool_search_processor.processor.search_answers import SearchAnswers
 from tool_search_processor.processor.step_calls import StepCalls
 from tool_search_processor.processor.step_view import StepView
+
+_OTHERS = {
+    "load_tool_name": meta_tools.load_tool,
+    "call_tool_name": meta_tools.call_tool,
+    "unload_tool_name": meta_tools.unload_tool,
+}
 
 
 class MetaToolSet:
@@ -24,16 +30,17 @@ class MetaToolSet:
     def answered_by(self, calls: StepCalls) -> list[MetaTool]:
         """Return the meta-tools in order; their calls are answered with what a step can see."""
         view = calls.view
-        names, definitions = view.names, self._definitions(view)
         loads = LoadAnswers(view)
-        bound = {names.search: definitions[names.search].answered_by(SearchAnswers(view).answer)}
-        if names.load in definitions:
-            bound[names.load] = definitions[names.load].answered_by(loads.answer)
-        if names.call in definitions:
-            bound[names.call] = definitions[names.call].answered_by(calls.call, proxy=calls.proxied)
-        if names.unload in definitions:
-            bound[names.unload] = definitions[names.unload].answered_by(loads.answer_unload)
-        return [bound[name] for name in names.present]
+        answers: Mapping[str, Handler] = {
+            "search_tool_name": SearchAnswers(view).answer,
+            "load_tool_name": loads.answer,
+            "call_tool_name": calls.call,
+            "unload_tool_name": loads.answer_unload,
+        }
+        return [
+            tool.answered_by(answers[option], proxy=calls.proxied if option == "call_tool_name" else None)
+            for option, tool in self._definitions(view).items()
+        ]
 
     def _definitions(self, view: StepView) -> Mapping[str, MetaTool]:
         if view.shared.own:
@@ -45,7 +52,10 @@ class MetaToolSet:
 
 
 def _defined(view: StepView) -> dict[str, MetaTool]:
-    """Return the definitions of the meta-tools that are present, by name."""
+    """Return the definitions of the meta-tools that are present, in order, by the option that names each.
+
+    Not by name: one of them may have the default name of another that is not present.
+    """
     names = view.names
     inventory, tags = view.inventory()
     search = meta_tools.search_tool(
@@ -55,9 +65,5 @@ def _defined(view: StepView) -> dict[str, MetaTool]:
         default_limit=view.options.top_k,
         tags=tags,
     )
-    others = {
-        names.load: meta_tools.load_tool,
-        names.call: meta_tools.call_tool,
-        names.unload: meta_tools.unload_tool,
-    }
-    return {name: others[name](names) if name != names.search else search for name in names.present}
+    others = {option: _OTHERS[option](names) for option in names.options.values() if option in _OTHERS}
+    return {"search_tool_name": search, **others}
