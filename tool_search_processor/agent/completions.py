@@ -38,7 +38,7 @@ class Assembler(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How the answers of one API are read."""
+    """How the answers of an API are read."""
 
     read: Callable[[Any], Reply]
     assembler: Callable[[], Assembler]

@@ -50,7 +50,7 @@ _MOST_CUTS = 2
 
 
 class RunEngine:
-    """Drives the runs of one agent; keeps no state of a run."""
+    """Drives the runs of an agent; keeps no state of any run."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class RunEngine:
         max_steps: int,
         options: CallOptions,
     ) -> None:
-        """Take the agent's options, which have been checked."""
+        """Set up an engine with the agent's options, which have been checked."""
         self._name = name
         self._instructions = instructions
         self._tools = tools

@@ -85,6 +85,6 @@ def with_usage(reply: Reply, request: Mapping[str, Any], *, definitions: int) ->
 
 
 def number_in(usage: Any, name: str) -> int:
-    """Return one figure of a usage; 0 for one that is missing or not finite."""
+    """Return a figure of a usage; 0 if it is missing or not finite."""
     found = field_of(usage, name)
     return int(found) if isinstance(found, int | float) and math.isfinite(found) else 0

@@ -70,7 +70,7 @@ class Wires:
     def __init__(
         self, native: NativeOption, *, completion: Completion | None, settings: Mapping[str, Any]
     ) -> None:
-        """Take the agent's options.
+        """Set how an agent calls models.
 
         Args:
             native: How loaded tools are declared.

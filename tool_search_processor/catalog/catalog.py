@@ -68,7 +68,7 @@ class Catalog(ReportingCatalog):
         name: str = "catalog",
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Take the sources, and check at once whatever is known without waiting.
+        """Build a catalog, and check at once whatever is known without waiting.
 
         Args:
             providers: A list of providers, tools and plain functions, mixed freely; a mapping of names

@@ -57,7 +57,7 @@ class Gathering(Generic[ComponentT]):
         transforms: Sequence[Transform],
         owner: str,
     ) -> None:
-        """Take the sources; nothing is read yet.
+        """Set the sources; nothing is read yet.
 
         Args:
             kind: What they list.
@@ -143,7 +143,7 @@ class Components:
         transforms: Sequence[Transform],
         owner: str,
     ) -> None:
-        """Take the sources of each kind; see `Gathering`."""
+        """Gather from the sources of each kind; see `Gathering`."""
         self.label = owner
         self._transforms = tuple(transform.for_part() for transform in transforms)
         self.resources = Gathering(Resource, resources, transforms=transforms, owner=owner)

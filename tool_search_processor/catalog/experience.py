@@ -272,7 +272,7 @@ class Experience:
         return records
 
     async def load(self, records: Iterable[Mapping[str, Any]]) -> int:
-        """Learn what `export` returned, or `tool-search learn` wrote; return how many requests were taken.
+        """Learn what `export` returned, or `tool-search learn` wrote; return how many requests were learned.
 
         A record needs `query` and `tool` (or `tools`). Without a `mark` it holds for any tool of that name.
         """

@@ -1,4 +1,4 @@
-"""What is logged of a provider that fails: one warning for each outage, however often it is asked."""
+"""What is logged when a provider fails: one warning per outage, however often it is asked."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _NUMBER = re.compile(r"\d+")
 
 
 class FailureLog:
-    """Logs the failures of one provider, of whatever it lists.
+    """Logs the failures of one provider, whatever it fails to list.
 
     A server that is down fails to list its tools, its resources, their templates and its prompts, at each
     retry again. The first failure is a warning, and so is one for another cause; the rest is for debugging.
     """
 
     def __init__(self, name: str) -> None:
-        """Take the provider's name."""
+        """Begin without failures of the provider with this name."""
         self._name = name
         self._told: Mapping[str, str] = {}
         """The cause of the last failure, by what could not be listed; replaced, as threads share it."""
@@ -38,7 +38,7 @@ class FailureLog:
         cause = _NUMBER.sub("0", error)
         level = logging.DEBUG if cause in self._told.values() else logging.WARNING
         self._told = {**self._told, what: cause}
-        # What a provider says of itself is told by its text; a traceback would only hide it.
+        # A provider's own errors explain themselves; a traceback would only hide the text.
         is_told = isinstance(exc, ToolSearchError) and not logger.isEnabledFor(logging.DEBUG)
         logger.log(
             level,
@@ -50,6 +50,6 @@ class FailureLog:
         )
 
     def succeed(self, what: str) -> None:
-        """Note that a list was read: what it had failed for is over, and would be news again."""
+        """Note that a list was read: if it fails again, even for the same cause, that is logged as new."""
         told = self._told
         self._told = {key: cause for key, cause in told.items() if cause != told.get(what)}

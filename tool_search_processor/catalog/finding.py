@@ -63,7 +63,7 @@ _set_name, _set_score, _set_text_rank, _set_vector_rank, _set_matched, _set_tool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What is asked of a search besides its words."""
+    """What a search asks for besides its words."""
 
     limit: int
     """The most tools to return."""
@@ -119,7 +119,7 @@ class RankedQuery:
     """What one query found."""
 
     query: str
-    """The query that was searched for in the end."""
+    """The query that was really searched for."""
     ranked: Sequence[Ranked] = ()
     note: str = ""
     """A sentence to put before the answer; empty if the query was searched for as it was written."""

@@ -1,4 +1,4 @@
-"""The indexes behind a catalog: one for what all requests share, a few for large lists of one request."""
+"""A catalog's indexes: one for the tools that all requests share, a few for single requests' large lists."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class IndexPool:
     """Finds, for a view, the index that holds it, and searches it."""
 
     def __init__(self, strategy: Strategy, *, index_cache: IndexCache | None = None) -> None:
-        """Take a strategy; its index is made when it is first needed.
+        """Set the strategy; its index is made when it is first needed.
 
         Args:
             strategy: What to search with.

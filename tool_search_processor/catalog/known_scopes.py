@@ -59,7 +59,7 @@ class KnownScopes:
         max_bytes: int,
         warnings: RareWarnings,
     ) -> None:
-        """Take the store and the bounds of a scope; see `Experience`."""
+        """Begin with nothing known of a store; the bounds are those of a scope, see `Experience`."""
         self._store = store
         self._limits = limits
         self._max_tools = max_tools

@@ -17,7 +17,7 @@ class LearnedRequests:
     """
 
     def __init__(self, requests: Mapping[str, tuple[str, ...]]) -> None:
-        """Take the requests that were learned, by tool name."""
+        """Keep the requests that were learned, by tool name."""
         self._requests = requests
         self._made: tuple[int, tuple[Document, ...]] = (0, ())
 

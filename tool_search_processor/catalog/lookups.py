@@ -16,7 +16,7 @@ from tool_search_processor.tools.near_names import meant_name, spoken_names
 
 _MAX_SUGGESTIONS = 3
 _MAX_SEARCHED = 10
-"""For how many wrong names of one call suggestions are searched."""
+"""The most wrong names of a call for which suggestions are searched."""
 _NAME_CHARACTERS = 200
 _SLIP = 0.75
 """From this OSA similarity on, a name counts as a misspelling of the other."""
@@ -52,7 +52,7 @@ async def find_by_name(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedTools:
-    """What the names that a model gave stand for; each group in the names' order, nothing twice."""
+    """What a model means by the names that it gave; each group in the names' order, nothing twice."""
 
     wanted: tuple[str, ...]
     """Tools to load, unless they are loaded already."""
@@ -69,7 +69,7 @@ async def find_named(
     listed: Collection[str],
     without: Collection[str],
 ) -> NamedTools:
-    """Return what each name stands for; see `find_by_name`.
+    """Return what each name means; see `find_by_name`.
 
     Args:
         view: Where to look.
@@ -82,7 +82,7 @@ async def find_named(
     there: dict[str, None] = {}
     missing: dict[str, list[str]] = {}
     names = list(names)
-    # Asked in one batch: all the tools that a policy is slow about cost one time limit together.
+    # Asked in one batch, so that a slow policy costs one time limit for all tools together.
     exact = (name for name in names if name not in listed and name not in without)
     await admission.admit(await view.fetch_all(exact), "load")
     for name in names:
@@ -115,8 +115,8 @@ async def suggest(
 ) -> list[str]:
     """Return up to three names of tools that a wrong name may mean, the likeliest first.
 
-    Nearly equal spellings come first, then what a search for the name's words finds. Only if there is neither
-    come loosely similar spellings: made-up names share words with the right tool, not letters.
+    Nearly equal spellings come first, then what a search for the name's words finds. Loosely similar
+    spellings come only if there is neither: made-up names share words with the right tool, not letters.
 
     Args:
         view: Where to look.

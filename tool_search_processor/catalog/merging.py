@@ -1,4 +1,4 @@
-"""Makes one list of tools from many: gives out names, applies transforms, holds back what changed."""
+"""Makes one list of tools from many: assigns names, applies transforms, holds back what changed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ class Uniting:
         Args:
             sources: All providers of the catalog, in order.
             transforms: The first one innermost.
-            reserved_names: Names that no tool may have in the end, each with the option that changes it.
+            reserved_names: Names that no tool may have after the transforms, each with the option that
+                changes it.
             drift: What watches the shared lists.
             owner: What errors call the catalog.
         """
@@ -188,7 +189,7 @@ class Uniting:
         lists: tuple[Sequence[Tool], ...] | None = None,
         epoch: int = 0,
     ) -> United:
-        """Apply the transforms and give out the names again."""
+        """Apply the transforms and assign the names again."""
         stages: Sequence[Sequence[Tool]] = (tools,)
         if transforms:
             stages = await transform_stages(transforms, tools)
@@ -225,7 +226,7 @@ class Uniting:
         *,
         before: Iterable[Tool],
     ) -> tuple[Sequence[Tool], dict[str, str]]:
-        """Give out the names after the transforms; a copy has the place of its original."""
+        """Assign the names after the transforms; a copy has the place of its original."""
         by_origin = {origin_of(tool): places[tool.name] for tool in before}
         found = [by_origin.get(origin_of(tool), _NEW) for tool in listed]
         origin = f"the transforms of {self._owner}"

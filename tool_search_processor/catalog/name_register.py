@@ -22,10 +22,10 @@ class Offer:
     __slots__ = ("key", "origin", "place", "tool")
 
     def __init__(self, tool: Tool, place: str, origin: str) -> None:
-        """Take a tool.
+        """Offer a tool.
 
         Args:
-            tool: Under the name that it wants.
+            tool: The tool, whose name is the one that it wants.
             place: Which of the catalog's sources it is from; `GIVEN_DIRECTLY` for none.
             origin: What errors and status call that source.
         """
@@ -52,7 +52,7 @@ class GivenNames:
     def __init__(
         self, named: Callable[[], Iterable[tuple[str, Offer]]] = tuple, *, are_wanted: bool = True
     ) -> None:
-        """Take the names.
+        """Remember the names.
 
         Args:
             named: Returns each name with its tool; called only where several tools want one name.
@@ -71,7 +71,7 @@ NO_NAMES = GivenNames()
 
 
 class NameRegister:
-    """Gives out names, which don't depend on the order of the lists.
+    """Assigns names, which don't depend on the order of the lists.
 
     A tool that had a name keeps it. Among new tools, a name that is valid unchanged stays with its tool, and
     a name made from an invalid one gets a hash of it if it clashes with others. Tools of equal
@@ -165,7 +165,7 @@ class NameRegister:
     def _contest(
         self, name: str, numbers: Sequence[int], offers: Sequence[Offer], named: list[Tool | None]
     ) -> list[int]:
-        """Give out a name that is taken or that several tools want; return the tools that need a hash."""
+        """Assign a name that is taken or that several tools want; return the tools that need a hash."""
         if name in self._reserved:
             for number in numbers:
                 self._refuse(name, offers[number])

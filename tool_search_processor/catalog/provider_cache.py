@@ -59,10 +59,10 @@ class Source(Generic[ComponentT]):
         label: str | None = None,
         failures: FailureLog | None = None,
     ) -> None:
-        """Take a provider; nothing is read yet.
+        """Cache a provider's lists; nothing is read yet.
 
         Args:
-            provider: Lists what is wanted of it.
+            provider: The provider.
             kind: What it lists.
             limits: How long to wait for it, and how long to serve its last list.
             label: What distinguishes it from the catalog's others, in every process; its name by default.
@@ -162,7 +162,7 @@ class Source(Generic[ComponentT]):
         holds = last is not None and not self._is_expired and last == self.version()
         if holds:
             self._held_at = self._clock()
-            if self._error is not None:  # it was the mark that could not be had, or has gone back
+            if self._error is not None:  # the mark could not be read for a while, or is the old one again
                 self._error = None
                 self._hold_off.end()
         self._holds = holds
@@ -237,7 +237,7 @@ class Source(Generic[ComponentT]):
             flight = last = self._flight
             if flight is None or not flight.is_under_way:
                 flight = self._flight = Flight(self._read(context), seconds=self._timeout)
-            # One that ended with its loop (asyncio.run, say) would end so every time if nobody waited.
+            # A reading that ended with its loop (asyncio.run, say) would do so each time if nobody waited.
             must_wait = self._is_unknown() or (last is not None and last.was_cut_off)
         if must_wait:
             return await flight.wait(None)
@@ -313,9 +313,10 @@ class Source(Generic[ComponentT]):
         return self._clock() - self._held_at > limit
 
     def _report(self, exc: BaseException, version: Hashable | None, *, took_seconds: float) -> None:
-        # What one request gets may fail for that request alone; only a wait is not to be had again.
+        # A list by request may fail for that request alone, so the next request asks again, unless this
+        # one had to wait.
         if version is not None or self.is_shared or isinstance(exc, TimeoutError):
-            # The current mark: if the failure itself moved it, that is not a sign of life.
+            # The current mark: if the failure itself changed it, that is not a sign of life.
             self._hold_off.begin(took_seconds=took_seconds, mark=self.version())
         self._error = foreign_line(f"{type(exc).__name__}: {_text(exc)}", limit=_LONGEST_ERROR)
         self._failures.fail(self._what, self._error, exc)
@@ -324,7 +325,7 @@ class Source(Generic[ComponentT]):
 def labels_of(providers: Sequence[Provider]) -> list[str]:
     """Return labels that distinguish a catalog's providers: their names, the second `static` as `static#2`.
 
-    Providers that only stand for tools given directly have an empty label.
+    Providers that only hold tools given directly have an empty label.
     """
     counts: Counter[str] = Counter()
     labels = []

@@ -91,7 +91,7 @@ class CatalogView:
         return None if meant is None else self.get(meant)
 
     def mark(self, name: str) -> str | None:
-        """Return the mark of the tool with this name, as `ToolSet.mark`; None if there is no such tool."""
+        """Return the mark of the tool with this name (see `ToolSet.mark`); None if there is no such tool."""
         if name in self._added:
             return mark_of(self.own.by_name[name], GIVEN_DIRECTLY)
         tools = self.own if name in self.own.by_name else self.shared

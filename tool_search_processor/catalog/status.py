@@ -18,7 +18,7 @@ class ProviderStatus:
     """False when its last listing failed, or it says that it is down; then its last good list is served, if
     all requests share it. None until it has been asked: nothing is known of it yet."""
     tools: int
-    """How many of its tools are served; for a list of one request, how many the last one held."""
+    """How many of its tools are served; if it lists by request, how many the last list held."""
     last_read: float | None
     """When the list was last read, in seconds since the epoch; None before the first time."""
     age_seconds: float | None = None

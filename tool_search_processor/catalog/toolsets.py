@@ -32,7 +32,7 @@ class ToolSet:
     """An ordered set of tools with unique names; later sets have a greater `generation`."""
 
     def __init__(self, tools: Iterable[Tool] = (), *, places: Mapping[str, str] = _NO_PLACES) -> None:
-        """Take tools whose names are unique, and from where each is, by name."""
+        """Hold tools whose names are unique; `places` says where each is from, by name."""
         self.tools: tuple[Tool, ...] = tuple(tools)
         self.places = places
         self._marks: dict[str, str] = {}
@@ -164,7 +164,9 @@ class ToolSet:
         return exact | self._label_spellings.get(plain_form(label), frozenset())
 
     def select(self, *, tags: frozenset[str], without: frozenset[str]) -> frozenset[str] | None:
-        """Return the names with any of `tags` (all where empty) less `without`; None means all.
+        """Return the names of tools with any of `tags`, or of all if it is empty, without those in `without`.
+
+        None means all names.
 
         Equal arguments give the same object, which lets an index keep its mask.
         """
@@ -206,7 +208,7 @@ class Part(ToolSet):
     """
 
     def __init__(self, tools: Iterable[Tool], *, whole: ToolSet) -> None:
-        """Take tools of the whole set."""
+        """Hold some tools of the whole set."""
         super().__init__(tools)
         self.generation = whole.generation
         self._whole = whole

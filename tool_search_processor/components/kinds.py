@@ -27,7 +27,7 @@ class _Component:
     """What all of them have; each class names the field that identifies it."""
 
     name: str = ""
-    """For programs and people; what identifies it where nothing is given."""
+    """For programs and people; by default, what identifies it."""
     title: str | None = None
     description: str = ""
     namespace: str | None = None
@@ -39,7 +39,7 @@ class _Component:
     _key: ClassVar[str] = "name"
 
     def __post_init__(self) -> None:
-        """Freeze the collections, and name it by what identifies it where it has no name."""
+        """Freeze the collections; without a name, what identifies it becomes its name."""
         key = getattr(self, self._key)
         if not isinstance(key, str) or not key:
             raise ConfigurationError(
@@ -92,7 +92,7 @@ class ResourceTemplate(_Component):
     _key: ClassVar[str] = "uri_template"
 
     def matches(self, uri: str) -> bool:
-        """Return whether the template can make this URI.
+        """Return True if the template can make this URI.
 
         The time is at most proportional to the product of the two lengths, whatever the template: both
         come from outside, and a regular expression with many wildcards would let either stall a server.

@@ -42,7 +42,7 @@ def run_blocking(start: Callable[[], Coroutine[Any, Any, _T]], *, door: str, ins
 def run_in_sync_hook(start: Callable[[], Coroutine[Any, Any, _T]], *, door: str, instead: str) -> _T:
     """Run a coroutine on the private loop and wait for it, even if the calling thread runs a loop.
 
-    For the sync hooks of another framework: whoever calls them inside a loop blocks it by that call alone.
+    For the sync hooks of another framework: a caller inside a loop blocks that loop anyway.
 
     Args:
         start: As of `run_blocking`.

@@ -40,7 +40,7 @@ def is_cancelled() -> bool:
 
 
 def is_no_failure(exc: BaseException) -> bool:
-    """Return True if an exception is no failure of the foreign code: an interrupt, or our cancellation.
+    """Return True if an exception is not a failure of the foreign code: an interrupt, or our cancellation.
 
     Code that turns foreign failures into answers, even `SystemExit` and a panic of native code, lets these
     pass.

@@ -48,14 +48,14 @@ class FilterRequest:
 Filter = Callable[[FilterRequest], bool | Awaitable[bool]]
 """Decides who may find, load and use a tool. Only `True` admits (numpy's, too).
 
-A tool that a filter denies in every phase is answered in words, lists, suggestions and shapes as one that
-does not exist. Three things still depend on it, so a caller who can compare many answers may learn that
-*something* is hidden, and which words it has:
+If a filter denies a tool in every phase, the words, lists, suggestions and shapes of all answers are the same
+as for a tool that does not exist. Three things still depend on it, so a caller who can compare many answers
+may learn that *something* is hidden, and which words it has:
 
 - Scores. How much a word says, which words are known, and so which misspelt one is corrected to which, depend
   on the whole catalog: a score, the order of two close hits, or whether a rare word finds anything at all.
 - Time. Ranking looks at denied tools as well, and asks the filter about each until enough are admitted.
-  Calls of one reply run at the same time, so which of two loads comes first may follow from that.
+  Calls of one reply run at the same time, so the order of two loads may depend on it.
 - Names. If two catalog tools would have one name, the earlier one keeps it, denied or not.
 
 Where that is too much, give each group of callers a catalog of its own: tools that a function of the context
@@ -68,7 +68,7 @@ meant for the operator, counts every tool.
 
 
 def require_filter(given: object, *, timeout_seconds: object = None) -> None:
-    """Raise if a filter can't be asked or a time limit is not above 0; None stands for neither.
+    """Raise if a filter can't be asked or a time limit is not above 0; None means no filter or no limit.
 
     Raises:
         ConfigurationError: If the filter is not a function of one request, or the limit not above 0.

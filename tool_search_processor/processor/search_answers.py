@@ -85,7 +85,7 @@ class SearchAnswers:
 
     async def _callable(self, admission: Admission) -> list[str]:
         """Return the names of the loaded tools that the model can call."""
-        # Mode "call" lists no loaded tool, not even one that another mode of this thread has loaded.
+        # Mode "call" lists no loaded tool, not even a tool that this thread has loaded in another mode.
         seen = () if self.view.names.mode == "call" else tuple(self.view.run.seen)
         loaded = await self.view.catalog.fetch_all(seen)
         return [tool.name for tool in await admission.admit(loaded, "active")]

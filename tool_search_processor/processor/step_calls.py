@@ -47,7 +47,7 @@ class StepCalls:
     async def proxied(
         self, arguments: Mapping[str, Any], _: ToolContext
     ) -> tuple[Tool, Mapping[str, Any]] | None:
-        """Return the tool and the arguments that a call of the call tool stands for.
+        """Return the tool and the arguments of the call that a call of the call tool asks for.
 
         Raises:
             ToolUnavailableError: If the filter gave no verdict. `call` would ask again, and wait again for a

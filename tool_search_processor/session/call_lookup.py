@@ -24,7 +24,7 @@ class CallLookup:
     """Looks up the calls that follow one step."""
 
     def __init__(self, step: InputStep, resolvers: Sequence[ToolResolver]) -> None:
-        """Take the step, as the processors left it, and the processors to ask for other tools."""
+        """Look calls up in a step, as the processors left it; the resolvers are asked about other tools."""
         self._step = step
         self._resolvers = resolvers
 

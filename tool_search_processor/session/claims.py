@@ -91,8 +91,8 @@ async def claim_calls(
         step: The step whose calls they are.
         calls: The ids of the calls to run, each with the names of its run; a call must be unclaimed under
             all of them.
-        also_named: Another name of the run. The calls are claimed under it too, unless somebody else has
-            claimed them under this name, which is no reason to refuse them.
+        also_named: Another name of the run. The calls are claimed under it too, unless another caller
+            holds them under it, which is not a reason to refuse them.
 
     Raises:
         ResumeError: A call was decided before.

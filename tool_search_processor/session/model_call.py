@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 # These end the program or the task: they are never turned into an answer.
 _ENDS = (KeyboardInterrupt, asyncio.CancelledError)
 MAX_CALLS = 128
-"""The most calls of one reply that are looked at; each of the others is answered with a sentence."""
+"""The most calls of a reply that are looked up; every further call is answered with a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class ModelCall:
     def __init__(
         self, processors: Sequence[InputProcessor], step: InputStep, *, options: CallOptions | None = None
     ) -> None:
-        """Take a step that went through the processors; `begin` runs them.
+        """Make a model call of a step that went through the processors; `begin` runs them.
 
         Args:
             processors: Asked, in this order, about tools that the step doesn't list.
@@ -285,7 +285,7 @@ class ModelCall:
             return replace(call, error=self._told(name, exc), problem=problem)
 
     async def _targeted(self, call: PreparedCall, tool: Tool) -> PreparedCall:
-        """Return a call with the tool that it runs in the end, also behind a proxy."""
+        """Return a call with the tool that it really runs, which may be behind a proxy."""
         target, given = await tool.target(call.asked, self._context(call.request))
         arguments, unread = call.asked, None
         if given is not call.asked:

@@ -79,14 +79,14 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutcome:
-    """The outcome of one call."""
+    """The outcome of a call."""
 
     call_id: str
     name: str
     text: str
     is_error: bool = False
     ran: bool = True
-    """Whether the tool began, or may have; a call that surely did not can be approved again."""
+    """Whether the tool began, or may have begun; a call that certainly did not can be approved again."""
     problem: str | None = None
     """Why policy gave no verdict on the call, for the operator; None if it did."""
 

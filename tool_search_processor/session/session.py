@@ -81,7 +81,7 @@ class ToolSession(AsyncClosing):
         max_result_characters: int | None = RESULT_CHARACTERS,
         mask_error_details: bool = False,
     ) -> None:
-        """Open a run of `processors`, in the order given.
+        """Open a run of the processors, in the order given.
 
         Args:
             processors: What an `Agent` would take as `input_processors`.

@@ -88,7 +88,7 @@ def _names(value: Any) -> Iterator[str]:
 
 def _of_mode(value: Any) -> ToolChoice:
     mode = str(value).casefold()
-    # no mode at all is no choice
+    # without a mode, nothing is chosen
     return ToolChoice(is_forced=mode in _FORCING, is_none=value is not None and mode == "none")
 
 

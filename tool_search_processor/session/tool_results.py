@@ -61,7 +61,7 @@ def encode_result(value: Any) -> str:
 
     for bytes_mode in ("utf8", "base64"):
         try:
-            # NaN and infinities are written as such; models read them, and a null would be a lie
+            # NaN and infinities are written as such: models read them, and a null would be wrong
             encoded = pydantic_core.to_json(
                 value,
                 bytes_mode=bytes_mode,

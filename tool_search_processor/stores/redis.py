@@ -145,8 +145,8 @@ class RedisStore(Store):
         All threads are found by a scan of the whole key space, so don't do that at every request.
 
         Raises:
-            StoreError: When the server can't be reached, whatever `on_error` says: nobody may believe
-                that something is forgotten which is still there.
+            StoreError: When the server can't be reached, whatever `on_error` says: nobody must
+                believe that something was forgotten that is still there.
         """
         if scope.thread_id is not None:
             key = self._key(scope)
@@ -172,16 +172,16 @@ class RedisStore(Store):
         return {"threads": len(alive), "loaded": sum(size for size, _ in alive), "oldest_access": oldest}
 
     async def claim(self, scope: LoadScope, call_id: str) -> bool:
-        """Return True to the first who asks for a call of the scope's thread and run, else False.
+        """Return True to the first caller that asks for a call of the scope's thread and run, else False.
 
         Raises:
-            StoreError: When the server can't be reached, whatever `on_error` says: a call that nobody can
-                vouch for must not run.
+            StoreError: When the server can't be reached, whatever `on_error` says: a call must not
+                run unless it is certain that it did not run before.
         """
         key, arguments = self._claim_key(scope, call_id), (self._claim_ttl, uuid.uuid4().hex)
         try:
             return bool(await self._ask(lambda client: CLAIM.run(client, key, arguments)))
-        except BaseException:  # it may have arrived, and then nobody could ever run the call
+        except BaseException:  # the claim may have arrived, and then nobody could ever run the call
             with suppress(StoreError):
                 await self._ask(lambda client: UNCLAIM.run(client, key, arguments))
             raise
@@ -206,7 +206,7 @@ class RedisStore(Store):
         return await self._try(lambda client: script.run(client, key, arguments), otherwise=otherwise)
 
     async def _try(self, ask: Callable[[Any], Awaitable[Any]], *, otherwise: _T) -> Any:
-        """Return the server's answer; where it has none, `otherwise`, or raise, as `on_error` says."""
+        """Return the server's answer; if there is none, return `otherwise` or raise, as `on_error` says."""
         try:
             return await self._ask(ask)
         except StoreError as exc:

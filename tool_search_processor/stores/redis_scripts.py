@@ -99,7 +99,7 @@ if size > 0 then live() end
 return {added, evicted}
 """
 
-# ARGV: time to live, who claims. The same claim may come twice, where its connection broke meanwhile.
+# ARGV: time to live, who claims. The same claim may come twice if its connection broke meanwhile.
 _CLAIM = """
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[1]) then return 1 end
 return redis.call('GET', KEYS[1]) == ARGV[2] and 1 or 0
@@ -120,7 +120,7 @@ class Script:
     """A script that is sent whole once, and by its hash from then on."""
 
     def __init__(self, body: str) -> None:
-        """Put what all scripts share before its body."""
+        """Make a script of its body, with what all scripts share before it."""
         self._text = _LIVE + body
 
     async def run(self, client: Any, key: str, arguments: Sequence[Any]) -> Any:

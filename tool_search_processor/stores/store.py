@@ -1,4 +1,4 @@
-"""The base of all stores, and the adapter for a store that somebody else wrote."""
+"""The base of all stores, and the adapter for a user's own store."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Store(AsyncClosing, LoadedToolStore):
         return Replay()
 
     async def claim(self, scope: LoadScope, call_id: str) -> bool:
-        """Return True to the first who asks for a call of the scope's thread and run, else False.
+        """Return True to the first caller that asks for a call of the scope's thread and run, else False.
 
-        By it all processes agree on who may run an approved call. By default everybody may.
+        This is how all processes agree on who may run an approved call. By default everybody may.
 
         Raises:
             StoreError: When the store can't tell: the call must not run then.

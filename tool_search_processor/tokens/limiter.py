@@ -232,7 +232,7 @@ def _byte_length(text: str) -> int:
 
 
 def message_tokens(message: Message, count: TextCounter) -> int:
-    """Return the tokens of one message by a counter of strings; media cost a flat rate."""
+    """Return the tokens of a message, by a counter of strings; media cost a flat rate."""
     total = _MESSAGE_OVERHEAD
     content = message.get("content")
     parts = content if isinstance(content, list) else [content]

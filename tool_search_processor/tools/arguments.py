@@ -33,7 +33,7 @@ from tool_search_processor.tools.wording import (
 
 _MAX_PROBLEMS = 5
 _MAX_FAILURES = 1_000
-"""Failures that are looked at: a sentence each for a hundred thousand wrong items would take seconds."""
+"""The most failures that are looked at: a sentence for each of 100,000 wrong items would take seconds."""
 _MAX_WORDED = 20
 _MAX_DECODE_ROUNDS = 4
 _EXACTLY = ", which may not be exact: write it without a decimal point and exponent"
@@ -54,7 +54,7 @@ _LIMITS: dict[str, str] = {
     "uniqueItems": "an array without repeated items",
     "contains": "an array that holds what is asked for",
     "minContains": "an array that holds what is asked for",
-    "maxContains": "an array that holds less of one kind",
+    "maxContains": "an array that holds fewer of one kind",
     "not": "something else",
 }
 
@@ -205,7 +205,7 @@ def _unchecked(arguments: Any) -> Checked:
 
 
 def inexact_problems(arguments: Any, check: ArgumentsCheck) -> tuple[Problem, ...]:
-    """Return what `check` finds wrong of floats that may stand for another integer than was written."""
+    """Return the problems of floats that may not be the integer that was written; see `is_inexact`."""
     if not any(map(is_inexact, values_in(arguments))):
         return ()
     return tuple(p for p in check(arguments).problems if is_inexact(_value_at(arguments, p.path)))

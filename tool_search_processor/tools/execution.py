@@ -17,8 +17,8 @@ from tool_search_processor.tools.arguments import problems_text
 from tool_search_processor.tools.wording import Problem, unknown_text
 
 MAX_THREADS = 64
-"""Sync tools that run at one time in this process; more of them wait. Those that such a tool itself waits
-for, as where it runs another agent, are counted apart."""
+"""Sync tools that run at one time in this process; more of them wait. Tools that such a tool
+itself waits for, because it runs another agent, say, are counted apart."""
 _threads = Threads(MAX_THREADS, name="tool-search-tool")
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

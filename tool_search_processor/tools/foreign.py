@@ -1,4 +1,4 @@
-"""Foreign definitions made safe to show: what a server writes is data and may try to deceive."""
+"""Makes foreign definitions safe to show: what a server writes is data, and may try to deceive."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TEXTS = frozenset({"description", "title"})
 
 def foreign_text(text: str, *, limit: int = MAX_DESCRIPTION) -> str:
     """Return the visible part of a foreign string, cut to `limit` characters."""
-    # More is not looked at: a string may hold megabytes that nobody sees.
+    # The rest is not looked at: a string may hold megabytes of invisible characters.
     seen = _seen(text[: 4 * limit])
     return seen if len(seen) <= limit else f"{seen[: limit - 1].rstrip()}…"
 

@@ -12,7 +12,7 @@ from tool_search_processor.wire.plain import clean_text
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 MAX_DEPTH = 200
-"""Nested containers; a deeper schema could be made, but would fail in the middle of a run."""
+"""The most nested containers; a deeper schema could be made, but would fail in the middle of a run."""
 
 
 def _raise_frozen(self: object, *_args: object, **_kwargs: object) -> NoReturn:

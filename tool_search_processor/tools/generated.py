@@ -21,7 +21,7 @@ def schema_generator() -> type[Any]:
             return False
 
         def dataclass_schema(self, schema: Any) -> dict[str, Any]:
-            """Say of a dataclass that it takes no other fields, which pydantic does from 2.14 on."""
+            """Return a dataclass's schema, closed to other fields, as pydantic makes it from 2.14 on."""
             made = super().dataclass_schema(schema)
             if schema.get("config", {}).get("extra_fields_behavior") == "forbid":
                 made.setdefault("additionalProperties", False)

@@ -21,7 +21,7 @@ from tool_search_processor.tools.schema_walk import (
 _NAMED = MAP_KEYWORDS | {"dependentRequired"}
 _SCHEMA_KEYWORDS = _NAMED | INNER_KEYWORDS
 _CHECKING = frozenset({"const", "enum", "dependencies", "dependentRequired", "dependentSchemas"})
-"""Keywords that check something and may be left out, as a whole or in part."""
+"""Keywords that check something, and that may be left out, wholly or partly."""
 
 
 def without_misread(schema: Schema) -> Schema:

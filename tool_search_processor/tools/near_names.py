@@ -32,7 +32,7 @@ def spoken_names(name: str) -> Iterator[str]:
     ```
 
     That is white space, quotes, marks of chat templates, brackets of a call, a number, and the group that all
-    tools are in. Each is taken off only where what is left is something.
+    tools are in. Each is removed only if something is left.
     """
     yield name
     bare = name[:_LONGEST]

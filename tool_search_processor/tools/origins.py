@@ -13,7 +13,7 @@ class Origin:
     __slots__ = ("label",)
 
     def __init__(self, label: str) -> None:
-        """Take the name of the source, which is the same in every process."""
+        """Name the source; the name is the same in every process."""
         self.label = label
 
 

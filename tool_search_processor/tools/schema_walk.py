@@ -28,7 +28,7 @@ LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a list of schemas."""
 
 DEFINITION_KEYWORDS = frozenset({"$defs", "definitions"})
-"""Keywords whose schemas apply to nothing by themselves: a reference has to lead there."""
+"""Keywords whose schemas apply to nothing unless a reference leads to them."""
 
 MAP_KEYWORDS = DEFINITION_KEYWORDS | {"dependencies", "dependentSchemas", "patternProperties", "properties"}
 """Keywords whose value maps names to schemas."""
@@ -164,7 +164,7 @@ class References:
     """The places in one schema that its references lead to."""
 
     def __init__(self, root: Schema) -> None:
-        """Take the schema that the references are in."""
+        """Look references up in this schema."""
         self._root = root
 
     def way(self, reference: object) -> list[Any]:

@@ -128,7 +128,7 @@ def with_json_types(schema: Schema) -> Schema:
 
 
 def _json_types(words: list[Any]) -> list[str]:
-    """Return the types that words name, each once; none if one of the words stands for any value."""
+    """Return the types that the words name, each once; none if a word means any value."""
     if any(isinstance(word, str) and _base_word(word) in _ANY_WORDS for word in words):
         return []
     # YAML reads `[string, null]` as a word and a null.

@@ -62,7 +62,7 @@ class ToolFunction:
 
     @property
     def missing_object(self) -> str | None:
-        """Why it cannot run, if it is a method that was taken from its class."""
+        """Why the function cannot run, if it is a method that was taken from its class."""
         if self.method is None:
             return None
         return f"{self.label!r} is a method: take it from an object, such as instance.{self.name}"
@@ -143,7 +143,7 @@ class ToolFunction:
 
 
 def is_method(function: object) -> bool:
-    """Return True if it was written in a class, and an object or class must be put before its arguments."""
+    """Return True for a function written in a class, whose first argument is an object or the class."""
     if isinstance(function, classmethod):
         return True
     around = str(getattr(function, "__qualname__", "")).rpartition(".")[0]
@@ -153,7 +153,7 @@ def is_method(function: object) -> bool:
 
 
 def inspect_method(method: Any) -> ToolFunction:
-    """Return what a tool needs to know about a function of a class: the object is no argument.
+    """Return what a tool needs to know about a function of a class, whose object is not an argument.
 
     Raises:
         InvalidToolError: If no schema can be made of its signature; says which parameter and why.
@@ -265,9 +265,9 @@ def _parameters(function: Callable[..., Any], label: str, *, skip: int) -> _Para
 
 
 def _is_passed(default: Any) -> bool:
-    """Return True if the model's value of a parameter counts even where none was given.
+    """Return True if a parameter gets the pydantic model's value even if the call did not give one.
 
-    Python gives every call the same list or dict as a default; pydantic copies it for each.
+    Python gives every call the same list or dict as a default; pydantic copies it for each call.
     """
     from pydantic.fields import FieldInfo
 

@@ -180,8 +180,8 @@ class Tool(ToolDefinition):
     def from_method(cls, method: Any, /, **fields: Unpack[ToolFields]) -> Self:
         """Make a tool of a function or class method inside its class, as `@tool` does there.
 
-        Taken from an object (`account.pay`), it is a tool that runs for this object; a class method is also
-        one where it is taken from the class.
+        Taken from an object (`account.pay`), it is a tool that runs for this object. A class method can
+        also be taken from the class.
 
         Args:
             method: Its first parameter is the object or the class, and not in the schema.
@@ -347,7 +347,7 @@ class Tool(ToolDefinition):
             raise
 
     def check_arguments(self, arguments: Mapping[str, Any] | str | None = None) -> Any:
-        """Return the arguments as `call` gives them on: decoded, unwrapped, and in a function's own types.
+        """Return the arguments as `call` passes them on: decoded, unwrapped, and in a function's own types.
 
         Raises:
             ToolArgumentsError: If they do not fit; one sentence for each problem, five at most.

@@ -1,4 +1,4 @@
-"""Names that every model provider accepts, made from names that not every one does."""
+"""Names that every model provider accepts, made from other names."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def is_tool_name(name: str) -> bool:
 
 
 def make_tool_name(original: str) -> str:
-    """Return a valid name made from any text, the same one for the same text.
+    """Return a valid name made from any string, always the same for the same string.
 
     A valid name comes back as it is. Accents are taken off; every other character outside the set
-    becomes `_`; what is too long is cut and ends in a hash of the original, and what holds no letter
-    and no digit becomes `tool_` and that hash. Two originals may meet in one name: see
+    becomes `_`; a name that is too long is cut and ends in a hash of the original, and a string
+    without letters and digits becomes `tool_` and that hash. Two originals may get the same name: see
     `hashed_tool_name`.
     """
     if is_tool_name(original):
@@ -75,7 +75,7 @@ def hashed_tool_name(name: str, original: str) -> str:
 
     Args:
         name: A valid tool name of any length, such as `make_tool_name` gives.
-        original: The text that the hash tells apart.
+        original: The string that is hashed, to tell this name from others.
     """
     digest = hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_LENGTH]
     return f"{name[: MAX_NAME_LENGTH - _HASH_LENGTH - 1]}_{digest}"

@@ -24,7 +24,7 @@ Failure = Any
 """A jsonschema `ValidationError`; its stubs type every attribute as possibly unset."""
 
 _MAX_REFERENCES = 10_000
-"""References that one check follows: 30 definitions, each with two to the next, stand for 2^30 steps."""
+"""The most references that one check follows: 30 definitions, each with two to the next, mean 2^30 steps."""
 _MAX_FOLLOWED_UNCOUNTED = 20
 _FIRST_INEXACT = 2.0**53
 
@@ -54,7 +54,7 @@ def bounded_references() -> Iterator[None]:
 
 
 def is_inexact(value: object) -> bool:
-    """Return True for a float that may stand for another integer than was written.
+    """Return True for a float that may not be the integer that was written.
 
     From 2^53 on not every integer is a float: 9007199254740993.0 is read as 9007199254740992.
     """

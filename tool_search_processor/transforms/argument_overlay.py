@@ -59,15 +59,15 @@ class ArgTransform:
     """The name that the model sees."""
     description: str | None = None
     default: Any = field(default=MISSING, repr=False)
-    """Any JSON value: given to the tool when the model leaves the argument out, or always if `hide`. Kept
-    out of the `repr`: a hidden one may be a secret."""
+    """Any JSON value: given to the tool when the model leaves the argument out, or always if `hide`. It is
+    left out of the `repr`, since a hidden default may be a secret."""
     default_factory: DefaultFactory | None = None
-    """Makes the value of a hidden argument at each call; sync (and quick) or async. One that has a required
-    parameter gets the `ToolContext`."""
+    """Makes the value of a hidden argument at each call; sync (and quick) or async. If it has a required
+    parameter, it gets the `ToolContext`."""
     hide: bool = False
     """The model does not see the argument and cannot set it."""
     required: bool | None = None
-    """True: the model must give it, and a default of the tool's own no longer shows."""
+    """True: the model must give it, and the tool's own default is not shown."""
     examples: Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
@@ -169,7 +169,7 @@ class ArgumentMap:
             )
             return ToolArgumentsError(
                 "The tool was set up with a value that it does not accept. "
-                "Other arguments will not mend this: use another tool, or say that this one is out of order."
+                "Other arguments will not help: use another tool, or say that this one is out of order."
             )
         outer = {old: new for new, old in self.originals.items()}
 

@@ -44,9 +44,9 @@ class Namespace(Transform):
 
     An empty `namespace` of a tool (or resource, template, prompt) is filled with the prefix, and the name
     as it was is kept in `metadata["original_name"]`, for URIs in `metadata["original_uri"]`, unless an
-    importer or an inner namespace already wrote one there; `metadata["uri_prefix"]` tells a server what to
-    put into URIs of an answer. A name that would be longer than 64 characters
-    is cut, with a short hash of the whole name at its end.
+    importer or an inner namespace already wrote one there; `metadata["uri_prefix"]` says what a server
+    has to put into the URIs of an answer. A name that would be longer than 64 characters is cut, and ends
+    in a short hash of the whole name.
 
     Calls, reads and renderings use the provider's own names.
     """
@@ -78,9 +78,9 @@ class Namespace(Transform):
 
     @agrees_with_list
     async def get_tool(self, name: str, call_next: GetToolNext) -> Tool | None:
-        """Take the prefix off, look below, and give the tool its prefixed name.
+        """Look the tool up below without the prefix, and return it under its prefixed name.
 
-        A cut name is known only after it was listed: it does not hold the whole name.
+        A cut name is known only once it was listed, since it does not contain the whole name.
         """
         original = self._long_names.get(name) or self._without_prefix(name)
         tool = None if original is None else await call_next(original)
@@ -94,7 +94,7 @@ class Namespace(Transform):
 
     @agrees_with_list
     async def get_resource(self, uri: str, call_next: GetResourceNext) -> Resource | None:
-        """Take the prefix off, look below, and give the resource its prefixed URI."""
+        """Look the resource up below without the prefix, and return it under its prefixed URI."""
         original = self._inner_uri(uri)
         resource = None if original is None else await call_next(original)
         return None if resource is None else self._resource(resource)
@@ -109,7 +109,7 @@ class Namespace(Transform):
     async def get_resource_template(
         self, uri: str, call_next: GetResourceTemplateNext
     ) -> ResourceTemplate | None:
-        """Take the prefix off, look below, and give the template its prefixed text."""
+        """Look the template up below without the prefix, and return it under its prefixed text."""
         original = self._inner_uri(uri)
         template = None if original is None else await call_next(original)
         return None if template is None else self._template(template)
@@ -120,7 +120,7 @@ class Namespace(Transform):
 
     @agrees_with_list
     async def get_prompt(self, name: str, call_next: GetPromptNext) -> Prompt | None:
-        """Take the prefix off, look below, and give the prompt its prefixed name."""
+        """Look the prompt up below without the prefix, and return it under its prefixed name."""
         original = self._without_prefix(name)
         prompt = None if original is None else await call_next(original)
         return None if prompt is None else self._prompt(prompt)
@@ -196,7 +196,7 @@ def namespaced_uri(uri: str, prefix: str) -> str:
 
 
 def uri_prefix_of(component: Component) -> str | None:
-    """Return what namespaces have put before the paths of a provider's URIs, outermost first; None for none.
+    """Return the prefix that namespaces put before the paths of a provider's URIs, outermost first, or None.
 
     Args:
         component: Something of the provider.

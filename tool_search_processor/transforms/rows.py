@@ -92,7 +92,7 @@ async def transform_stages(
 
 
 async def check_transforms(transforms: Iterable[Transform], tools: Sequence[Tool]) -> None:
-    """Ask each transform whether it can do its work on exactly these tools, as it sees them.
+    """Check that each transform can do its work on exactly these tools, as it sees them.
 
     Raises:
         ConfigurationError: The first complaint, innermost first.
@@ -167,8 +167,8 @@ async def get_agreed(
 ) -> ComponentT | None:
     """Return the component of this name or URI if the list and the get methods give the same definition.
 
-    Where they disagree, nothing is returned and a warning says so: nobody can say which was meant. Costs one
-    lookup in the list where no transform overrides the get method.
+    If they disagree, nothing is returned and a warning says so, since it isn't clear which was meant. If no
+    transform overrides the get method, this costs one lookup in the list.
     """
     row = tuple(transforms)
     listed = find_component(stages[-1], key)

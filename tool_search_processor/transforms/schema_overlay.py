@@ -51,7 +51,7 @@ def declared_arguments(schema: Schema) -> tuple[str, ...]:
 
 
 def is_required(schema: Schema, name: str) -> bool:
-    """Return whether no call without this argument fits the schema.
+    """Return True if no call without this argument fits the schema.
 
     Raises:
         RecursionError: As `overlay_schema`.

@@ -30,11 +30,11 @@ class TagFilter(Transform):
         mode: Literal["any", "all"] = "any",
         exclude: Collection[str] = (),
     ) -> None:
-        """Say which tags a tool must have, and must not have.
+        """Set which tags a tool must have, and must not have.
 
         Args:
-            tags: What a tool needs; None asks for nothing. An empty set is met by no tool, in both modes:
-                a selection that came out empty must not open everything.
+            tags: What a tool needs; None asks for nothing. No tool meets an empty set, in either mode: a
+                selection that came out empty must not open everything.
             mode: Whether one of the tags is enough, or all are needed.
             exclude: A tool with any of these is left out, whatever other tags it has.
 
@@ -59,7 +59,7 @@ class TagFilter(Transform):
 
     @agrees_with_list
     async def get_tool(self, name: str, call_next: GetToolNext) -> Tool | None:
-        """Look below, and give the tool if it passes."""
+        """Return the tool as it is below, if it passes."""
         tool = await call_next(name)
         return tool if tool is not None and self._passes(tool) else None
 

@@ -119,15 +119,15 @@ class ToolTransform(Transform):
     The rest of a tool and of its schema stays as it is. A call comes in with the names that the model
     sees, is checked against the schema that the model sees, and reaches the tool under its own names.
 
-    A tool or an argument that is configured and isn't there raises at construction where the tools are
-    known then (`check`). In a list that changes later it is logged, once, and the tool stays as it is but
-    for what fits. One case is not served at all: a tool that needs a hidden argument for which there is no
-    value; showing the argument instead would let the model set what was meant to be out of its reach.
+    If a configured tool or argument isn't there, construction raises, provided that the tools are known by
+    then (`check`). In a list that changes later this is logged, once, and only what fits is applied. One kind
+    of tool is not served at all: a tool that needs a hidden argument for which there is no value. Showing the
+    argument instead would let the model set what was meant to be out of its reach.
     Two tools that end up with one name are both listed, for the catalog to refuse the later one.
     """
 
     def __init__(self, tools: Mapping[str, ToolTransformConfig | Mapping[str, Any]]) -> None:
-        """Take the overlays.
+        """Set the overlays.
 
         Args:
             tools: By the name that each tool has at this place of the row. A mapping of plain values, as
@@ -160,7 +160,7 @@ class ToolTransform(Transform):
         return changed
 
     def for_part(self) -> ToolTransform:
-        """Return the same overlays for a part of the tools, where some of them will not be met."""
+        """Return the same overlays for a part of the tools, which lacks some of the configured ones."""
         part = copy.copy(self)
         part._memo = ToolMemo()  # noqa: SLF001 - a copy of its own class
         part._is_for_part = True  # noqa: SLF001
@@ -168,7 +168,7 @@ class ToolTransform(Transform):
 
     @agrees_with_list
     async def get_tool(self, name: str, call_next: GetToolNext) -> Tool | None:
-        """Map the new name to the old one, look below, and change what comes back."""
+        """Look the tool up below by its old name, and return it changed."""
         if name not in self._sources and name in self._configs:
             return None  # it has another name now, or is taken out
         tool = await call_next(self._sources.get(name, name))

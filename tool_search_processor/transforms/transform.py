@@ -86,7 +86,7 @@ class Transform:
         """
 
     def for_part(self) -> Transform:
-        """Return the transform for lists that hold a part of the tools, one list after the other.
+        """Return the transform for lists that each hold a part of the tools.
 
         For transforms that complain about what they don't find, or that remember their last list.
         """
@@ -95,7 +95,7 @@ class Transform:
     def merged_with(self, later: Transform) -> Transform | None:
         """Return one transform that does the work of this one and of the next, or None.
 
-        For transforms that mean something else together than one after the other.
+        For transforms that mean something different together than one after the other.
         """
         return None
 

@@ -65,8 +65,8 @@ class Visibility(Transform):
 
     Everything is visible until a rule hides it. Rules that stand next to each other in one list of
     transforms are taken together, so a later one can show again what an earlier one hid. What is hidden
-    at the end of such a row is gone for whatever follows: no transform behind it, and no catalog around
-    a provider, can bring it back; no template makes a resource that is hidden.
+    at the end of such a row is gone for whatever follows: no transform after it, and no catalog around a
+    provider, can bring it back, and no template makes a resource that is hidden.
     """
 
     def __init__(
@@ -79,18 +79,18 @@ class Visibility(Transform):
         only: bool = False,
         components: Collection[Kind] = _KINDS,
     ) -> None:
-        """State one rule.
+        """Set one rule.
 
         Args:
             enabled: True shows what matches, False hides it.
             names: Names that match, as they are at this place of the row; `*`, `?` and `[...]` are
                 wildcards, upper and lower case differ. For resources the URI is tried too.
-            tags: Something matches with any of these.
-            namespaces: Something matches that is in any of these.
+            tags: Whatever has any of these matches.
+            namespaces: Whatever is in any of these matches.
             only: Everything of these components that does not match is hidden, whatever earlier rules say.
             components: Which kinds the rule is about.
 
-        A criterion that is None asks for nothing; an empty one is met by nothing. With none given, all
+        A criterion that is None asks for nothing; nothing meets an empty one. Without criteria, everything
         matches.
 
         Raises:
@@ -135,7 +135,7 @@ class Visibility(Transform):
 
     @agrees_with_list
     async def get_tool(self, name: str, call_next: GetToolNext) -> Tool | None:
-        """Look below, and give the tool if it is visible."""
+        """Return the tool as it is below, if it is visible."""
         return self._if_visible(await call_next(name), kind="tool")
 
     async def list_resources(self, resources: Sequence[Resource]) -> Sequence[Resource]:
@@ -144,7 +144,7 @@ class Visibility(Transform):
 
     @agrees_with_list
     async def get_resource(self, uri: str, call_next: GetResourceNext) -> Resource | None:
-        """Look below, and give the resource if it is visible."""
+        """Return the resource as it is below, if it is visible."""
         return self._if_visible(await call_next(uri), kind="resource")
 
     async def list_resource_templates(
@@ -157,7 +157,7 @@ class Visibility(Transform):
     async def get_resource_template(
         self, uri: str, call_next: GetResourceTemplateNext
     ) -> ResourceTemplate | None:
-        """Look below, and give the template if it is visible."""
+        """Return the template as it is below, if it is visible."""
         return self._if_visible(await call_next(uri), kind="resource_template")
 
     async def list_prompts(self, prompts: Sequence[Prompt]) -> Sequence[Prompt]:
@@ -166,7 +166,7 @@ class Visibility(Transform):
 
     @agrees_with_list
     async def get_prompt(self, name: str, call_next: GetPromptNext) -> Prompt | None:
-        """Look below, and give the prompt if it is visible."""
+        """Return the prompt as it is below, if it is visible."""
         return self._if_visible(await call_next(name), kind="prompt")
 
     def _visible(self, components: Iterable[ComponentT], *, kind: Kind) -> list[ComponentT]:

@@ -13,7 +13,7 @@ from tool_search_processor.wire.response_items import is_item, is_of_the_model, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The first result of a call; without a name, a sign that the model spoke."""
+    """The first result of a call; without a name, it marks a turn of the model."""
 
     index: int
     """The index of the message or item that holds it."""

@@ -134,7 +134,7 @@ def _checked(item: Any, number: int) -> dict[str, Any]:
 
 
 def message_list(messages: Iterable[Any]) -> list[Any]:
-    """Return the messages of a conversation as they are.
+    """Return the messages of a conversation as a list, unchanged.
 
     Raises:
         ConfigurationError: It is not a list, but one message, a string, or a result that holds messages.

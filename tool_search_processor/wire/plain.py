@@ -29,7 +29,7 @@ _IDLE = re.compile(
 
 
 def field_of(value: Any, name: str) -> Any:
-    """Return a key of a mapping or an attribute of an object; None if there is none."""
+    """Return the value of a mapping's key or of an object's attribute; None if there is none."""
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
@@ -41,7 +41,7 @@ def is_number(value: object) -> TypeGuard[float]:
 def plain(value: Any) -> Any:
     """Return a value as new JSON containers: mappings, SDK objects and dataclasses become dicts.
 
-    Every container is copied, so a later change of one does not reach the other.
+    Every container is copied, so a later change to the value or to the copy does not affect the other.
     """
     # exact types first: a history is copied at every step, and this makes that three times cheaper
     kind = type(value)

@@ -56,7 +56,7 @@ def restored(
 class _Found:
     items: Sequence[dict[str, Any]]
     length: int
-    """How many chat messages the items stand for."""
+    """How many chat messages were made from the items."""
     before: Sequence[dict[str, Any]]
     """Items that have no counterpart in chat shape."""
 

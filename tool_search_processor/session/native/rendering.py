@@ -62,7 +62,7 @@ def with_tool_references(
     """Return the messages, with `tool_reference` blocks in each result that loaded tools.
 
     Such a result holds only references: no source says that Anthropic accepts text beside them. If the
-    result says more than what it loaded, its text follows as a text of the user.
+    result says more than what it loaded, its text follows as a message of the user.
 
     Args:
         messages: Chat or Anthropic messages as plain dicts.

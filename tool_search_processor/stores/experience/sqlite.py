@@ -131,7 +131,7 @@ class SQLiteExperienceStore(AsyncClosing):
                 connection.execute("DELETE FROM scopes WHERE scope = ?", (scope,))
 
     async def _ask(self, ask: Callable[[sqlite3.Connection], _ValueT]) -> _ValueT:
-        """Return the answer of the file: at once, or from a thread while somebody else uses it."""
+        """Return the file's answer: at once, or from a thread while another caller uses the file."""
         if self._process != os.getpid():
             self._leave_parent()
         if self._connection is not None and self._lock.acquire(blocking=False):
