@@ -329,6 +329,19 @@ async def test_an_async_hook_that_admits_all_is_asked_no_more_than_the_limit(lim
     assert asked == names(MANY[:limit])
 
 
+async def test_after_later_answers_a_hook_that_answers_at_once_is_asked_no_more_than_needed():
+    asked = []
+
+    def hook(request):
+        asked.append(request.tool_name)
+        if request.tool_name in ("tool_0", "tool_1"):
+            return Later(verdict=request.tool_name == "tool_0")
+        return True
+
+    assert await admitted(hook, TOOLS, limit=2) == ["tool_0", "tool_2"]
+    assert asked == ["tool_0", "tool_1", "tool_2"]
+
+
 async def test_candidates_that_are_not_needed_are_never_looked_at():
     source = iter(MANY)
     assert await admitted(lambda request: True, source, limit=3) == names(MANY[:3])
@@ -504,8 +517,11 @@ async def test_a_hung_policy_costs_one_time_limit_a_request(limit, caplog):
             assert await asking.admit(many, phase, limit=limit) == []
         assert not await asking.admits(many[0], "load", "active")
     assert len(asked) == (limit or BATCH)
-    assert "5000 tool(s) in phase 'search'" in caplog.text
-    assert "the rest of this request was denied without asking" in caplog.text
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the filter failed for 5000 tool(s) in phase {phase!r}, which were denied; the first was 'tool_0': "
+        "no verdict in time; the rest of this request was denied without asking"
+        for phase in ("search", "load", "active")
+    ]
 
 
 async def test_a_policy_that_answers_for_some_is_asked_on():
@@ -544,8 +560,10 @@ async def test_one_warning_a_phase_and_request_with_count_and_first_traceback(ca
     searched, active = caplog.records
     assert searched.name == active.name == "tool_search_processor.policy.admission"
     assert searched.levelno == logging.WARNING
-    assert "6 tool(s) in phase 'search'" in searched.getMessage()
-    assert "'tool_0'" in searched.getMessage()
+    assert searched.getMessage() == (
+        "the filter failed for 6 tool(s) in phase 'search', which were denied; the first was 'tool_0': "
+        "ValueError('no policy for tool_0')"
+    )
     assert searched.exc_info[1].args == ("no policy for tool_0",)
     assert searched.exc_info[2] is not None
     assert "3 tool(s) in phase 'active'" in active.getMessage()

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Iterable, Mapping
-from itertools import islice
+from itertools import compress, islice
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
@@ -117,7 +117,7 @@ class Admission:
             asyncio.CancelledError: If the request is cancelled; every other failure denies.
         """
         if self._filter is None:
-            return list(tools if limit is None else islice(tools, limit))
+            return list(islice(tools, limit))
         admitted: list[Tool] = []
         remaining = iter(tools)
         at_once = BATCH if limit is None else max(1, min(limit, BATCH))
@@ -126,9 +126,9 @@ class Admission:
             asked, verdicts = await self._next_verdicts(remaining, phase, wanted=wanted, at_once=at_once)
             if not asked:
                 break
-            admitted += [tool for tool, verdict in zip(asked, verdicts, strict=True) if verdict]
+            admitted += compress(asked, verdicts)
             at_once = min(BATCH, at_once * 2)
-        return admitted if limit is None else admitted[:limit]
+        return admitted[:limit]
 
     async def _next_verdicts(
         self, tools: Iterable[Tool], phase: Phase, *, wanted: int, at_once: int
