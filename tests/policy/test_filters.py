@@ -490,7 +490,7 @@ async def test_an_awaitable_that_never_ends_is_a_denial_in_time(caplog):
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_a_verdict_that_comes_too_late_is_a_denial():
+async def test_a_verdict_that_comes_too_late_is_a_denial(caplog):
     never = asyncio.Event()
 
     async def hook(request):
@@ -501,6 +501,7 @@ async def test_a_verdict_that_comes_too_late_is_a_denial():
         return True
 
     assert await admitted(hook, TOOLS[:1], timeout_seconds=0.01) == []
+    assert "the first was 'tool_0': no verdict in time" in caplog.text
 
 
 @pytest.mark.parametrize("limit", [None, 5])

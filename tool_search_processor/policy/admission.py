@@ -171,8 +171,7 @@ class Admission:
                 FilterRequest(tool.name, tool, self._context, phase, self._thread_id)
             )
             # Checked first, since nearly every hook answers this.
-            is_plain = answer is True or answer is False
-            if not is_plain and inspect.isawaitable(answer):
+            if answer is not True and answer is not False and inspect.isawaitable(answer):
                 return answer
             verdict = as_verdict(answer)
         except _PASS_THROUGH:
@@ -209,7 +208,7 @@ class Admission:
             async with asyncio.timeout(self._timeout_seconds) as deadline:
                 verdict = as_verdict(await answer)
             if deadline.expired():  # the hook ignored its cancellation
-                verdict = self._fail(tool, phase, None)
+                raise TimeoutError
         except _PASS_THROUGH:
             raise
         except BaseException as exc:  # noqa: BLE001 - foreign code: whatever it raises is a denial
