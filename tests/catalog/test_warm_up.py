@@ -1,11 +1,12 @@
 """Ready when asked: providers read, index and vectors made before the first request."""
 
+import asyncio
 import threading
 
 import numpy as np
 import pytest
 
-from tool_search_processor import CallableProvider, Catalog, Tool, ToolSearchProcessor
+from tool_search_processor import CallableProvider, Catalog, StaticProvider, Tool, ToolSearchProcessor
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.vector import VectorIndex
 
@@ -22,11 +23,13 @@ class Gate:
     def __init__(self):
         self.opened = threading.Event()
         self.fails = False
+        self.embedded = 0
 
     def embed_documents(self, texts):
         assert self.opened.wait(20)
         if self.fails:
             raise OSError("the embedder is down")
+        self.embedded += len(texts)
         return np.eye(len(texts), 8, dtype=np.float32) + 0.1
 
     def embed_query(self, text):
@@ -84,6 +87,83 @@ async def test_an_embedder_that_fails_is_no_endless_wait(caplog):
     assert await search.warm_up() is False
     assert "words answer alone" in caplog.text
     assert [hit.name for hit in await search.search("job 17", limit=1)] == ["tool_17"]
+
+
+@pytest.mark.parametrize("background", [True, False])
+async def test_whoever_asks_again_gets_another_attempt(background, caplog):
+    gate = Gate()
+    gate.opened.set()
+    gate.fails = True
+    index = VectorIndex(gate, background=background, timeout_seconds=None)
+    search = ToolSearchProcessor(TOOLS, search=HybridIndex(vector=index) if background else index)
+    assert await search.warm_up() is False
+    gate.fails = False
+    assert await search.warm_up() is True
+    assert caplog.text.count("words answer alone") == 1
+
+
+async def test_an_attempt_that_was_cancelled_leaves_the_next_one_everything():
+    gate = Gate()
+    search = ToolSearchProcessor(TOOLS, search=hybrid(gate))
+    reached = asyncio.Event()
+    first = asyncio.create_task(
+        search.warm_up(on_progress=lambda now: now.stage == "vectors" and reached.set())
+    )
+    await reached.wait()
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    gate.opened.set()
+    assert await search.warm_up() is True
+
+
+async def test_many_at_once_embed_everything_once():
+    gate = Gate()
+    gate.opened.set()
+    search = ToolSearchProcessor(TOOLS, search=hybrid(gate))
+    assert await asyncio.gather(*(search.warm_up() for _ in range(10))) == [True] * 10
+    assert gate.embedded == len(TOOLS)
+
+
+async def test_a_catalog_that_changes_meanwhile_is_ready_as_it_is_then():
+    gate, provider = Gate(), StaticProvider(TOOLS)
+    search = ToolSearchProcessor([provider], search=hybrid(gate))
+
+    def change(progress):
+        if progress.stage == "vectors" and not gate.opened.is_set():
+            provider.add(Tool("late_one", "Came late."))
+            gate.opened.set()
+
+    assert await search.warm_up(on_progress=change) is True
+    assert await search.warm_up() is True
+    assert [hit.name for hit in await search.search("late one", limit=1)] == ["late_one"]
+
+
+async def test_a_provider_that_hangs_is_left_out_after_its_time():
+    async def hangs(context):
+        await asyncio.Event().wait()
+
+    catalog = Catalog([*TOOLS[:3], CallableProvider(hangs)], provider_timeout_seconds=0.05)
+    assert await catalog.make_ready() is True
+    assert len(await catalog.list_tools()) == 3
+
+
+async def test_progress_may_be_told_to_an_async_function():
+    told = []
+
+    async def tell(progress):
+        told.append(progress.stage)
+
+    assert await ToolSearchProcessor(TOOLS).warm_up(on_progress=tell)
+    assert told == ["providers", "providers", "index", "index"]
+
+
+async def test_a_bar_that_fails_is_no_failure(caplog):
+    def fails(progress):
+        raise ValueError("no terminal")
+
+    assert await ToolSearchProcessor(TOOLS).warm_up(on_progress=fails) is True
+    assert "on_progress failed" in caplog.text
 
 
 async def test_a_dead_provider_holds_nobody_up():

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from tool_search_processor.catalog.backoff import ProviderLimits
 from tool_search_processor.catalog.components import Components
 from tool_search_processor.catalog.drift import Drift, OnChange
-from tool_search_processor.catalog.indexes import IndexPool, WarmUpProgress
+from tool_search_processor.catalog.indexes import IndexPool, WarmUpProgress, told
 from tool_search_processor.catalog.merging import Seen, United, Uniting, fetch_from
 from tool_search_processor.catalog.provider_cache import Source, labels_of, read_stale
 from tool_search_processor.catalog.reporting import ReportingCatalog
@@ -287,7 +287,7 @@ class Catalog(ReportingCatalog):
         Args:
             wait_for_vectors: Wait for vectors that are made in the background; until they are there, words
                 answer alone.
-            on_progress: Called in the event loop whenever there is something to tell.
+            on_progress: Called in the event loop whenever there is something to tell; it may be async.
 
         Returns:
             Whether all of the index is ready. False with `wait_for_vectors` says that making vectors failed;
@@ -297,9 +297,9 @@ class Catalog(ReportingCatalog):
             ConfigurationError: What `refresh` raises.
         """
         total = len(self._sources)
-        on_progress(WarmUpProgress(stage="providers", done=0, total=total))
+        await told(on_progress, WarmUpProgress(stage="providers", done=0, total=total))
         view = await self._read_again({})
-        on_progress(WarmUpProgress(stage="providers", done=total, total=total))
+        await told(on_progress, WarmUpProgress(stage="providers", done=total, total=total))
         return await self._indexes.make_ready(
             view.shared, wait_for_vectors=wait_for_vectors, on_progress=on_progress
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import math
 import threading
 import time
@@ -35,6 +36,7 @@ _INLINE_DOCUMENTS = 500
 _RETRY_SECONDS = 30.0
 _PROGRESS_SECONDS = 0.25
 _ValueT = TypeVar("_ValueT")
+logger = logging.getLogger(__name__)
 _threads = Threads(32, name="tool-search-index")
 
 
@@ -61,6 +63,16 @@ class SearchedTools(TypedDict, total=False):
     """Only tools with any of these tags or namespaces; an empty set does not narrow the search."""
     without: frozenset[str]
     """Names to leave out."""
+
+
+async def told(on_progress: Callable[[WarmUpProgress], object], progress: WarmUpProgress) -> None:
+    """Tell a hook, sync or async, about progress; if it fails, the log says so."""
+    try:
+        answer = on_progress(progress)
+        if inspect.isawaitable(answer):
+            await answer
+    except Exception:
+        logger.exception("on_progress failed on %r", progress)
 
 
 class IndexPool:
@@ -163,16 +175,17 @@ class IndexPool:
         self, shared: ToolSet, *, wait_for_vectors: bool, on_progress: Callable[[WarmUpProgress], object]
     ) -> bool:
         """Bring the shared index up to date; return whether all of it is ready. See `Catalog.make_ready`."""
-        on_progress(WarmUpProgress(stage="index", done=0, total=len(shared)))
+        self._words_until = -math.inf  # whoever asks for all of it wants another attempt now
+        await told(on_progress, WarmUpProgress(stage="index", done=0, total=len(shared)))
         await self.prepare(shared)
-        on_progress(WarmUpProgress(stage="index", done=len(shared), total=len(shared)))
+        await told(on_progress, WarmUpProgress(stage="index", done=len(shared), total=len(shared)))
         index = self.shared_index
         while wait_for_vectors and (building := index.building) is not None:
             done, total = building
-            on_progress(WarmUpProgress(stage="vectors", done=done, total=total))
+            await told(on_progress, WarmUpProgress(stage="vectors", done=done, total=total))
             await _threads.run(partial(index.wait, _PROGRESS_SECONDS))
         if wait_for_vectors and index.ready and "vector" in index.lists():
-            on_progress(WarmUpProgress(stage="vectors", done=len(shared), total=len(shared)))
+            await told(on_progress, WarmUpProgress(stage="vectors", done=len(shared), total=len(shared)))
         return index.ready
 
     async def _answered(self, ask: Callable[[IndexPool], Awaitable[_ValueT]]) -> _ValueT:

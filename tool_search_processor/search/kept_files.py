@@ -9,6 +9,7 @@ import os
 import time
 from glob import escape
 from pathlib import Path
+from stat import S_ISREG
 from uuid import uuid4
 
 logger = logging.getLogger(__name__)
@@ -45,6 +46,9 @@ class KeptFiles:
         """Return what was written for a key; None if that is missing or damaged."""
         path = self._path(key)
         try:
+            if not S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+                self.warn_unusable(key, "it is not a file")
+                return None
             content = memoryview(path.read_bytes())
         except FileNotFoundError:
             return None
@@ -105,7 +109,7 @@ class KeptFiles:
 def _last_use(path: Path) -> float:
     """Return when a file was last used; the time now if another process has just removed it."""
     try:
-        return path.stat().st_mtime
+        return path.lstat().st_mtime
     except FileNotFoundError:
         return time.time()
 

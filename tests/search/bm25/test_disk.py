@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import fields, replace
+from enum import StrEnum
 
 import numpy as np
 import pytest
@@ -176,6 +177,38 @@ class _Harmful:
         return (pytest.fail, ("a pickle was loaded",))
 
 
+def saved(**changes):
+    """Return a file of arrays, some of them other than they should be."""
+    terms, starts, ids, weights = build(map(indexed, SHELF)).parts()
+    arrays = {"terms": np.frombuffer(disk.json.dumps(terms).encode(), np.uint8), "starts": np.array(starts)}
+    body = io.BytesIO()
+    np.savez(body, **{**arrays, "ids": ids, "weights": weights, **changes})
+    return body
+
+
+def text(content):
+    return np.frombuffer(content, np.uint8)
+
+
+FORGED = {
+    "no list": lambda: saved(terms=text(b"3")),
+    "a list of lists": lambda: saved(terms=text(b"[[], []]")),
+    "too deep": lambda: saved(terms=text(b"[" * 100_000)),
+    "numbers": lambda: saved(starts=np.array(3), ids=np.array(3)),
+    "words": lambda: saved(weights=np.array(["a", "b"])),
+    "out of order": lambda: saved(starts=np.array(build(map(indexed, SHELF)).parts()[1])[::-1].copy()),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_whatever_a_file_holds_the_catalog_is_searched(tmp_path, caplog, kind):
+    index_of(SHELF, tmp_path)
+    key, body = disk._key(SHELF), FORGED[kind]()
+    file_in(tmp_path).write_bytes(kept_files._digest(key, body.getbuffer()) + body.getvalue())
+    assert answers(index_of(SHELF, tmp_path)) == answers(index_of(SHELF))
+    assert len(warnings(caplog)) == 1
+
+
 @pytest.mark.parametrize("kind", ["pickle", "no arrays", "wrong document", "no zip"])
 def test_a_forged_file_is_ignored_and_nothing_in_it_is_executed(tmp_path, caplog, kind):
     index_of(SHELF, tmp_path)
@@ -233,6 +266,49 @@ def test_a_folder_in_the_place_of_a_file_is_a_warning(tmp_path, caplog):
     assert answers(index_of(SHELF, tmp_path)) == answers(index_of(SHELF))
     assert len(warnings(caplog)) == 1
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
+
+
+def elsewhere(path):
+    target = path.with_name("mine.txt")
+    target.write_text("mine")
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize(
+    ("make", "warned"),
+    [
+        (elsewhere, True),
+        (lambda path: path.symlink_to("nowhere"), False),
+        (lambda path: path.symlink_to(path), True),
+        (os.mkfifo, True),
+    ],
+    ids=["a link", "a link to nothing", "a link to itself", "a pipe"],
+)
+def test_what_is_no_file_is_replaced_and_never_written_through(tmp_path, caplog, make, warned):
+    folder = tmp_path / "made"
+    index_of(SHELF, folder)
+    path = file_in(folder)
+    path.unlink()
+    make(path)
+    assert answers(index_of(SHELF, folder)) == answers(index_of(SHELF))
+    assert len(warnings(caplog)) == warned
+    assert path.is_file()
+    assert not path.is_symlink()
+    assert [found.read_text() for found in folder.glob("mine.txt")] == ["mine"] * (make is elsewhere)
+
+
+class Tag(StrEnum):
+    """A member of this enum is a string, but not exactly."""
+
+    MAIL = "mail"
+
+
+def test_strings_of_a_subclass_are_indexed_too(tmp_path, built, caplog):
+    documents = (Document(name="a", tags=(Tag.MAIL,), keywords=(Tag.MAIL,)), *SHELF)
+    first = answers(index_of(documents, tmp_path))
+    assert answers(index_of(documents, tmp_path)) == first
+    assert built == [len(documents)]
+    assert warnings(caplog) == []
 
 
 PROGRAM = """

@@ -7,7 +7,6 @@ import json
 import marshal
 import platform
 import unicodedata
-import zipfile
 from array import array
 from collections.abc import Sequence
 from dataclasses import fields
@@ -65,7 +64,7 @@ class PostingsCache:
         body = self._files.read(key)
         try:
             return None if body is None else _decoded(body, size)
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except Exception as error:  # noqa: BLE001 - whoever may write to the folder may write anything
             self._files.warn_unusable(key, error)
             return None
 
@@ -73,8 +72,12 @@ class PostingsCache:
 def _key(documents: Sequence[Document]) -> bytes:
     """Return a digest of all that the postings depend on."""
     content = [_version(), *map(_content, documents)]
-    # Three times as fast as JSON. Later formats of marshal note which objects are the same one.
-    return hashlib.sha256(marshal.dumps(content, 2)).digest()
+    try:
+        # Three times as fast as JSON. Later formats of marshal note which objects are the same one.
+        written = marshal.dumps(content, 2)
+    except ValueError:  # of a subclass of str, such as an enum's member, which marshal refuses
+        written = json.dumps(content).encode()
+    return hashlib.sha256(written).digest()
 
 
 @cache
@@ -121,6 +124,7 @@ def _decoded(body: memoryview, size: int) -> Postings:
         ids, weights = arrays["ids"].astype(np.int32), arrays["weights"].astype(np.float32)
     numbers = {term: number for number, term in enumerate(terms)}
     fits = len(numbers) == len(starts) - 1 and starts[-1] == len(ids) == len(weights)
-    if not fits or (len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < size):
+    is_ordered = starts[0] == 0 and bool((np.diff(starts) >= 0).all())
+    if not fits or not is_ordered or (len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < size):
         raise ValueError("its arrays don't fit together")
     return Postings(numbers, array("q", starts.tobytes()), ids, weights)
