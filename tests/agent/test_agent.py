@@ -926,6 +926,15 @@ async def test_calls_without_text_are_sent_with_an_empty_text(model, content):
     assert result.messages[1]["content"] == ""
 
 
+@pytest.mark.parametrize("native", ["off", "reference"])
+@pytest.mark.parametrize("role", ["user", "system", "assistant"])
+async def test_no_message_of_a_history_is_sent_with_null(role, native):
+    completion, sent = answering(({"content": "done"}, "stop"))
+    agent, _ = agent_of(completion, model="claude-sonnet-4-6", native=native)
+    await agent.run("q", messages=[{"role": "user", "content": "hi"}, {"role": role, "content": None}])
+    assert [message["content"] for message in sent[0]] == ["hi", "", "q"]
+
+
 async def test_figures_that_no_provider_gave_are_estimates_and_marked():
     completion, _ = answering((CALLING, "tool_calls"), ({"content": "done"}, "stop"))
     usage = (await agent_of(completion, tools=[add])[0].run("q")).usage

@@ -23,7 +23,7 @@ from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.anthropic_messages import anthropic_messages, as_anthropic
 from tool_search_processor.wire.content_blocks import marked_text
-from tool_search_processor.wire.messages import SYSTEM_ROLES, Given, merge_system
+from tool_search_processor.wire.messages import SYSTEM_ROLES, Given, merge_system, with_content
 from tool_search_processor.wire.notes import without_notes
 from tool_search_processor.wire.plain import plain, text_of
 from tool_search_processor.wire.response_items import is_declaration
@@ -99,7 +99,7 @@ def responses_parts(
 
 def reference_parts(step: InputStep, *, record: Record | None = None) -> RequestParts:
     """Return `messages` and `tools` in chat shape, with `tool_reference` blocks that LiteLLM passes on."""
-    messages = [plain(message) for message in merge_system(step.messages, after=step.instructions)]
+    messages = [with_content(plain(message)) for message in merge_system(step.messages, after=step.instructions)]
     found = _declarations(step, messages, record, is_native=True)
     sent = [*map(without_notes, with_tool_references(messages, found))]
     definitions = reference_definitions(found, Tool.to_openai)
