@@ -50,6 +50,19 @@ def test_each_argument_goes_to_its_place():
     assert json.loads(sent.content) == {"name": "Rex", "age": None}
 
 
+def test_a_parameter_that_is_the_whole_query_is_sent_as_a_form():
+    schema = {"type": "object", "properties": {"a": TEXT, "l": {"type": "array", "items": TEXT}}}
+    content = {"application/x-www-form-urlencoded": {"schema": schema}}
+    whole = {"name": "all", "in": "querystring", "content": content, "required": True}
+    sent = request({"parameters": [whole]}, {"all": {"a": "1 2&"}}, version="3.2.0")
+    assert sent.target == "/p?a=1%202%26"
+
+
+def test_a_parameter_in_an_unknown_place_is_told(caplog):
+    assert request({"parameters": [{"name": "a", "in": "matrix"}]}, {}).target == "/p"
+    assert "its parameter 'a' is left out: there is no place 'matrix'" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("template", "value", "target"),
     [

@@ -36,6 +36,12 @@ def test_operations_are_listed_in_order():
     ]
 
 
+def test_methods_without_a_key_of_their_own_are_operations_too():
+    more = {"COPY": {"operationId": "copy"}, "Lock": {}, "no method": {}, "SEARCH": None}
+    found = nodes({"/a": {"get": {}, "query": {}, "additionalOperations": more}})
+    assert [node.operation.route for node in found] == ["GET /a", "QUERY /a", "COPY /a", "Lock /a"]
+
+
 @pytest.mark.parametrize(
     ("path", "operation", "name"),
     [

@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 Node = Mapping[str, Any]
 
 _PLACES: tuple[Place, ...] = ("path", "query", "header", "cookie")
+_KNOWN_PLACES = frozenset({*_PLACES, "body", "formData"})
 
 # The first three are what OpenAPI has ignored as parameters; the rest would change what request is read.
 _NO_PARAMETERS = frozenset(
@@ -97,9 +98,27 @@ def _parameters(document: OpenAPIDocument, node: OperationNode) -> list[tuple[No
                     node.operation.route,
                 )
                 continue
-            if place != "header" or (HEADER_NAME.fullmatch(name) and name.lower() not in _NO_PARAMETERS):
+            if place == "querystring":
+                parameter, place = _as_query(parameter), "query"
+            if place not in _KNOWN_PLACES:
+                logger.warning(
+                    "%s, %s: its parameter %r is left out: there is no place %r",
+                    document.label,
+                    node.operation.route,
+                    name,
+                    place,
+                )
+            elif place != "header" or (HEADER_NAME.fullmatch(name) and name.lower() not in _NO_PARAMETERS):
                 found[name, place] = (parameter, base)
     return list(found.values())
+
+
+def _as_query(parameter: Node) -> Node:
+    """Return a parameter that stands for the whole query, in a form's encoding, as one in its parts."""
+    content = mapping_of(parameter.get("content"))
+    form = mapping_of(next(iter(content.values()), None))
+    about = {key: value for key, value in parameter.items() if key not in ("in", "content", "style")}
+    return {**about, "in": "query", "schema": form.get("schema"), "style": "form", "explode": True}
 
 
 def _add_parameter(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -17,6 +17,7 @@ from tool_search_processor.wire.plain import items_of, mapping_of
 logger = logging.getLogger(__name__)
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -77,28 +78,33 @@ def list_operations(document: OpenAPIDocument) -> list[OperationNode]:
         if str(path).startswith("x-"):
             continue
         item, item_base = document.follow_with(listed, base=document.base)
-        for method in _METHODS:
-            if isinstance(item.get(method), dict):
-                # what stands next to a path's reference is relative to the document itself
-                is_beside = method in mapping_of(listed)
-                base = document.base if is_beside else item_base
-                is_nothing = "$ref" in item[method] and not document.follow(item[method], base=base)[0]
-                node, base = document.follow_with(item[method], base=base)
-                operation = _operation(f"/{str(path).removeprefix('/')}", method.upper(), node, taken)
-                taken.add(operation.name)
-                fault = (
-                    f"its reference {item[method]['$ref']!r:.200} leads to no operation"
-                    if is_nothing
-                    else None
+        for key, method, written in _written_in(item):
+            # what stands next to a path's reference is relative to the document itself
+            base = document.base if key in mapping_of(listed) else item_base
+            is_nothing = "$ref" in written and not document.follow(written, base=base)[0]
+            node, base = document.follow_with(written, base=base)
+            operation = _operation(f"/{str(path).removeprefix('/')}", method, node, taken)
+            taken.add(operation.name)
+            fault = f"its reference {written['$ref']!r:.200} leads to no operation" if is_nothing else None
+            found.append(
+                OperationNode(
+                    operation=operation, node=node, item=item, base=base, item_base=item_base, fault=fault
                 )
-                found.append(
-                    OperationNode(
-                        operation=operation, node=node, item=item, base=base, item_base=item_base, fault=fault
-                    )
-                )
+            )
     if not found:
         logger.warning("%s has no operations", document.label)
     return found
+
+
+def _written_in(item: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield the operations of a path: the key that they are under, their method, and the operation."""
+    for key in _METHODS:
+        if isinstance(item.get(key), dict):
+            yield key, key.upper(), item[key]
+    key = "additionalOperations"  # from OpenAPI 3.2 on, methods that have no key of their own
+    for method, written in mapping_of(item.get(key)).items():
+        if isinstance(written, dict) and _METHOD.fullmatch(str(method)):
+            yield key, str(method), written
 
 
 def select(nodes: Sequence[OperationNode], selection: Selection, *, option: str) -> list[OperationNode]:

@@ -99,7 +99,9 @@ def responses_parts(
 
 def reference_parts(step: InputStep, *, record: Record | None = None) -> RequestParts:
     """Return `messages` and `tools` in chat shape, with `tool_reference` blocks that LiteLLM passes on."""
-    messages = [with_content(plain(message)) for message in merge_system(step.messages, after=step.instructions)]
+    messages = [
+        with_content(plain(message)) for message in merge_system(step.messages, after=step.instructions)
+    ]
     found = _declarations(step, messages, record, is_native=True)
     sent = [*map(without_notes, with_tool_references(messages, found))]
     definitions = reference_definitions(found, Tool.to_openai)
