@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from tool_search_processor import Catalog
+from tool_search_processor import Catalog, ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers import CallableProvider, StaticProvider, functions
 from tool_search_processor.providers.functions import FunctionTools, is_function, to_tool
@@ -120,6 +120,23 @@ def test_anything_else_is_refused():
         FunctionTools()(3, origin="here")
     with pytest.raises(ConfigurationError, match=r"here: <.*StaticProvider.*> is a provider, which a Tool"):
         FunctionTools()(StaticProvider(), origin="here")
+
+
+@pytest.mark.parametrize(
+    ("package", "way"),
+    [
+        ("langchain_core.tools.structured", "make it ours, from_langchain"),
+        ("pydantic_ai.tools", "hide_own=True"),
+        ("agents.tool", "hide_own=True"),
+        ("google.adk.tools.base_tool", "inner="),
+        ("strands.types.tools", "hide_own=True"),
+    ],
+)
+def test_a_framework_s_tool_is_told_where_it_belongs(package, way):
+    base = type("BaseTool", (), {"__module__": package})
+    mine = type("Mine", (base,), {"__module__": "mine"})()
+    with pytest.raises(ConfigurationError, match=f"is a tool of a framework: .*{way}"):
+        ToolSearchProcessor([mine])
 
 
 async def later() -> list[Tool]:

@@ -38,7 +38,7 @@ from cachetools import LRUCache
 from tool_search_processor.adapters.framework_tools import FrameworkTools
 from tool_search_processor.adapters.google_adk_events import response_of, to_openai
 from tool_search_processor.adapters.google_adk_tools import ListedTool, from_adk, is_callable_by_models
-from tool_search_processor.adapters.runs import SearchRun, instructions_of, read_context
+from tool_search_processor.adapters.runs import SearchRun, check_search, instructions_of, read_context
 from tool_search_processor.errors import ReservedToolNameError
 from tool_search_processor.processor.pipeline import SearchPipeline
 from tool_search_processor.wire.checks import check_callable, refuse
@@ -93,6 +93,7 @@ class ToolSearchToolset(BaseToolset):
         self._use_invocation_cache = False
         check_callable("context", context, "(readonly_context) -> mapping", optional=True)
         check_callable("thread_id", thread_id, "(readonly_context) -> id", optional=True)
+        check_search(search, door="ToolSearchToolset")
         self._search = search.for_framework(include_step_tools=hide_own)
         self._context = context or _state_of
         self._thread_id = thread_id or _session_of

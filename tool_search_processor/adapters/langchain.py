@@ -39,7 +39,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
-from tool_search_processor.adapters.runs import SearchRun, instructions_of, read_context
+from tool_search_processor.adapters.runs import SearchRun, check_search, instructions_of, read_context
 from tool_search_processor.concurrency.blocking import run_in_sync_hook
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.processor.pipeline import SearchPipeline
@@ -237,11 +237,7 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
 
 def _check(search: object, *, context: object, native: object) -> None:
-    if not isinstance(search, SearchPipeline):
-        raise ConfigurationError(
-            f"ToolSearchMiddleware needs a ToolSearchProcessor, found {search!r:.80}: make one of the tools, "
-            "ToolSearchProcessor([...])"
-        )
+    check_search(search, door="ToolSearchMiddleware")
     if context is not None and not callable(context):
         raise ConfigurationError(
             f"context makes a mapping of LangChain's runtime, found {context!r:.80}: pass a function, or "

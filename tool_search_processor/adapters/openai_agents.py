@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tool_search_processor.adapters.runs import instructions_of, read_context, warn_of_proxy
+from tool_search_processor.adapters.runs import check_search, instructions_of, read_context, warn_of_proxy
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.processor.pipeline import SearchPipeline
@@ -81,8 +81,7 @@ class ToolSearchAgent(Agent[Any]):
         """Check the fields, and prepare a searcher that reads loads from the run's items."""
         check_theirs: Any = super().__post_init__  # the parent's method has no annotations
         check_theirs()
-        if not isinstance(self.search, SearchPipeline):
-            raise ConfigurationError(f"search must be a ToolSearchProcessor, found {self.search!r:.80}")
+        check_search(self.search, door="ToolSearchAgent")
         for name, hook in (("context", self.context), ("thread_id", self.thread_id)):
             if hook is not None and not callable(hook):
                 raise ConfigurationError(

@@ -155,3 +155,16 @@ def warn_of_proxy(search: SearchPipeline, *, gate: str) -> None:
             "no tool of the catalog. Use mode='load', or tools with requires_approval=True",
             gate,
         )
+
+
+def check_search(search: object, *, door: str) -> None:
+    """Check what an adapter is given as its searcher.
+
+    Raises:
+        ConfigurationError: If it is something else; `door` is the adapter's class.
+    """
+    if not isinstance(search, SearchPipeline):
+        raise ConfigurationError(
+            f"search: {door} needs a ToolSearchProcessor, found {search!r:.80}: make one of the tools, "
+            "ToolSearchProcessor([...])"
+        )

@@ -32,7 +32,7 @@ except ImportError as exc:
     ) from exc
 
 from tool_search_processor.adapters.framework_tools import FrameworkTools
-from tool_search_processor.adapters.runs import SearchRun, instructions_of
+from tool_search_processor.adapters.runs import SearchRun, check_search, instructions_of
 from tool_search_processor.adapters.strands_messages import (
     listed_spec,
     to_openai,
@@ -100,7 +100,11 @@ class ToolSearchPlugin(Plugin):
                 all of the state except what Strands keeps there.
             thread_id: Makes the conversation's id of the invocation's state; needed by a store alone.
             hide_own: Hide the agent's own tools too until the model has loaded them, under the same filter.
+
+        Raises:
+            ConfigurationError: `search` is not a searcher.
         """
+        check_search(search, door="ToolSearchPlugin")
         self._search = search.for_framework(include_step_tools=hide_own)
         super().__init__()  # the parent's constructor reads the name
         self._context = context or _given_state

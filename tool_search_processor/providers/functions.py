@@ -16,6 +16,14 @@ MakeTool = Callable[..., Tool]
 """Makes the tool of an item: `to_tool`, or something that remembers what it made."""
 
 _MAX_KEPT = 500
+_WAYS: Mapping[str, str] = {
+    "langchain_core": "make it ours, from_langchain(tool), of tool_search_processor.adapters.langchain",
+    "pydantic_ai": "leave it with its agent, and hide it: ToolSearchCapability(search, hide_own=True)",
+    "agents": "leave it with its agent, and hide it: ToolSearchAgent(..., hide_own=True)",
+    "google": "give it to the adapter: ToolSearchToolset(search, inner=[tool])",
+    "strands": "leave it with its agent, and hide it: ToolSearchPlugin(search, hide_own=True)",
+}
+"""How a framework's tool becomes searchable, by the package that its class comes from."""
 
 
 class FunctionTools:
@@ -133,10 +141,18 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
             f"{origin}: {item!r:.80} is a provider, which a ToolSearchProcessor or a Catalog takes: give it "
             "to one of them"
         )
+    if (way := _way_of_framework(item)) is not None:
+        raise ConfigurationError(f"{origin}: {item!r:.80} is a tool of a framework: {way}")
     raise ConfigurationError(
         f"{origin}: {item!r:.80} is neither a Tool nor a function: pass the function itself, or import a "
         "definition with Tool.from_openai, Tool.from_anthropic or Tool.from_mcp"
     )
+
+
+def _way_of_framework(item: Any) -> str | None:
+    """Return how a framework's tool becomes searchable; None for anything else."""
+    packages = (cls.__module__.partition(".")[0] for cls in type(item).__mro__)
+    return next((_WAYS[package] for package in packages if package in _WAYS), None)
 
 
 def _with_alias(tool: Tool, alias: str) -> Tool:

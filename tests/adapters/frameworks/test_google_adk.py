@@ -750,3 +750,8 @@ class TestMistakes:
     def test_arguments_that_cant_work(self, options):
         with pytest.raises(ConfigurationError):
             ToolSearchToolset(ToolSearchProcessor(), **options)
+
+
+def test_a_list_in_place_of_a_searcher_is_refused():
+    with pytest.raises(ConfigurationError, match="ToolSearchToolset needs a ToolSearchProcessor, found"):
+        ToolSearchToolset([])

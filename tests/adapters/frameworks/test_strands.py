@@ -17,6 +17,7 @@ from strands.types.tools import ToolContext as TheirContext
 
 from tool_search_processor import ReservedToolNameError, Tool, ToolContext, ToolSearchProcessor
 from tool_search_processor.adapters.strands import ToolSearchPlugin, from_strands
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.session.foreign_tools import ForeignTool, run_by_framework
 from tool_search_processor.transforms import Namespace
 
@@ -419,3 +420,8 @@ async def test_structured_output_is_never_hidden():
     result = await agent.invoke_async("w", structured_output_model=Answer)
     assert result.structured_output == Answer(text="sunny")
     assert model.listed[0] == ["Answer", *META]
+
+
+def test_a_list_in_place_of_a_searcher_is_refused():
+    with pytest.raises(ConfigurationError, match="ToolSearchPlugin needs a ToolSearchProcessor, found"):
+        ToolSearchPlugin([])
