@@ -116,6 +116,28 @@ def test_the_schema_of_an_answer_is_taken_where_it_is_a_small_object(responses, 
     assert tool.output_schema == expected
 
 
+THING = {"type": "object", "title": "T"}
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({"201": THING}, THING),
+        ({"400": {"type": "object"}, "default": {"type": "object"}}, THING),
+        ({"204": None}, None),
+        ({"202": {"type": "object", "title": "Job"}}, None),
+        ({"206": {"type": "array"}}, None),
+        ({"2XX": {"type": "object"}}, None),
+    ],
+)
+def test_a_schema_is_promised_only_where_every_success_has_it(others, expected):
+    given = dict(answer(THING)["responses"])
+    for code, schema in others.items():
+        given |= answer(schema, code=code)["responses"] if schema else {code: {"description": "nothing"}}
+    (tool,) = tools({"/p": {"get": {"responses": given}}})
+    assert tool.output_schema == expected
+
+
 @pytest.mark.parametrize(
     ("kinds", "accept"),
     [

@@ -182,17 +182,24 @@ def _success_responses(document: OpenAPIDocument, node: OperationNode) -> list[t
 def _output_schema(
     reader: SchemaReader, responses: Sequence[tuple[Mapping[str, Any], str]]
 ) -> Converted | None:
-    """Return the schema of the first JSON answer if it is an object and not too large."""
-    for content, base in responses:
-        for kind, media in content.items():
-            given = mapping_of(media).get("schema")
-            if not is_json(str(kind)) or not isinstance(given, dict):
-                continue
-            schema = reader.read(given, base=base, direction="response")
-            root = dict(reader.target(schema, direction="response"))
-            if root.get("type") != "object":
-                return None
-            return reader.with_definitions(root, direction="response", max_size=_MAX_OUTPUT_SCHEMA)
+    """Return the schema of the JSON answers if every success has it, and it is an object and not too large.
+
+    An operation with an empty answer too, such as 204, promises nothing: a client would refuse that answer.
+    """
+    schemas = [_json_schema(reader, content, base=base) for content, base in responses]
+    if not schemas or schemas[0] is None or any(schema != schemas[0] for schema in schemas):
+        return None
+    root = dict(reader.target(schemas[0], direction="response"))
+    if root.get("type") != "object":
+        return None
+    return reader.with_definitions(root, direction="response", max_size=_MAX_OUTPUT_SCHEMA)
+
+
+def _json_schema(reader: SchemaReader, content: Mapping[str, Any], *, base: str) -> Converted | None:
+    for kind, media in content.items():
+        given = mapping_of(media).get("schema")
+        if is_json(str(kind)) and isinstance(given, dict):
+            return reader.read(given, base=base, direction="response")
     return None
 
 

@@ -69,7 +69,7 @@ def fitting(tool: Tool, result: types.CallToolResult) -> types.CallToolResult:
     if not tool.output_schema or result.is_error:
         return result
     if result.structured_content is None:
-        problem = "There is no data."
+        problem = "It is not a JSON object."
     else:
         listed = json.dumps(served_output_schema(tool.output_schema))
         problem = problems_text(_output_check(listed)(result.structured_content).problems)
