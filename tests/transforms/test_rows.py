@@ -14,7 +14,7 @@ from tool_search_processor.transforms.rows import (
     compose_get,
     compose_get_tool,
     find_component,
-    get_agreed_tool,
+    get_agreed,
     index_components,
     merge_transforms,
     overrides_get,
@@ -116,7 +116,7 @@ class FromFastMCP(Transform):
 
 async def lookup(transforms, name, tools=TOOLS):
     stages = [index_components(stage) for stage in await transform_stages(transforms, tools)]
-    return await get_agreed_tool(transforms, stages, name)
+    return await get_agreed(transforms, stages, name)
 
 
 @pytest.mark.parametrize("kind", list(ITEMS))

@@ -127,26 +127,13 @@ class ToolSearchTransform(CatalogTransform):
         check_callable("context", context, "(ctx) -> mapping", optional=True)
         self._context = context or request_context
         self._options = Options(
-            names=MetaToolNames(
-                mode="call",
-                search=search_tool_name,
-                load="load_tool",
-                call=call_tool_name,
-                unload="unload_tool",
-                allow_unload=False,
-            ),
+            names=MetaToolNames(mode="call", search=search_tool_name, call=call_tool_name),
             top_k=top_k,
             min_score=min_score,
-            max_loaded=None,
             filter=filter,
             filter_timeout_seconds=filter_timeout_seconds,
             pinned=as_names(always_visible, what="always_visible"),
-            include_step_tools=False,
-            catalog_in_prompt=False,
-            catalog_token_limit=1,
-            preload=0,
             result_detail=result_detail,
-            passthrough_tokens=0,
         )
         self._catalog = ServerCatalog(search)
         self._meta_tools = listed_meta_tools(

@@ -12,13 +12,8 @@ from langchain_core.runnables import RunnableBinding
 
 from tool_search_processor.adapters.langchain_calls import DECLARED, read_messages
 from tool_search_processor.session.model_call import ModelCall
-from tool_search_processor.session.native import (
-    Declarations,
-    additional_tools,
-    declare,
-    inserted,
-    tool_additions,
-)
+from tool_search_processor.session.native.declarations import Declarations, declare
+from tool_search_processor.session.native.rendering import additional_tools, inserted, tool_additions
 from tool_search_processor.session.tool_choices import read_tool_choice
 
 Route: TypeAlias = Literal["anthropic", "openai"]

@@ -14,7 +14,8 @@ from agents.retry import ModelRetryAdvice, ModelRetryAdviceRequest
 
 from tool_search_processor.adapters.openai_agents_tools import offered_as
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.session.native import additional_tools, declare, inserted, read_record
+from tool_search_processor.session.native.declarations import declare, read_record
+from tool_search_processor.session.native.rendering import additional_tools, inserted
 
 
 class NativeModel(Model):

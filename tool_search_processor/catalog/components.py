@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, Self
 
-from tool_search_processor.catalog.provider_cache import Source, are_same
+from tool_search_processor.catalog.provider_cache import Source
 from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.components.spellings import spellings_of
@@ -31,6 +31,7 @@ from tool_search_processor.transforms.rows import (
     transform_stages,
 )
 from tool_search_processor.transforms.transform import KINDS, ComponentT, Transform, component_key, kind_of
+from tool_search_processor.wire.plain import are_same
 
 logger = logging.getLogger(__name__)
 

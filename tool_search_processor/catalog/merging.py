@@ -10,7 +10,7 @@ from itertools import islice
 
 from tool_search_processor.catalog.drift import Drift
 from tool_search_processor.catalog.name_register import NO_NAMES, GivenNames, NameRegister, Offer
-from tool_search_processor.catalog.provider_cache import Source, are_same
+from tool_search_processor.catalog.provider_cache import Source
 from tool_search_processor.catalog.request_view import Fetch
 from tool_search_processor.catalog.toolsets import NO_TOOLS, ToolSet
 from tool_search_processor.concurrency.once import Once
@@ -20,12 +20,13 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.tools.origins import origin_of
 from tool_search_processor.transforms.rows import (
     check_transforms,
-    get_agreed_tool,
+    get_agreed,
     index_components,
     overrides_get_tool,
     transform_stages,
 )
 from tool_search_processor.transforms.transform import Transform
+from tool_search_processor.wire.plain import are_same
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ def fetch_from(shared: United, own: United) -> Fetch:
 
     async def fetch(name: str) -> Tool | None:
         united = own if name in own.tools.by_name else shared
-        return await get_agreed_tool(united.transforms, united.stages, name) if united.stages else None
+        return await get_agreed(united.transforms, united.stages, name) if united.stages else None
 
     return fetch
 

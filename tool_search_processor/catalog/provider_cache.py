@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from operator import is_
 from typing import Generic, TypeVar
 
 from tool_search_processor.catalog.backoff import PATIENCE_SECONDS, HoldOff, ProviderLimits
@@ -30,6 +29,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import foreign_line
 from tool_search_processor.tools.origins import Origin, mark_origin
 from tool_search_processor.transforms.transform import ComponentT, kind_of
+from tool_search_processor.wire.plain import are_same
 
 logger = logging.getLogger(__name__)
 
@@ -362,11 +362,6 @@ async def read_stale(
         reads = await asyncio.gather(*(source.read(context, strict=strict) for source in waiting))
         fresh.update(zip(waiting, reads, strict=True))
     return fresh
-
-
-def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
-    """Return True if two sequences hold the same objects in the same order."""
-    return len(some) == len(others) and all(map(is_, some, others))
 
 
 def _checked(listed: object, kind: type[ComponentT], name: str) -> tuple[ComponentT, ...]:

@@ -13,11 +13,11 @@ class MetaToolNames:
     """What the meta-tools are called, and which of them there are."""
 
     mode: Mode
-    search: str
-    load: str
-    call: str
-    unload: str
-    allow_unload: bool
+    search: str = "search_tools"
+    load: str = "load_tool"
+    call: str = "call_tool"
+    unload: str = "unload_tool"
+    allow_unload: bool = False
 
     @property
     def present(self) -> tuple[str, ...]:

@@ -36,14 +36,14 @@ class Options(PolicyOptions):
 
     names: MetaToolNames
     top_k: int
-    max_loaded: int | None
-    pinned: tuple[str, ...]
-    include_step_tools: bool
-    catalog_in_prompt: bool
-    catalog_token_limit: int
-    preload: int
+    max_loaded: int | None = None
+    pinned: tuple[str, ...] = ()
+    include_step_tools: bool = False
+    catalog_in_prompt: bool = False
+    catalog_token_limit: int = 4000
+    preload: int = 0
     result_detail: ResultDetail
-    passthrough_tokens: int
+    passthrough_tokens: int = 0
 
     def __post_init__(self) -> None:
         """Check the options.

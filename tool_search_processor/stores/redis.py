@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import logging
 import time
@@ -221,8 +220,7 @@ class RedisStore(Store):
         from redis.exceptions import RedisClusterException, RedisError
 
         try:
-            async with asyncio.timeout(self._timeout_seconds):
-                answer = await ask(await self._clients.get())
+            answer = await self._clients.ask(ask)
         except TimeoutError as exc:
             raise StoreError(f"Redis did not answer within {self._timeout_seconds:g} seconds") from exc
         except (RedisError, RedisClusterException, OSError) as exc:

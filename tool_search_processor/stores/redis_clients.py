@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.concurrency.per_loop import PerLoop
@@ -43,6 +45,16 @@ class RedisClients:
     async def get(self) -> Any:
         """Return the client to use in the running loop."""
         return await self._clients.get() if self._own is None else self._own
+
+    async def ask(self, question: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Return the server's answer to what the function asks of a client.
+
+        Raises:
+            TimeoutError: It took longer than the time limit.
+            Exception: What the client raises.
+        """
+        async with asyncio.timeout(self._timeout_seconds):
+            return await question(await self.get())
 
     async def aclose(self) -> None:
         """Close the clients that were opened here, those of other running loops too."""

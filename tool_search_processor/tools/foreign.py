@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import operator
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.tools.fields import MAX_REQUEST_CHARACTERS, MAX_REQUESTS
 from tool_search_processor.tools.schema_walk import INNER_KEYWORDS, MAP_KEYWORDS, Schema, edit_schemas
-from tool_search_processor.wire.plain import clean_text, hidden_in, visible_text
+from tool_search_processor.wire.plain import are_same, clean_text, hidden_in, visible_text
 
 MAX_DESCRIPTION = 10_000
 """Characters of a tool's description; a longer one is cut."""
@@ -178,17 +177,13 @@ def _clean_items(
     """Return a mapping with its keys and values cleaned; the same object if nothing changes."""
     name = name or _visible_key
     cleaned = {name(key): clean(key) for key in given}
-    is_same = _are_same(cleaned, given) and _are_same(cleaned.values(), given.values())
+    is_same = are_same(cleaned, given) and are_same(cleaned.values(), given.values())
     return given if is_same else cleaned
 
 
 def _clean_list(given: Sequence[Any], clean: Callable[[Any], Any]) -> Any:
     items = [clean(item) for item in given]
-    return given if _are_same(items, given) else items
-
-
-def _are_same(some: Collection[object], others: Collection[object]) -> bool:
-    return len(some) == len(others) and all(map(operator.is_, some, others))
+    return given if are_same(items, given) else items
 
 
 def _visible_key(key: Any) -> Any:

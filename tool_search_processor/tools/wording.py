@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tool_search_processor.tools.near_names import plain_form
 from tool_search_processor.tools.schema_walk import resolve_pointer
 from tool_search_processor.tools.schemas import Path
 
@@ -145,11 +146,5 @@ def near_name(name: str, names: Sequence[str]) -> str | None:
     """Return the name that is nearest in spelling, or None if no name is near."""
     from rapidfuzz import fuzz, process
 
-    found = process.extractOne(
-        name, names, scorer=fuzz.ratio, processor=_comparable, score_cutoff=_NEAR_SCORE
-    )
+    found = process.extractOne(name, names, scorer=fuzz.ratio, processor=plain_form, score_cutoff=_NEAR_SCORE)
     return found[0] if found else None
-
-
-def _comparable(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).casefold()

@@ -200,13 +200,6 @@ async def get_agreed(
     return found
 
 
-async def get_agreed_tool(
-    transforms: Iterable[Transform], stages: Sequence[Mapping[str, Tool]], name: str
-) -> Tool | None:
-    """Return the tool of this name where the list and the get methods agree (see `get_agreed`)."""
-    return await get_agreed(transforms, stages, name)
-
-
 def _content(component: Component) -> object:
     return component.fingerprint if isinstance(component, Tool) else component
 

@@ -231,19 +231,18 @@ def with_content(message: Mapping[str, Any], *, empty: str | None = "") -> dict[
 
 def call_ids(messages: Iterable[Mapping[str, Any]]) -> set[str]:
     """Return the ids of all tool calls of a conversation."""
-    return {
-        str(call.get("id"))
-        for message in messages
-        for call in message.get("tool_calls") or ()
-        if message.get("role") == "assistant"
-    }
+    return {str(call.get("id")) for call in _calls_in(messages)}
 
 
 def calls_made(messages: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Yield name and arguments, as they were written, of each call that an assistant made."""
+    return map(name_and_arguments, _calls_in(messages))
+
+
+def _calls_in(messages: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
     for message in messages:
-        for call in (message.get("tool_calls") or ()) if message.get("role") == "assistant" else ():
-            yield name_and_arguments(call)
+        if message.get("role") == "assistant":
+            yield from message.get("tool_calls") or ()
 
 
 def merge_system(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import dataclasses
 import math
+import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeGuard
 
 _ATOMS = frozenset({str, int, float, bool, type(None)})
@@ -137,6 +138,11 @@ def items_of(value: Any) -> Sequence[Any]:
 def mapping_of(value: Any) -> Mapping[str, Any]:
     """Return a mapping as it is; an empty one for anything else."""
     return value if isinstance(value, Mapping) else {}
+
+
+def are_same(some: Collection[object], others: Collection[object]) -> bool:
+    """Return True if two collections hold the same objects in the same order."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
 def text_of(content: Any) -> str:

@@ -17,13 +17,8 @@ from tests.session.native.conversations import (
 from tests.support import make, step
 from tool_search_processor import StaticProvider, TokenLimiter, ToolSearchProcessor, ToolSession
 from tool_search_processor.meta_tools import receipt
-from tool_search_processor.session.native import (
-    Record,
-    additional_tools,
-    declare,
-    read_record,
-    tool_additions,
-)
+from tool_search_processor.session.native.declarations import Record, declare, read_record
+from tool_search_processor.session.native.rendering import additional_tools, tool_additions
 
 WIRES = ("definition", "reference", "responses")
 META = ["search_tools", "load_tool", "unload_tool"]

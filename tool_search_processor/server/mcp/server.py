@@ -23,7 +23,7 @@ from tool_search_processor.server.mcp.handlers import FrontHandlers, ProtocolSer
 from tool_search_processor.server.mcp.middleware import Middleware
 from tool_search_processor.server.mcp.registry import Registry, as_sources
 from tool_search_processor.server.mcp.request_providers import ProvidersFor, RequestProviders
-from tool_search_processor.server.mcp.server_options import FrontOptions, meta_tool_names
+from tool_search_processor.server.mcp.server_options import FrontOptions
 from tool_search_processor.server.mcp.sessions import SESSION_TTL_SECONDS, SignedIds
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, is_on_demand, mode_by_code
 from tool_search_processor.server.mcp.tool_view import ListedNames, ToolView
@@ -154,7 +154,7 @@ class ToolServer(Registry):
             ReservedToolNameError: When a tool has a meta-tool's name.
         """
         self.options = FrontOptions(
-            names=meta_tool_names(search=search_tool_name, call=call_tool_name),
+            names=meta_tools.MetaToolNames(mode="call", search=search_tool_name, call=call_tool_name),
             mode=mode,
             mode_for=mode_for,
             filter=filter,

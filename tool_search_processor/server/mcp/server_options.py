@@ -98,10 +98,3 @@ class FrontOptions(PolicyOptions):
                 f"the tool {tool.name!r} has a meta-tool's name: rename it, or change search_tool_name or "
                 "call_tool_name"
             )
-
-
-def meta_tool_names(*, search: str, call: str) -> MetaToolNames:
-    """Return the names of the two meta-tools."""
-    return MetaToolNames(
-        mode="call", search=search, call=call, load="load_tool", unload="unload_tool", allow_unload=False
-    )

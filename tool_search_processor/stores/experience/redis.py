@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.stores.redis_clients import RedisClients, next_keys, pattern_of
@@ -67,18 +66,17 @@ class RedisExperienceStore(AsyncClosing):
         self._clients = RedisClients(redis, timeout_seconds=timeout_seconds)
         self._prefix = f"{prefix}:1:experience:"
         self._life = 0 if idle_seconds is None else math.ceil(1000 * idle_seconds)
-        self._timeout_seconds = timeout_seconds
 
     async def read(self, scope: str) -> Mapping[str, str]:
         """Return the text of each tool of a scope."""
-        found = await self._ask(lambda client: client.hgetall(self._prefix + scope))
+        found = await self._clients.ask(lambda client: client.hgetall(self._prefix + scope))
         texts = {decode(tool): decode(text) for tool, text in found.items()}
         texts.pop(_VERSION, None)
         return texts
 
     async def version(self, scope: str) -> object:
         """Return the number of changes of the scope."""
-        return await self._ask(lambda client: client.hget(self._prefix + scope, _VERSION))
+        return await self._clients.ask(lambda client: client.hget(self._prefix + scope, _VERSION))
 
     async def swap(self, scope: str, tool: str, old: str | None, new: str | None) -> bool:
         """Replace the text of a tool if it is still `old`; see `ExperienceStore.swap`."""
@@ -88,21 +86,19 @@ class RedisExperienceStore(AsyncClosing):
             *(("0", "") if old is None else ("1", encode(old))),
             *(("0", "") if new is None else ("1", encode(new))),
         )
-        return bool(await self._ask(lambda client: _SWAP.run(client, self._prefix + scope, arguments)))
+        return bool(
+            await self._clients.ask(lambda client: _SWAP.run(client, self._prefix + scope, arguments))
+        )
 
     async def scopes(self) -> Sequence[str]:
         """Return all scopes, by a scan of the whole key space; each answer has its own timeout."""
         client = await self._clients.get()
         keys = client.scan_iter(match=f"{pattern_of(self._prefix)}*", count=_SCAN_COUNT)
         found: list[str] = []
-        while batch := await self._ask(lambda _: next_keys(keys, _SCAN_COUNT)):
+        while batch := await self._clients.ask(lambda _: next_keys(keys, _SCAN_COUNT)):
             found += [decode(key).removeprefix(self._prefix) for key in batch]
         return found
 
     async def aclose(self) -> None:
         """Close the connections that the store made; it may be used again."""
         await self._clients.aclose()
-
-    async def _ask(self, ask: Any) -> Any:
-        async with asyncio.timeout(self._timeout_seconds):
-            return await ask(await self._clients.get())
