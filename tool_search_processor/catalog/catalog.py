@@ -106,7 +106,6 @@ class Catalog(ReportingCatalog):
             Source(provider, kind=Tool, limits=limits, label=label)
             for provider, label in zip(found, labels_of(found), strict=True)
         ]
-        self._components = Components.of(self._sources, owner=name)
         self.static = all(source.static for source in self._sources)
         self._drift = Drift(on_change, known_fingerprints)
         self._set_up(
@@ -123,7 +122,7 @@ class Catalog(ReportingCatalog):
     ) -> None:
         """Set up everything after the sources, and check what is known."""
         self.transforms = transforms
-        self._components = self._components.through(transforms, owner=self.name)
+        self._components = Components(self._sources, transforms=transforms, owner=self.name)
         self._reserved = _with_options(reserved_names)
         self.reserved_names = frozenset(self._reserved)
         self._uniting = Uniting(

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, Self
+from typing import Generic
 
 from tool_search_processor.catalog.provider_cache import Source
 from tool_search_processor.catalog.status import ProviderStatus
@@ -53,7 +53,7 @@ class Gathering(Generic[ComponentT]):
     def __init__(
         self,
         kind: type[ComponentT],
-        sources: Sequence[Source[ComponentT]],
+        sources: Sequence[Source[Tool]],
         *,
         transforms: Sequence[Transform],
         owner: str,
@@ -62,13 +62,13 @@ class Gathering(Generic[ComponentT]):
 
         Args:
             kind: What they list.
-            sources: The providers that list this kind, in order.
+            sources: Those of the catalog's tools, whose providers are asked for this kind as well.
             transforms: What the whole list goes through, the first one innermost.
             owner: What warnings call the catalog.
         """
-        self.sources: Sequence[Source[ComponentT]] = sources
+        self.sources: Sequence[Source[ComponentT]] = [source.of_kind(kind) for source in sources]
         self._kind = kind_of(kind)
-        self._transforms = tuple(transform.for_part() for transform in transforms)
+        self._transforms = transforms
         self._owner = owner
         self._warned = Once()
         self._last: _Gathered[ComponentT] | None = None
@@ -136,46 +136,14 @@ class Components:
     """Everything that a catalog's providers list besides tools."""
 
     def __init__(
-        self,
-        resources: Sequence[Source[Resource]],
-        templates: Sequence[Source[ResourceTemplate]],
-        prompts: Sequence[Source[Prompt]],
-        *,
-        transforms: Sequence[Transform],
-        owner: str,
+        self, sources: Sequence[Source[Tool]], *, transforms: Sequence[Transform], owner: str
     ) -> None:
-        """Gather from the sources of each kind; see `Gathering`."""
+        """Gather what the providers of some tools list besides them; see `Gathering`."""
         self.label = owner
         self._transforms = tuple(transform.for_part() for transform in transforms)
-        self.resources = Gathering(Resource, resources, transforms=transforms, owner=owner)
-        self.templates = Gathering(ResourceTemplate, templates, transforms=transforms, owner=owner)
-        self.prompts = Gathering(Prompt, prompts, transforms=transforms, owner=owner)
-
-    @classmethod
-    def of(
-        cls,
-        sources: Sequence[Source[Tool]],
-        *,
-        owner: str,
-    ) -> Self:
-        """Return what the providers of these tools list besides them."""
-        return cls(
-            [source.of_kind(Resource) for source in sources],
-            [source.of_kind(ResourceTemplate) for source in sources],
-            [source.of_kind(Prompt) for source in sources],
-            transforms=(),
-            owner=owner,
-        )
-
-    def through(self, transforms: Sequence[Transform], *, owner: str) -> Components:
-        """Return the same sources with other transforms."""
-        return Components(
-            self.resources.sources,
-            self.templates.sources,
-            self.prompts.sources,
-            transforms=transforms,
-            owner=owner,
-        )
+        self.resources = Gathering(Resource, sources, transforms=self._transforms, owner=owner)
+        self.templates = Gathering(ResourceTemplate, sources, transforms=self._transforms, owner=owner)
+        self.prompts = Gathering(Prompt, sources, transforms=self._transforms, owner=owner)
 
     async def unlisted_resource(self, uri: str, context: Context) -> Resource | None:
         """Return an unlisted resource from the first provider that can read this URI, or None."""

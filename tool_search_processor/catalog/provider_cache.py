@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tool_search_processor.catalog.backoff import PATIENCE_SECONDS, HoldOff, ProviderLimits
 from tool_search_processor.catalog.failure_log import FailureLog
@@ -33,7 +33,7 @@ from tool_search_processor.wire.plain import are_same
 
 logger = logging.getLogger(__name__)
 
-_OtherT = TypeVar("_OtherT", Resource, ResourceTemplate, Prompt)
+_OtherT = TypeVar("_OtherT", Tool, Resource, ResourceTemplate, Prompt)
 _LONGEST_ERROR = 500
 
 
@@ -96,10 +96,15 @@ class Source(Generic[ComponentT]):
         self._error: str | None = None
         self._what = f"{kind_of(kind).replace('_', ' ')}s"
         self._failures = failures or FailureLog(self.name)
+        self._others: dict[type, Source[Any]] = {}
 
     def of_kind(self, kind: type[_OtherT]) -> Source[_OtherT]:
-        """Return the source of what else the provider lists, which shares its log of failures."""
-        return Source(self.provider, kind=kind, limits=self._limits, failures=self._failures)
+        """Return the source of what else the provider lists: the same at every call."""
+        if kind not in self._others:
+            self._others[kind] = Source(
+                self.provider, kind=kind, limits=self._limits, failures=self._failures
+            )
+        return self._others[kind]
 
     @property
     def listed(self) -> tuple[ComponentT, ...]:
