@@ -224,8 +224,14 @@ class ToolSearchTransform(CatalogTransform):
         self._check_last()
         tools = await self.get_tool_catalog(ctx)
         offered = self._catalog.offer([tool for tool in tools if tool.name not in self._meta_tools])
+        caller = await self._caller()
         return CallerView(
-            offered.view, originals=offered.originals, options=self._options, caller=await self._caller()
+            catalog=offered.view,
+            options=self._options,
+            context=caller.context,
+            thread_id=caller.session_id,
+            originals=offered.originals,
+            caller=caller,
         )
 
     async def _caller(self) -> Caller:

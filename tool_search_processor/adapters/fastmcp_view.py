@@ -55,7 +55,7 @@ class Caller:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CallerView(PolicyView):
     """What one caller can find and call."""
 
@@ -73,9 +73,10 @@ class CallerView(PolicyView):
         """The names that searches leave out, since they are listed anyway."""
         return frozenset(map(make_tool_name, self.options.pinned))
 
-    def admission(self) -> Admission:
-        """Return a new request to the filter."""
-        return self.caller.admission()
+    @property
+    def filter(self) -> Filter | None:
+        """What this caller's tools must pass."""
+        return self.caller.filter
 
     def result(self, tool: CatalogTool, *, score: float) -> dict[str, Any]:
         """Return one result of a search, under the server's own name, by which clients can call it too."""

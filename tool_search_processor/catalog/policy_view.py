@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tool_search_processor.catalog.experience import Experience, check_experience
 from tool_search_processor.catalog.finding import (
@@ -95,17 +96,23 @@ class PolicyOptions:
                 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PolicyView(ABC):
     """One request's view of a catalog under policy.
 
-    What serves tools subclasses it, and says who asks (`admission`) and what searches leave out
-    (`unsearched`). A denied tool gets the same answers as a tool that doesn't exist.
+    What serves tools subclasses it, and says what searches leave out (`unsearched`). A denied tool gets the
+    same answers as a tool that doesn't exist.
     """
 
     catalog: CatalogView
     """The tools that can be found, by query or by name."""
     options: PolicyOptions
+    context: Mapping[str, Any]
+    """The request's own data, for the filter."""
+    thread_id: str | None = None
+    """The conversation, for the filter."""
+    learner: str | None = None
+    """Whose searches and calls belong together, to learn from them; None if nobody can tell."""
 
     @property
     @abstractmethod
@@ -117,9 +124,36 @@ class PolicyView(ABC):
         """Whether this request may know about every tool."""
         return self.options.filter is None
 
-    @abstractmethod
+    @property
+    def filter(self) -> Filter | None:
+        """What this request's tools must pass."""
+        return self.options.filter
+
+    @property
+    def turn(self) -> str:
+        """The last message of the user, if it is known."""
+        return ""
+
     def admission(self) -> Admission:
         """Return a new request to the filter."""
+        return Admission(
+            self.filter,
+            context=self.context,
+            thread_id=self.thread_id,
+            timeout_seconds=self.options.filter_timeout_seconds,
+        )
+
+    async def note(self, queries: Iterable[str], found: Iterable[str]) -> None:
+        """Remember a search, to learn from the call that follows it."""
+        if self.options.experience is not None:
+            await self.options.experience.note(self.learner, queries, found, context=self.context)
+
+    async def learn(self, tool: Tool) -> None:
+        """Learn from a successful call."""
+        if self.options.experience is not None:
+            await self.options.experience.learn(
+                tool, self.catalog, thread=self.learner, context=self.context, turn=self.turn
+            )
 
     def wanted(self, *, limit: int, tags: frozenset[str] = frozenset()) -> Wanted:
         """Return what a search of this request asks for besides its words."""

@@ -207,5 +207,8 @@ class SearchPipeline:
             own=own,
             pinned=catalog.pinned(self._options.pinned),
             options=self._options,
+            context=step.context,
+            thread_id=step.thread_id,
+            learner=step.thread_id or step.run_id,
             loads=self._loads,
         )

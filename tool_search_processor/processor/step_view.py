@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.wire.messages import last_user_text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StepView(PolicyView):
     """What one step can find, what it lists, and what may be said about it."""
 
@@ -57,34 +57,10 @@ class StepView(PolicyView):
         """What the step's run has seen."""
         return self.loads.run(self.step)
 
-    async def note(self, queries: Iterable[str], found: Iterable[str]) -> None:
-        """Remember a search of the step's thread, to learn from the call that follows it."""
-        if self.options.experience is not None:
-            await self.options.experience.note(self._learner, queries, found, context=self.step.context)
-
-    async def learn(self, tool: Tool) -> None:
-        """Learn from a successful call."""
-        if self.options.experience is not None:
-            await self.options.experience.learn(
-                tool,
-                self.catalog,
-                thread=self._learner,
-                context=self.step.context,
-                turn=last_user_text(self.step.messages),
-            )
-
     @property
-    def _learner(self) -> str:
-        return self.step.thread_id or self.step.run_id
-
-    def admission(self) -> Admission:
-        """Return a new request to the filter."""
-        return Admission(
-            self.options.filter,
-            context=self.step.context,
-            thread_id=self.step.thread_id,
-            timeout_seconds=self.options.filter_timeout_seconds,
-        )
+    def turn(self) -> str:
+        """The last message of the user."""
+        return last_user_text(self.step.messages)
 
     async def unknown_text(self, name: str, admission: Admission) -> str:
         """Record the call of an unknown or denied tool, and return the sentence that answers it."""

@@ -26,7 +26,7 @@ from tool_search_processor.server.mcp.request_providers import ProvidersFor, Req
 from tool_search_processor.server.mcp.server_options import FrontOptions
 from tool_search_processor.server.mcp.sessions import SESSION_TTL_SECONDS, SignedIds
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, is_on_demand, mode_by_code
-from tool_search_processor.server.mcp.tool_view import ListedNames, ToolView
+from tool_search_processor.server.mcp.tool_view import ListedNames, ToolView, learner_of
 from tool_search_processor.server.options import MAX_SESSIONS, ResultFormat
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import Transform
@@ -225,6 +225,9 @@ class ToolServer(Registry):
             request=request,
             catalog=catalog,
             options=self.options,
+            context=request.context,
+            thread_id=request.session.id,
+            learner=None if self.options.experience is None else learner_of(request),
             listed_names=self._listed_names,
             metrics=self.metrics,
             middleware=self._middleware,

@@ -62,7 +62,7 @@ class ListedNames:
         return tool.name in self._always or not self._always.isdisjoint(tool.tags)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolView(PolicyView):
     """What one request lists, finds and may call."""
 
@@ -87,33 +87,10 @@ class ToolView(PolicyView):
         """Whether this request may know about every tool."""
         return self.options.filter is None and not self.request.session.rules
 
-    def admission(self) -> Admission:
-        """Return a new request to the filter and the session's rules."""
-        session = self.request.session
-        return Admission(
-            None if self.is_open else ruled(self.options.filter, session.rules),
-            context=self.request.context,
-            thread_id=session.id,
-            timeout_seconds=self.options.filter_timeout_seconds,
-        )
-
-    async def note(self, queries: Iterable[str], found: Iterable[str]) -> None:
-        """Remember a search, so that the call that follows can be learned from."""
-        if self.options.experience is not None:
-            await self.options.experience.note(self._learner, queries, found, context=self.request.context)
-
-    async def learn(self, tool: Tool) -> None:
-        """Learn from a call that had success."""
-        if self.options.experience is not None:
-            context = self.request.context
-            await self.options.experience.learn(tool, self.catalog, thread=self._learner, context=context)
-
     @property
-    def _learner(self) -> str | None:
-        """Whose searches and calls belong together: the session's, or else the user's; None for nobody's."""
-        if self.request.session.id:
-            return str(self.request.session.id)
-        return None if self.request.user is None else f"user {self.request.user!r}"
+    def filter(self) -> Filter | None:
+        """What this request's tools must pass: the filter, and the session's rules."""
+        return None if self.is_open else ruled(self.options.filter, self.request.session.rules)
 
     async def list_tools(self) -> list[Tool]:
         """Return the tools to list; the meta-tools only if there is something to find."""
@@ -158,3 +135,10 @@ def ruled(filter: Filter | None, rules: SessionRules) -> Callable[[FilterRequest
         return True if filter is None else filter(request)
 
     return ask
+
+
+def learner_of(request: FrontRequest) -> str | None:
+    """Return whose searches and calls belong together: the session's, or else the user's."""
+    if request.session.id:
+        return str(request.session.id)
+    return None if request.user is None else f"user {request.user!r}"

@@ -105,22 +105,13 @@ class ModeSearch:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RestView(PolicyView):
     """What one request finds."""
 
     search_in: ModeSearch
-    context: Context
     unsearched: frozenset[str] = frozenset()
     """Names that the request leaves out."""
-
-    def admission(self) -> Admission:
-        """Return a new request to the filter."""
-        return Admission(
-            self.options.filter,
-            context=self.context,
-            timeout_seconds=self.options.filter_timeout_seconds,
-        )
 
     async def find(
         self, query: str, admission: Admission, *, mode: SearchMode, wanted: Wanted
