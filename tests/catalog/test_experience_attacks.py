@@ -10,7 +10,7 @@ import pytest
 from tests.catalog.test_experience import ASKED, call, names, searcher, tools, use
 from tests.search.fake_embedder import FakeEmbedder
 from tests.support import make
-from tool_search_processor import Experience
+from tool_search_processor import Experience, StaticProvider
 from tool_search_processor.search.experience.entries import Entry, Limits, Observation
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.vector import VectorIndex
@@ -181,6 +181,18 @@ class TestForgetting:
         assert {record["tool"]: record["user"] for record in await experience.export()}["op_8"] == ""
         assert await experience.forget(user=7) == 1
 
+    async def test_records_of_a_program_s_own_can_be_forgotten_too(self):
+        experience = Experience()
+        records = [
+            {"query": "one", "tool": "op_1", "thread": "t1", "user": "ann"},
+            {"query": "two", "tool": "op_2", "thread": "t2", "user": "bob", "scope": "\ud800"},
+        ]
+        assert await experience.load(records) == 2
+        assert not {"t1", "t2", "ann", "bob"} & {v for r in await experience.export() for v in r.values()}
+        assert await experience.forget(thread_id="t1") == 1
+        assert await experience.forget(user="bob") == 1
+        assert await experience.export() == []
+
     async def test_nothing_that_was_forgotten_is_left_in_the_files(self, tmp_path):
         store = SQLiteExperienceStore(tmp_path / "learned.db")
         search = searcher(experience := Experience(store))
@@ -284,3 +296,55 @@ class TestHugeAndOdd:
             entry = entry.learned(seen, limits)
         assert Entry.from_json(entry.to_json()) == entry
         assert len(entry.threads) == 5
+
+
+class TestPolicy:
+    """What was learned changes an order, and admits nothing."""
+
+    def strict(self, experience, **options):
+        return searcher(experience, filter=lambda request: request.tool_name != "op_7", **options)
+
+    @pytest.fixture
+    async def taught(self):
+        experience = Experience()
+        free = searcher(experience)
+        for number in range(10):
+            await use(free, "op_7", thread=f"{number}", turn=ASKED)
+        return experience
+
+    @pytest.mark.parametrize("options", [{}, {"mode": "auto_load"}, {"mode": "call"}, {"preload": 3}])
+    async def test_a_denied_tool_is_never_named(self, options, taught):
+        search = self.strict(taught, **options)
+        messages = [{"role": "user", "content": ASKED}]
+        async with search.session(thread_id="t") as session:
+            listed = await session.openai_tools(messages)
+            answers = await session.execute([call("search_tools", {"query": [ASKED, "overdue", "op 7"]})])
+            again = await session.openai_tools([*messages, *answers])
+            instructions = session.system
+        assert "op_7" not in json.dumps([listed, answers, again, instructions])
+
+    async def test_a_call_that_was_denied_teaches_nothing(self):
+        experience = Experience()
+        search = self.strict(experience)
+        assert "op_7" in await use(search, "op_7")
+        assert await experience.export() == []
+
+    async def test_a_tool_of_one_tenant_alone_is_not_found_by_another(self):
+        async def tools_of(context):
+            return [make("secret_tool", "Does its own thing."), *tools(3)][: context.get("see", 9)]
+
+        async def others(context):
+            return tools(3)
+
+        experience = Experience()
+        await use(searcher(experience, given=tools_of), "secret_tool")
+        assert await names(searcher(experience, given=others)) == []
+
+    async def test_a_tool_of_another_origin_or_name_begins_anew(self):
+        store = MemoryExperienceStore()
+        await use(searcher(Experience(store), given=[StaticProvider([make("op_7")], name="one")]), "op_7")
+        same = searcher(Experience(store), given=[StaticProvider([make("op_7")], name="one")])
+        moved = searcher(Experience(store), given=[StaticProvider([make("op_7")], name="two")])
+        renamed = searcher(Experience(store), given=[StaticProvider([make("op_70")], name="one")])
+        assert await names(same) == ["op_7"]
+        assert await names(moved) == await names(renamed) == []

@@ -133,3 +133,42 @@ def test_what_is_no_log_is_refused(tmp_path, value):
     (tmp_path / "log.json").write_text(json.dumps(value))
     with pytest.raises(DataError, match="message"):
         read_log(tmp_path / "log.json")
+
+
+JUNK = [None, 3, -1.5, True, "", "x", [], {}, [1], ["a"], [[]], {"a": 1}, "\ud800", "[", float("inf")]
+
+
+def places_in(value, place=()):
+    """Yield the path to each part of a JSON value."""
+    yield place
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in items:
+        yield from places_in(part, (*place, key))
+
+
+def with_junk(value, place, junk):
+    if not place:
+        return junk
+    changed = json.loads(json.dumps(value))
+    part = changed
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = junk
+    return changed
+
+
+@pytest.mark.parametrize(
+    "value", [OPENAI, ANTHROPIC, OTLP, FLAT], ids=["openai", "anthropic", "otlp", "spans"]
+)
+def test_whatever_a_log_holds_is_read_or_refused_with_its_place(tmp_path, value):
+    path = tmp_path / "log.json"
+    refused = 0
+    for number, place in enumerate(places_in(value)):
+        for junk in JUNK[number % 3 :: 3]:
+            path.write_text(json.dumps(with_junk(value, place, junk)))
+            try:
+                read_log(path)
+            except DataError as exc:
+                assert str(path) in str(exc)  # noqa: PT017 - most are read
+                refused += 1
+    assert refused

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import math
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -13,7 +14,7 @@ from typing import Any, Literal
 
 from tool_search_processor.catalog.known_scopes import KnownScopes
 from tool_search_processor.catalog.learned import LearnedRequests
-from tool_search_processor.catalog.learners import ContextFunction, Learners
+from tool_search_processor.catalog.learners import ContextFunction, Learners, stored_scope
 from tool_search_processor.catalog.rare_warnings import RareWarnings
 from tool_search_processor.catalog.recent_requests import RecentRequests
 from tool_search_processor.catalog.request_view import CatalogView
@@ -46,6 +47,7 @@ _BUSY_SECONDS = 2.0
 """How long what was learned may wait to be used, where more than a few tools have been learned for."""
 _QUICK_TOOLS = 20
 _SCHEMA = "_schema_hash"
+_HASH = re.compile(r"[0-9a-f]{16}")
 
 
 class Experience:
@@ -274,7 +276,8 @@ class Experience:
     async def load(self, records: Iterable[Mapping[str, Any]]) -> int:
         """Learn what `export` returned, or `tool-search learn` wrote; return how many requests were learned.
 
-        A record needs `query` and `tool` (or `tools`). Without a `mark` it holds for any tool of that name.
+        A record needs `query` and `tool` (or `tools`). Without a `mark` it holds for any tool of that name. A
+        `thread` or `user` that is not a hash yet becomes one.
         """
         taken = 0
         for number, record in enumerate(records):
@@ -287,11 +290,11 @@ class Experience:
                     lines=(request,),
                     tool=name,
                     mark=str(record.get("mark", ANY_MARK)),
-                    thread=str(record.get("thread") or hashed(f"record {number}")),
-                    user=str(record.get("user") or ""),
+                    thread=_hash_of(record.get("thread")) or hashed(f"record {number}"),
+                    user=_hash_of(record.get("user")),
                     time=_time_of(record, latest=self._clock()),
                 )
-                taken += await self._scopes.add(str(record.get("scope") or ""), observation)
+                taken += await self._scopes.add(stored_scope(str(record.get("scope") or "")), observation)
         return taken
 
     async def aclose(self) -> None:
@@ -313,6 +316,13 @@ class Experience:
                 return True
             text = (await self.store.read(scope)).get(name)
         return False
+
+
+def _hash_of(given: object) -> str:
+    """Return a thread or a user of a record as a hash, so that `forget` finds it; empty for none."""
+    if given is None or given == "":
+        return ""
+    return given if isinstance(given, str) and _HASH.fullmatch(given) else hashed(given)
 
 
 def _time_of(record: Mapping[str, Any], *, latest: float) -> float:

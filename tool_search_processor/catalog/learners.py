@@ -49,7 +49,7 @@ class Learners:
             scope = await self._asked("scope", self._scope_of, context)
         except _Unusable:
             return None
-        return None if scope is None else _stored(scope)
+        return None if scope is None else stored_scope(scope)
 
     async def learner(self, context: Mapping[str, Any]) -> Learner | None:
         """Return whose request it is; None if nothing may be learned from it."""
@@ -92,7 +92,7 @@ def _is_id(value: object) -> bool:
     return isinstance(value, str | int | UUID) and not isinstance(value, bool)
 
 
-def _stored(scope: str) -> str:
+def stored_scope(scope: str) -> str:
     """Return a scope as stores can keep it: one that is long, or that no encoding has, as a hash."""
     content = scope.encode("utf-8", "surrogatepass")
     is_plain = len(scope) <= _SCOPE_CHARACTERS and content == scope.encode("utf-8", "replace")

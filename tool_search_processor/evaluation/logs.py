@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,9 +72,10 @@ def read_log(path: str | Path, *, search_tools: Sequence[str] = SEARCH_TOOLS) ->
     values = read_values(path)
     if len(values) == 1 and isinstance(values[0], list) and not _is_conversation(values[0]):
         values = values[0]
-    spans = [span for value in values for span in _spans_in(value)]
-    if spans:
-        return list(_of_spans(spans, search_tools))
+    with _readable(label):
+        spans = [span for value in values for span in _spans_in(value)]
+        if spans:
+            return list(_of_spans(spans, search_tools))
     records: list[dict[str, str]] = []
     for number, value in enumerate(values, start=1):
         messages = value.get("messages") if isinstance(value, Mapping) else value
@@ -83,20 +85,31 @@ def read_log(path: str | Path, *, search_tools: Sequence[str] = SEARCH_TOOLS) ->
                 f"span, found {value!r:.60}"
             )
         given = value.get("thread_id") if isinstance(value, Mapping) else None
-        records += _of_messages(messages, hashed(given or f"{label} {number}"), search_tools, label=label)
+        with _readable(f"{label}, record {number}"):
+            records += _of_messages(messages, hashed(given or f"{label} {number}"), search_tools)
     return records
 
 
-def _of_messages(
-    messages: Sequence[Any], thread: str, search_tools: Sequence[str], *, label: str
-) -> Iterator[dict[str, str]]:
+@contextmanager
+def _readable(where: str) -> Iterator[None]:
+    """Say where a log holds something else than its format has: it may hold anything."""
     try:
-        plain = to_openai_messages(messages)
+        yield
     except ConfigurationError as exc:
-        raise DataError(f"{label}: {exc}") from exc
+        raise DataError(f"{where}: {exc}") from exc
+    except (TypeError, ValueError, AttributeError, KeyError, RecursionError, OverflowError) as exc:
+        raise DataError(
+            f"{where}: it is not written as messages of OpenAI or Anthropic, or spans of OpenTelemetry, are "
+            f"({type(exc).__name__}: {exc!s:.80}): correct it, or leave it out"
+        ) from exc
+
+
+def _of_messages(
+    messages: Sequence[Any], thread: str, search_tools: Sequence[str]
+) -> Iterator[dict[str, str]]:
     conversation = _Conversation(thread, search_tools)
     waiting: dict[str, tuple[str, Any]] = {}
-    for message in plain:
+    for message in to_openai_messages(messages):
         if message.get("role") == "user":
             conversation.said(text_of(message.get("content")))
         for call in message.get("tool_calls") or ():
