@@ -797,6 +797,15 @@ async def test_a_verdict_holds_for_its_time(asynchronously):
         assert policy.asked == asked
 
 
+async def test_by_default_a_verdict_holds_for_a_minute():
+    policy, clock = Policy(), ManualClock()
+    hook = cached_filter(policy, key=by_user, timer=clock)
+    for seconds, asked in ((0, 1), (59.5, 1), (0.5, 2)):
+        clock.advance(seconds)
+        await admitted(hook, TOOLS[:1], context={"user": "ada"})
+        assert policy.asked == asked
+
+
 async def test_no_more_verdicts_than_maxsize_are_kept():
     policy = Policy()
     hook = cached_filter(policy, key=by_user, maxsize=2)

@@ -1,0 +1,184 @@
+"""Finding by query: what is ranked, what is passed over, and how deep the ranking is fetched."""
+
+import asyncio
+import math
+
+import pytest
+
+from tests.support import Policy
+from tool_search_processor.catalog.finding import (
+    ToolHit,
+    Wanted,
+    interleave,
+    list_findable,
+    listed_fits,
+    rank,
+)
+from tool_search_processor.catalog.indexes import IndexPool
+from tool_search_processor.catalog.request_view import CatalogView
+from tool_search_processor.catalog.toolsets import ToolSet
+from tool_search_processor.policy.admission import Admission
+from tool_search_processor.search.protocol import Hit
+from tool_search_processor.tools import Tool
+
+TOOLS = [Tool(f"t{n}", tags={"even"} if n % 2 == 0 else ()) for n in range(300)]
+
+
+class Given:
+    """An index that finds what it is given, whatever the query, and records how deep it was asked."""
+
+    def __init__(self, *rankings):
+        self.rankings = rankings
+        self.limits = []
+
+    def update(self, documents):
+        pass
+
+    def search(self, query, *, limit=None, within=None, extra=()):
+        ranking = self.rankings[min(len(self.limits), len(self.rankings) - 1)]
+        self.limits.append(limit)
+        found = [hit if isinstance(hit, Hit) else Hit(name=hit, score=0.5) for hit in ranking]
+        return [hit for hit in found if within is None or hit.name in within][:limit]
+
+
+def view_of(index, tools=TOOLS):
+    return CatalogView(ToolSet(tools), ToolSet(()), indexes=IndexPool(index))
+
+
+async def ranked(index, *, filter=None, timeout_seconds=None, phase="search", **wanted):  # noqa: A002 - the option's public name
+    wanted.setdefault("limit", 3)
+    with Admission(filter, context={}, timeout_seconds=timeout_seconds) as admission:
+        found = await rank(view_of(index), "q", wanted=Wanted(**wanted), admission=admission, phase=phase)
+    assert all(hit.name == tool.name for hit, tool in found)
+    return [tool.name for _, tool in found]
+
+
+def only(*names):
+    """Return a policy that denies every other tool."""
+    return Policy(
+        *((phase, tool.name) for tool in TOOLS for phase in ("search", "load") if tool.name not in names)
+    )
+
+
+def upto(last):
+    return [tool.name for tool in TOOLS[:last]]
+
+
+def test_a_hit_with_its_tool_says_all_that_the_hit_says():
+    hit = Hit(name="a", score=0.5, text_rank=2, vector_rank=3, matched=("x",))
+    found = ToolHit.of(hit, TOOLS[0])
+    assert found.tool is TOOLS[0]
+    assert [getattr(found, name) for name in ("name", "score", "text_rank", "vector_rank", "matched")] == [
+        "a",
+        0.5,
+        2,
+        3,
+        ("x",),
+    ]
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+async def test_without_a_filter_one_look_is_enough(limit):
+    index = Given(upto(20))
+    assert await ranked(index, limit=limit) == upto(limit)
+    assert index.limits == [limit]
+
+
+async def test_what_scores_nothing_too_little_or_no_number_is_not_found():
+    scores = {"t0": math.inf, "t1": 1.0, "t2": 0.3, "t3": 0.29, "t4": 0.0, "t5": -1.0, "t6": math.nan}
+    ranking = [Hit(name=name, score=score) for name, score in scores.items()]
+    assert await ranked(Given(ranking), limit=9) == ["t1", "t2", "t3"]
+    assert await ranked(Given(ranking), limit=9, min_score=0.3) == ["t1", "t2"]
+
+
+async def test_denied_tools_take_no_place_and_the_ranking_is_fetched_deeper_until_enough_are_admitted():
+    index = Given(upto(300))
+    assert await ranked(index, filter=only("t3", "t40", "t299"), limit=2) == ["t3", "t40"]
+    assert index.limits == [8, 64]
+
+
+async def test_a_ranking_is_fetched_no_deeper_than_it_is_long():
+    index = Given(upto(20))
+    assert await ranked(index, filter=only(), limit=2) == []
+    assert index.limits == [8, 64]
+
+
+@pytest.mark.parametrize(("last", "limits"), [(0.5, [4, 32]), (0.49, [4])])
+async def test_a_ranking_is_fetched_deeper_while_its_last_hit_scores_enough(last, limits):
+    ranking = [*upto(3), Hit(name="t3", score=last), Hit(name="t4", score=last)]
+    index = Given(ranking)
+    found = await ranked(index, filter=only("t4"), limit=1, min_score=0.5)
+    assert found == (["t4"] if last == 0.5 else [])
+    assert index.limits == limits
+
+
+async def test_the_hook_is_asked_about_each_tool_once_and_no_more_than_needed():
+    policy = only("t3", "t10")
+    assert await ranked(Given(upto(300)), filter=policy, limit=2) == ["t3", "t10"]
+    assert policy.asked == [("search", name) for name in upto(11)]
+
+
+async def test_the_phase_is_the_one_that_is_asked():
+    policy = Policy(("load", "t0"))
+    assert await ranked(Given(upto(3)), filter=policy, limit=1, phase="load") == ["t1"]
+    assert {phase for phase, _ in policy.asked} == {"load"}
+
+
+async def test_a_hung_policy_ends_the_search():
+    async def hung(request):
+        await asyncio.Event().wait()
+
+    index = Given(upto(300))
+    assert await ranked(index, filter=hung, timeout_seconds=0.01) == []
+    assert len(index.limits) == 1
+
+
+async def test_what_the_request_does_not_see_is_passed_over():
+    assert await ranked(Given(["gone", "t1"])) == ["t1"]
+
+
+async def test_a_ranking_that_changes_meanwhile_gives_no_tool_twice():
+    index = Given(upto(8), [*(f"t{n}" for n in range(20, 28)), *upto(8), "t9"])
+    assert await ranked(index, filter=only("t0", "t9"), limit=2) == ["t0", "t9"]
+
+
+async def test_tags_narrow_a_search_and_names_are_left_out():
+    assert await ranked(Given(upto(9)), tags=frozenset({"even"}), without=frozenset({"t2"})) == [
+        "t0",
+        "t4",
+        "t6",
+    ]
+
+
+@pytest.mark.parametrize(("limit", "names"), [(0, ""), (1, "a"), (3, "acb"), (9, "acbd")])
+def test_results_of_several_queries_take_turns_and_each_tool_stands_once(limit, names):
+    pairs = {name: (Hit(name=name, score=0.5), Tool(name)) for name in "abcd"}
+    again = (Hit(name="a", score=0.1), pairs["a"][1])
+    rankings = [[pairs["a"], pairs["b"]], [], [pairs["c"], again, pairs["d"]]]
+    assert interleave(rankings, limit=limit) == [pairs[name] for name in names]
+
+
+async def test_what_may_be_found_is_listed_in_the_catalogs_order():
+    async def listed(**options):
+        given = {"tags": frozenset(), "without": frozenset(), **options}
+        with Admission(Policy(("search", "t1"), ("load", "t0")), context={}) as admission:
+            found = await list_findable(view_of(Given([]), TOOLS[:8]), admission=admission, **given)
+        return [tool.name for tool in found]
+
+    assert await listed() == ["t0", *(f"t{n}" for n in range(2, 8))]
+    assert await listed(limit=2) == ["t0", "t2"]
+    assert await listed(tags=frozenset({"even"}), without=frozenset({"t2"})) == ["t0", "t4", "t6"]
+
+
+async def test_listed_tools_that_a_query_finds_are_named_once_and_best_first():
+    ranking = [*upto(50), *(Hit(name=name, score=0.0) for name in ("t60",))]
+    listed = {name: Tool(name) for name in ("t49", "t3", "t50", "t60")}
+    assert await listed_fits(view_of(Given(ranking)), ["q", "q"], listed=listed) == ["t3", "t49"]
+    assert await listed_fits(view_of(Given(ranking)), ["q"], listed=listed, min_score=0.51) == []
+    assert await listed_fits(view_of(Given(ranking)), ["q"], listed=listed, min_score=0.5) == ["t3", "t49"]
+
+
+async def test_tools_of_elsewhere_that_are_listed_cost_no_search():
+    index = Given(upto(3))
+    assert await listed_fits(view_of(index), ["q"], listed={"elsewhere": Tool("elsewhere")}) == []
+    assert index.limits == []
