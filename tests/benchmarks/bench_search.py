@@ -2,6 +2,7 @@
 
     python tests/benchmarks/bench_search.py --sizes 1000 10000 100000
     python tests/benchmarks/bench_search.py --set DIR --set DIR …
+    python tests/benchmarks/bench_search.py --set DIR --set DIR … --hybrid
 
 All times are CPU times of this process, so that a busy machine doesn't change them much. Tools and queries
 are made up from a fixed seed: names of a service, a verb and a noun; descriptions and parameters of words
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib.util
+import itertools
 import random
 import statistics
 import tempfile
@@ -140,6 +142,30 @@ def measure_ours(tools: Sequence[Document], asked: Sequence[str]) -> Row:
     return replace(row, load_seconds=_load_seconds(tools))
 
 
+def measure_hybrid(tools: Sequence[Document], asked: Sequence[str]) -> list[Row]:
+    """Measure hybrid search on requests of 80 to 120 characters, for one thing and for several.
+
+    The build is that of words and vectors; no request has been seen before.
+    """
+    from tool_search_processor.search.hybrid import HybridIndex
+    from tool_search_processor.search.vector import VectorIndex
+    from tool_search_processor.search.vector.texts import clauses
+
+    index = HybridIndex(vector=VectorIndex(timeout_seconds=None))
+    index.search("load the model")
+    seconds, megabytes = _built(lambda: index.update(tools))
+    index.search("and embed tools in general")
+    fit = [query for query in asked if 80 <= len(query) <= 120]
+    rows = []
+    for engine, some in (
+        ("hybrid, one clause", [query for query in fit if not clauses(query)]),
+        ("hybrid, several", [query for query in fit if clauses(query)]),
+    ):
+        times = _timed(lambda query: index.search(query, limit=10), some, warm=())
+        rows.append(_row(engine, tools, seconds, megabytes, times))
+    return rows
+
+
 def _load_seconds(tools: Sequence[Document]) -> float:
     from tool_search_processor.search.bm25 import BM25Index
 
@@ -210,8 +236,10 @@ def _resident() -> float:
     return int(status.read_text().split()[1]) * 4096 / 1e6 if status.exists() else 0.0
 
 
-def _timed(search: Callable[[str], object], asked: Sequence[str]) -> list[float]:
-    for query in asked[:20]:
+def _timed(
+    search: Callable[[str], object], asked: Sequence[str], *, warm: Sequence[str] | None = None
+) -> list[float]:
+    for query in asked[:20] if warm is None else warm:
         search(query)
     times = []
     for query in asked:
@@ -248,6 +276,7 @@ def main() -> None:
     parser.add_argument("--set", dest="sets", metavar="DIR", action="append", help="one catalog of real sets")
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--peers", nargs="*", choices=sorted(PEERS), default=sorted(PEERS))
+    parser.add_argument("--hybrid", action="store_true", help="measure hybrid search instead")
     options = parser.parse_args()
     heads = f"{'engine':22} {'tools':>9} {'build s':>8} {'MB':>7} {'median ms':>10} {'mean':>8} {'p95':>8}"
     print(heads, f"{'one change ms':>14} {'load s':>7}")
@@ -255,13 +284,17 @@ def main() -> None:
         tools = united(options.sets) if size is None else list(documents(size))
         asked = asked_of(options.sets, options.queries) if size is None else queries(tools, options.queries)
         measures = [measure_ours, *(PEERS[name] for name in options.peers if importlib.util.find_spec(name))]
-        for measure in measures:
-            row = measure(tools, asked)
-            change = "" if row.change is None else f"{row.change:.2f}"
-            load = "" if row.load_seconds is None else f"{row.load_seconds:.3f}"
-            cost = f"{row.build_seconds:8.2f} {row.megabytes:7.0f}"
-            times = f"{row.median:10.3f} {row.mean:8.3f} {row.p95:8.3f}"
-            print(f"{row.engine:22} {row.size:9,} {cost} {times} {change:>14} {load:>7}", flush=True)
+        rows = ([measure(tools, asked)] for measure in measures)
+        for row in itertools.chain.from_iterable([measure_hybrid(tools, asked)] if options.hybrid else rows):
+            _print(row)
+
+
+def _print(row: Row) -> None:
+    change = "" if row.change is None else f"{row.change:.2f}"
+    load = "" if row.load_seconds is None else f"{row.load_seconds:.3f}"
+    cost = f"{row.build_seconds:8.2f} {row.megabytes:7.0f}"
+    times = f"{row.median:10.3f} {row.mean:8.3f} {row.p95:8.3f}"
+    print(f"{row.engine:22} {row.size:9,} {cost} {times} {change:>14} {load:>7}", flush=True)
 
 
 if __name__ == "__main__":

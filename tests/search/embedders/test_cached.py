@@ -43,6 +43,15 @@ def test_each_query_is_embedded_once():
     assert embedder.queries == ["find"]
 
 
+def test_only_clauses_without_a_vector_are_embedded():
+    embedder = FakeEmbedder()
+    cache = cached(embedder)
+    cache.query("find")
+    clauses = ["find", "send", "find", "write"]
+    assert cache.queries(clauses) == pytest.approx(np.stack([*map(unit, clauses)]), abs=1e-6)
+    assert embedder.queries == ["find", "send", "write"]
+
+
 def test_a_restart_embeds_nothing_again(tmp_path):
     path = tmp_path / "deep" / "vectors.db"
     before = cached(FakeEmbedder(), path).documents(TEXTS)

@@ -133,3 +133,36 @@ def test_vectors_become_unit_vectors_and_broken_ones_zero():
     made = DescribedEmbedder.of(lambda texts: rows).documents(["a", "b", "c", "d"])
     assert made.dtype == np.float32
     assert made == pytest.approx(np.array([[0.6, 0.8], [0, 0], [0, 0], [0, 0]]))
+
+
+class Batching(FakeEmbedder):
+    """Has `embed_queries`, and remembers what it was asked by it."""
+
+    def __init__(self, answer=None):
+        super().__init__()
+        self.asked = []
+        self.answer = answer
+
+    def embed_queries(self, texts):
+        self.asked.append(list(texts))
+        return np.ones((len(texts), 2)) if self.answer is None else self.answer
+
+
+def test_a_query_and_its_clauses_are_embedded_by_one_call():
+    embedder = Batching()
+    assert DescribedEmbedder.of(embedder).queries(["a", "b", "c"]).shape == (3, 2)
+    assert embedder.asked == [["a", "b", "c"]]
+    assert embedder.queries == []
+
+
+def test_an_embedder_of_one_query_at_a_time_is_asked_for_each():
+    embedder = FakeEmbedder()
+    made = DescribedEmbedder.of(embedder).queries(["a", "b"])
+    assert embedder.queries == ["a", "b"]
+    assert np.linalg.norm(made, axis=1) == pytest.approx([1, 1])
+
+
+@pytest.mark.parametrize("answer", [np.ones((3, 2)), np.ones(2), [["a"], ["b"]]])
+def test_a_wrong_answer_for_queries_is_refused(answer):
+    with pytest.raises(ConfigurationError, match="embed_queries must return"):
+        DescribedEmbedder.of(Batching(answer)).queries(["a", "b"])

@@ -174,15 +174,26 @@ class CachedEmbedder:
         Raises:
             TimeoutError: When the embedder takes too long.
         """
-        with self._lock:
-            known = self._queries.get(text)
-        return self._calls.call(lambda: self._made(text)) if known is None else known
+        vector: Floats = self.queries([text])[0]
+        return vector
 
-    def _made(self, text: str) -> Floats:
-        made = self.embedder.query(text)
-        if made.any():
-            with self._lock:
-                self._queries[text] = made
+    def queries(self, texts: Sequence[str]) -> Floats:
+        """Return the unit vectors of a query and its clauses, shape (n, dimensions), made in one call.
+
+        Raises:
+            TimeoutError: When the embedder takes too long.
+        """
+        with self._lock:
+            found = {text: self._queries[text] for text in texts if text in self._queries}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        if missing:
+            found |= self._calls.call(lambda: self._made(missing))
+        return self._stacked([found[text] for text in texts])
+
+    def _made(self, texts: Sequence[str]) -> dict[str, Floats]:
+        made = dict(zip(texts, self.embedder.queries(texts), strict=True))
+        with self._lock:
+            self._queries.update({text: vector for text, vector in made.items() if vector.any()})
         return made
 
     def _kept(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:

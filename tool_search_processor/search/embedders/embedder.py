@@ -41,6 +41,8 @@ class Embedder(Protocol):
     - `cosine_range` (two floats): the cosines of a tool that surely does not fit and of one that surely does.
     - `blocking` (bool, True by default): whether a call waits for a network or computes for long.
     - `coverage(text) -> float`: the share of a string, 0 to 1, that is in a language the model knows.
+    - `embed_queries(texts)`: the vectors of a query and its clauses, shape (n, dimensions), in one call;
+      without it, `embed_query` is called for each.
     """
 
     def embed_documents(self, texts: Sequence[str]) -> Floats:
@@ -77,6 +79,10 @@ class CallableEmbedder:
         """Return the vector of one string, shape (dimensions,)."""
         vector: Floats = self.embed_documents([text])[0]
         return vector
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return the vectors of texts, shape (n, dimensions)."""
+        return self.embed_documents(texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,13 +132,14 @@ class DescribedEmbedder:
 
     def documents(self, texts: Sequence[str]) -> Floats:
         """Return unit vectors of texts, checked to be as many as the texts, shape (n, dimensions)."""
-        vectors = _numbers(self.embedder.embed_documents(texts), of="embed_documents")
-        if vectors.ndim != 2 or len(vectors) != len(texts):
-            raise ConfigurationError(
-                f"the embedder answered {len(texts)} texts with an array of shape {vectors.shape}; "
-                "embed_documents must return shape (texts, dimensions)"
-            )
-        return unit_rows(vectors)
+        return _rows(self.embedder.embed_documents(texts), len(texts), of="embed_documents")
+
+    def queries(self, texts: Sequence[str]) -> Floats:
+        """Return the unit vectors of a query and its clauses, shape (n, dimensions)."""
+        embed = getattr(self.embedder, "embed_queries", None)
+        if embed is None or len(texts) == 1:
+            return np.stack([self.query(text) for text in texts])
+        return _rows(embed(texts), len(texts), of="embed_queries")
 
     def query(self, text: str) -> Floats:
         """Return the unit vector of a query, shape (dimensions,)."""
@@ -152,6 +159,16 @@ def unit_rows(vectors: Floats) -> Floats:
     clean = clean / np.where(greatest > 0, greatest, 1.0)  # squares of large numbers overflow
     lengths = np.linalg.norm(clean, axis=1, keepdims=True)
     return np.asarray(clean / np.where(lengths > 0, lengths, 1.0), np.float32)
+
+
+def _rows(answer: Any, size: int, *, of: str) -> Floats:
+    vectors = _numbers(answer, of=of)
+    if vectors.ndim != 2 or len(vectors) != size:
+        raise ConfigurationError(
+            f"the embedder answered {size} texts with an array of shape {vectors.shape}; "
+            f"{of} must return shape (texts, dimensions)"
+        )
+    return unit_rows(vectors)
 
 
 def _numbers(answer: Any, *, of: str) -> NDArray[np.floating[Any]]:

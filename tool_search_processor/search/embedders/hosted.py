@@ -92,6 +92,10 @@ class LiteLLMEmbedder:
         vector: Floats = self.embed_documents([text])[0]
         return vector
 
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return the vectors of a query and its clauses, shape (n, dimensions), by one call."""
+        return self.embed_documents(texts)
+
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         batch: list[str] = []
         characters = 0

