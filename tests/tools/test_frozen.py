@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 import pytest
 
-from tool_search_processor.tools.frozen import FrozenDict, FrozenList, freeze, thaw
+from tool_search_processor.tools.frozen import FrozenDict, FrozenList, freeze
+from tool_search_processor.wire.plain import copied
 
 PLAIN = {"a": [1, {"b": [None, True, "x"]}], "c": {"d": {}}, "e": 1.5}
 
@@ -71,10 +72,10 @@ def test_nothing_of_the_caller_is_shared():
     assert frozen == PLAIN
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, thaw], ids=["deepcopy", "thaw"])
-def test_deep_copies_are_plain_and_can_be_changed(copied):
+@pytest.mark.parametrize("thawed", [copy.deepcopy, copied], ids=["deepcopy", "copied"])
+def test_deep_copies_are_plain_and_can_be_changed(thawed):
     frozen = freeze(PLAIN)
-    plain = copied(frozen)
+    plain = thawed(frozen)
     assert type(plain) is dict
     assert type(plain["a"]) is list
     assert type(plain["a"][1]) is dict
@@ -107,7 +108,7 @@ def test_other_containers_become_json_like_ones():
 def test_objects_are_kept():
     value = object()
     assert freeze({"x": value})["x"] is value
-    assert thaw(freeze([value, (1,)])) == [value, [1]]
+    assert copied(freeze([value, (1,)])) == [value, [1]]
 
 
 class Word(enum.StrEnum):

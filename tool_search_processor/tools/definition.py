@@ -9,10 +9,10 @@ from typing import Any
 
 from tool_search_processor.tools.dialects import object_schema
 from tool_search_processor.tools.foreign import foreign_line
-from tool_search_processor.tools.frozen import thaw
 from tool_search_processor.tools.importers import MCP_PASSED_ON
 from tool_search_processor.tools.schemas import WireSchema, wire_schema
 from tool_search_processor.tools.tool_names import loses_letters
+from tool_search_processor.wire.plain import copied
 
 
 class ToolDefinition:
@@ -61,7 +61,7 @@ class ToolDefinition:
 
         A root that providers refuse is wrapped as one property; `call` unwraps it.
         """
-        schema: dict[str, Any] = thaw(self._wire.schema)
+        schema: dict[str, Any] = copied(self._wire.schema)
         return schema
 
     def to_openai(self) -> dict[str, Any]:
@@ -89,8 +89,8 @@ class ToolDefinition:
         return {
             "name": self.name,
             "description": self.shown_description,
-            "inputSchema": object_schema(thaw(parameters)),
-            **{key: thaw(value) for key, value in optional.items() if value},
+            "inputSchema": object_schema(copied(parameters)),
+            **{key: copied(value) for key, value in optional.items() if value},
         }
 
     def _openai(self, parameters: Mapping[str, Any]) -> dict[str, Any]:

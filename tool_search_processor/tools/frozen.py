@@ -158,12 +158,3 @@ def values_in(value: Any) -> Iterator[Any]:
         one = waiting.pop()
         yield one
         waiting.extend(parts_of(one))
-
-
-def thaw(value: Any) -> Any:
-    """Return `value` as plain dicts and lists that share nothing with it."""
-    if isinstance(value, Mapping):
-        return {k: v if type(v) in _SCALARS else thaw(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [v if type(v) in _SCALARS else thaw(v) for v in value]
-    return value

@@ -13,9 +13,10 @@ from typing import Any
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.tools.arguments import problems_text
-from tool_search_processor.tools.frozen import freeze, thaw
+from tool_search_processor.tools.frozen import freeze
 from tool_search_processor.tools.wording import Problem, path_text, unknown_text
 from tool_search_processor.wire.checks import check_types
+from tool_search_processor.wire.plain import copied
 
 logger = logging.getLogger(__name__)
 
@@ -154,7 +155,7 @@ class ArgumentMap:
         for name, value in self.values.items():
             if name not in mapped:
                 # a copy each time: what one call does to its list must not reach the next
-                mapped[name] = thaw(value)
+                mapped[name] = copied(value)
         for name, factory in self.factories.items():
             mapped[name] = await _made(factory, context)
         return mapped

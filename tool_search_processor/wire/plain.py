@@ -70,10 +70,12 @@ def plain(value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """Return a value with its dicts and lists copied; anything else in them (clients, classes) is shared."""
+    """Return a value with its dicts and lists copied, frozen ones as plain ones; all else is shared."""
     if isinstance(value, Mapping):
-        return {key: copied(item) for key, item in value.items()}
-    return [copied(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: item if type(item) in _ATOMS else copied(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [item if type(item) in _ATOMS else copied(item) for item in value]
+    return value
 
 
 def sendable(value: Any) -> Any:

@@ -15,7 +15,7 @@ from referencing.exceptions import Unresolvable
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.openapi.texts import parse_text
-from tool_search_processor.tools.frozen import thaw
+from tool_search_processor.wire.plain import copied
 
 logger = logging.getLogger(__name__)
 
@@ -158,5 +158,5 @@ def _checked(root: object, label: str) -> dict[str, Any]:
         )
     if not isinstance(root.get("paths"), Mapping) or not root["paths"]:
         raise ConfigurationError(f"{label} is an OpenAPI document without paths")
-    plain: dict[str, Any] = root if type(root) is dict else thaw(root)
+    plain: dict[str, Any] = root if type(root) is dict else copied(root)
     return plain
