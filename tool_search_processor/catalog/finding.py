@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 
 from tool_search_processor.catalog.request_view import CatalogView
-from tool_search_processor.catalog.toolsets import has_any_label
 from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.meta_tools import literal_text
 from tool_search_processor.policy.admission import Admission
@@ -158,27 +157,6 @@ def interleave(rankings: Sequence[Sequence[Ranked]], *, limit: int) -> list[Rank
             if ranked is not None and len(merged) < limit:
                 merged.setdefault(ranked[1].name, ranked)
     return list(merged.values())
-
-
-async def list_findable(
-    view: CatalogView,
-    *,
-    tags: frozenset[str],
-    without: frozenset[str],
-    admission: Admission,
-    limit: int | None = None,
-) -> list[Tool]:
-    """Return the tools that phase `search` admits, in the catalog's order.
-
-    Args:
-        view: Where to look.
-        tags: Only tools with any of these tags or namespaces; an empty set does not narrow the list.
-        without: Names to leave out.
-        admission: Asks the filter.
-        limit: The most tools to return; None returns all.
-    """
-    tools = (tool for tool in view if tool.name not in without and has_any_label(tool, tags))
-    return await admission.admit(tools, "search", limit=limit)
 
 
 async def listed_fits(

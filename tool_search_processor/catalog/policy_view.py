@@ -13,13 +13,13 @@ from tool_search_processor.catalog.finding import (
     RankedQuery,
     Wanted,
     interleave,
-    list_findable,
     listed_fits,
     rank_query,
     tools_of,
 )
 from tool_search_processor.catalog.lookups import find_by_name, suggest
 from tool_search_processor.catalog.request_view import CatalogView
+from tool_search_processor.catalog.toolsets import has_any_label
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import (
     MetaToolNames,
@@ -252,10 +252,15 @@ class PolicyView(ABC):
     async def list_findable(
         self, admission: Admission, *, tags: frozenset[str] = frozenset(), limit: int | None = None
     ) -> list[Tool]:
-        """Return the tools that searches can find, in the catalog's order; see `list_findable`."""
-        return await list_findable(
-            self.catalog, tags=tags, without=self.unsearched, admission=admission, limit=limit
-        )
+        """Return the tools that phase `search` admits and that are not listed anyway, in the catalog's order.
+
+        Args:
+            admission: Asks the filter.
+            tags: Only tools with any of these tags or namespaces; an empty set does not narrow the list.
+            limit: The most tools to return; None returns all.
+        """
+        tools = (tool for tool in self.findable() if has_any_label(tool, tags))
+        return await admission.admit(tools, "search", limit=limit)
 
     def findable(self) -> Iterator[Tool]:
         """Yield the tools that searches don't leave out, whether policy admits them or not."""
