@@ -281,6 +281,22 @@ async def test_once_in_a_thread_whatever_the_form(first, second):
     assert disk.erased == ["/a"]
 
 
+@pytest.mark.parametrize("first", FORMS)
+async def test_once_even_if_the_messages_come_back_without_their_thread(first):
+    agent, disk, result = await paused([call("erase", {"path": "/a"}), "done", "never"])
+    await agent.resume(first(result), {"call_1": True}, thread_id="t")
+    with pytest.raises(ResumeError, match="decided before"):
+        await agent.resume(result.messages, {"call_1": True})
+    assert disk.erased == ["/a"]
+
+
+async def test_the_same_call_in_two_threads_is_two():
+    agent, disk, result = await paused([call("erase", {"path": "/a"}), *["done"] * 3])
+    for thread_id in ("t", "u"):
+        await agent.resume(result.messages, {"call_1": True}, thread_id=thread_id)
+    assert disk.erased == ["/a", "/a"]
+
+
 async def test_the_same_call_of_a_later_turn_is_another_where_servers_give_no_ids():
     """As local ones do; the application keeps a thread and no messages."""
     piece = {"function": {"name": "erase", "arguments": '{"path": "/a"}'}}

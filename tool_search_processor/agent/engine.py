@@ -206,7 +206,7 @@ class RunEngine:
             [self._claims],
             run.base.replace(thread_id=None),  # a run's id says enough, and its content names the thread
             calls=dict.fromkeys(pause.decisions, pause.claim_ids),
-            also_named=pause.content_hash,
+            also_named=pause.bare_hash,
         )
 
     async def _settle(self, run: RunState, pause: PausedRun) -> AsyncGenerator[Event]:

@@ -93,7 +93,15 @@ class PausedRun:
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 of the thread's id and of the conversation up to the open calls."""
-        told = [self.thread_id, self.messages[: self.index + 1]]
+        return self._hash_in(self.thread_id)
+
+    @cached_property
+    def bare_hash(self) -> str:
+        """The `content_hash` that bare messages have if they are resumed without the thread's id."""
+        return self._hash_in(None)
+
+    def _hash_in(self, thread_id: str | None) -> str:
+        told = [thread_id, self.messages[: self.index + 1]]
         head = json.dumps(told, sort_keys=True, default=str)
         return hashlib.sha256(head.encode()).hexdigest()
 

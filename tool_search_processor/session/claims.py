@@ -18,7 +18,7 @@ from tool_search_processor.wire.messages import call_ids
 
 logger = logging.getLogger(__name__)
 _MOST_CLAIMS = 20_000
-"""Of ten thousand calls: an agent may claim a call under two names of its run."""
+"""Of about seven thousand calls: an agent claims a call under up to three names of its run."""
 
 
 @runtime_checkable
