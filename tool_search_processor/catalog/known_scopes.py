@@ -136,18 +136,17 @@ class KnownScopes:
         """
         faded = latest.time - self._limits.life_seconds
 
-        def worth(name: str) -> tuple[bool, int, float]:
-            entry = known.tools[name].entry
-            return entry.last_time >= faded, entry.voices, entry.last_time
+        def worth(item: tuple[str, _Held]) -> tuple[bool, bool, int, float]:
+            name, entry = item[0], item[1].entry
+            return name == latest.tool, entry.last_time >= faded, entry.voices, entry.last_time
 
         while known.tools and (len(known.tools) > self._max_tools or known.size > self._max_bytes):
-            others = [name for name in known.tools if name != latest.tool]
-            least = min(others or known.tools, key=worth)
-            text = known.tools[least].text
-            await self._asking(self._store.swap(scope, least, text, None), failed=False)
-            if least in known.tools:  # another call may have removed it meanwhile
-                known.tools = {name: held for name, held in known.tools.items() if name != least}
-                known.size -= len(text)
+            name, held = min(known.tools.items(), key=worth)
+            await self._asking(self._store.swap(scope, name, held.text, None), failed=False)
+            tools = dict(known.tools)
+            if tools.pop(name, None) is not None:  # another call may have removed it meanwhile
+                known.tools = tools
+                known.size -= len(held.text)
 
     async def _asking(self, answer: Coroutine[Any, Any, Any], *, failed: Any) -> Any:
         """Return the store's answer; if it fails, warn, return `failed`, and leave it alone for a while."""
