@@ -76,6 +76,13 @@ async def test_another_cause_is_another_warning_and_so_is_the_next_outage(caplog
     ]
 
 
+def test_causes_that_take_turns_are_a_warning_each(caplog):
+    log = FailureLog("behind a proxy")
+    for said in ("can't be reached", "502 Bad Gateway") * 3:
+        log.fail("tools", said, ProviderError(said))
+    assert len(warnings(caplog)) == 2
+
+
 def test_numbers_that_differ_are_no_other_cause(caplog):
     log = FailureLog("node")
     for said in ("process 7 ended at 10:20:01", "process 81 ended at 10:21:09"):

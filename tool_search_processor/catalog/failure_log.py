@@ -10,6 +10,7 @@ from tool_search_processor.errors import ToolSearchError
 
 logger = logging.getLogger(__name__)
 
+_MOST_CAUSES = 8
 _NUMBER = re.compile(r"\d+")
 
 
@@ -23,8 +24,8 @@ class FailureLog:
     def __init__(self, name: str) -> None:
         """Begin without failures of the provider with this name."""
         self._name = name
-        self._told: Mapping[str, str] = {}
-        """The cause of the last failure, by what could not be listed; replaced, as threads share it."""
+        self._told: Mapping[str, tuple[str, ...]] = {}
+        """The last causes since a success, by what could not be listed; replaced, as threads share it."""
 
     def fail(self, what: str, error: str, exc: BaseException) -> None:
         """Log that a list could not be read.
@@ -36,8 +37,10 @@ class FailureLog:
         """
         # process ids, ports and times differ from one try to the next
         cause = _NUMBER.sub("0", error)
-        level = logging.DEBUG if cause in self._told.values() else logging.WARNING
-        self._told = {**self._told, what: cause}
+        is_new = all(cause not in causes for causes in self._told.values())
+        level = logging.WARNING if is_new else logging.DEBUG
+        others = (one for one in self._told.get(what, ()) if one != cause)
+        self._told = {**self._told, what: (*others, cause)[-_MOST_CAUSES:]}
         # A provider's own errors explain themselves; a traceback would only hide the text.
         is_told = isinstance(exc, ToolSearchError) and not logger.isEnabledFor(logging.DEBUG)
         logger.log(
@@ -52,4 +55,5 @@ class FailureLog:
     def succeed(self, what: str) -> None:
         """Note that a list was read: if it fails again, even for the same cause, that is logged as new."""
         told = self._told
-        self._told = {key: cause for key, cause in told.items() if cause != told.get(what)}
+        over = told.get(what, ())
+        self._told = {key: tuple(one for one in causes if one not in over) for key, causes in told.items()}

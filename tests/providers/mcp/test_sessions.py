@@ -38,6 +38,8 @@ class Ledger:
         self.ran = []
         self.waits = threading.Event()
         self.go_on = threading.Event()
+        self.refusal = (404, "text/plain", "")
+        """What the server answers to a session that it doesn't know: status, media type, content."""
 
     def answer(self, method, arguments):
         if method == "tools/list":
@@ -72,7 +74,7 @@ def serving(ledger):
                 ledger.sessions.add(session)
                 self.reply(200, message, HELLO, session)
             elif session not in ledger.sessions:
-                self.reply(404 if session else 400, message)
+                self.refuse(*ledger.refusal)
             else:
                 arguments = message.get("params", {}).get("arguments") or {}
                 self.reply(200, message, ledger.answer(method, arguments))
@@ -81,6 +83,13 @@ def serving(ledger):
             self.reply(405, {})
 
         do_DELETE = do_GET  # noqa: N815 - the name that http.server asks for
+
+        def refuse(self, status, media_type, content):
+            self.send_response(status)
+            self.send_header("Content-Type", media_type)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content.encode())
 
         def reply(self, status, message, result=None, session=None):
             answer = {"jsonrpc": "2.0", "id": message.get("id"), "result": result}
@@ -114,6 +123,65 @@ async def test_parallel_calls_after_a_lost_session_all_run_once_over_one_new_con
             assert answers == ["added"] * 8
             assert sorted(each["n"] for each in ledger.ran) == list(range(8))
             assert len(ledger.sessions) == 1
+
+
+def error_of(code, words, **more):
+    return json.dumps({"jsonrpc": "2.0", "error": {"code": code, "message": words}, **more})
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        (404, "application/json", error_of(-32001, "Session not found", id=None)),
+        (400, "application/json", error_of(-32000, "Bad Request: No valid session ID provided", id=None)),
+        (400, "application/json", error_of(-32000, "Bad Request: No valid session ID provided")),
+        (400, "application/json; charset=utf-8", error_of(-32600, "Invalid session ID", id="x")),
+        (400, "application/json", error_of(-32000, "Bad Request: Server not initialized", id=None)),
+        (400, "text/plain", "Bad Request: No valid session ID provided"),
+        (400, "text/html; charset=utf-8", "Invalid or missing session ID"),
+        (400, "application/json", '{"error": "No transport found for sessionId"}'),
+    ],
+)
+async def test_a_server_that_restarted_is_met_again_however_it_says_that_it_forgot(refusal, caplog):
+    ledger = Ledger()
+    ledger.refusal = refusal
+    with serving(ledger) as url:
+        async with MCPProvider.http(url, name="ledger") as provider:
+            add = (await tools_of(provider))["add_row"]
+            ledger.sessions.clear()
+            assert [await add.call({"n": 1}), await add.call({"n": 2})] == ["added", "added"]
+            assert [each["n"] for each in ledger.ran] == [1, 2]
+            assert len(ledger.sessions) == 1
+    assert not [record for record in caplog.records if record.name.startswith("mcp")]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "told"),
+    [
+        (
+            (400, "application/json", error_of(-32602, "the session has no date", id=1)),
+            "the session has no date",
+        ),
+        ((400, "application/json", error_of(-32000, "monthly quota spent")), "monthly quota spent"),
+        (
+            (500, "application/json", error_of(-32000, "the session store is full")),
+            "the session store is full",
+        ),
+        ((400, "application/json", error_of([], "no session")), "refused add_row: "),
+        ((400, "text/plain", "nothing of the kind"), "HTTP 400 Bad Request"),
+    ],
+)
+async def test_another_refusal_is_told_and_the_session_is_kept(refusal, told):
+    ledger = Ledger()
+    with serving(ledger) as url:
+        async with MCPProvider.http(url, name="ledger") as provider:
+            add = (await tools_of(provider))["add_row"]
+            kept, ledger.sessions, ledger.refusal = ledger.sessions, set(), refusal
+            with pytest.raises(ToolCallError, match=told):
+                await add.call({})
+            ledger.sessions = kept
+            assert await add.call({}) == "added"
+            assert len(kept) == 1
 
 
 async def test_a_call_that_is_under_way_survives_the_loss_that_another_finds():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
 import httpx2
-from mcp_types import INTERNAL_ERROR
+from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
 from tool_search_processor.providers.mcp.failures import CUT_OFF, SESSION_GONE, UNREACHED, UNREADABLE
 from tool_search_processor.providers.mcp.lines import MAX_MESSAGE_BYTES
@@ -20,6 +22,15 @@ _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, h
 
 _SESSION_HEADER = "mcp-session-id"
 """With it, status 404 means that the server has forgotten the session (specification of 2025-11-25)."""
+
+_NO_SESSION = re.compile(r"\b(session|session-?id|server not initialized)\b", re.IGNORECASE)
+"""In a refusal with status 400: the server doesn't know the session. The TypeScript SDK's examples answer so,
+instead of with 404: "Bad Request: No valid session ID provided"; others: "Invalid or missing session ID"."""
+
+_OF_TRANSPORT = (-32000, -32001, INVALID_REQUEST)
+"""Codes of a refusal that comes before any tool."""
+
+_LONGEST_REFUSAL = 1_000
 
 _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 """Headers that no longer hold for content that was unpacked here."""
@@ -66,6 +77,12 @@ class ContainingClient(httpx2.AsyncClient):
         """Send a request; a failure becomes an answer that says so."""
         if request.method == "GET":
             await self._pause()
+        answer = await self._answered(request, options)
+        if request.method == "DELETE" and answer.is_error:  # the session ends in any case; the SDK would warn
+            return httpx2.Response(HTTPStatus.NO_CONTENT, request=request)
+        return answer
+
+    async def _answered(self, request: httpx2.Request, options: Mapping[str, Any]) -> httpx2.Response:
         try:
             response = await super().send(request, **options)
         except Exception as exc:  # noqa: BLE001 - a socket, or a hook that signs requests
@@ -77,9 +94,18 @@ class ContainingClient(httpx2.AsyncClient):
             await response.aclose()
             return self._answer(request, code)
         whole = await self._whole(request, response)
-        if whole.is_error and whole.status_code == response.status_code and not _is_answer(request, whole):
-            return self._answer(request, INTERNAL_ERROR)
+        if whole.is_error and whole.status_code == response.status_code:
+            return self._refusal(request, whole)
         return whole
+
+    def _refusal(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        """Return a refusal as the SDK understands it."""
+        if request.method != "POST" or response.status_code == HTTPStatus.NOT_FOUND:
+            return response
+        message = _error_message(response)
+        if _may_be_of_session(request, response) and _is_of_session(message, response):
+            return self._answer(request, SESSION_GONE)
+        return self._answer(request, INTERNAL_ERROR) if message is None else _with_id(response, message)
 
     async def _pause(self) -> None:
         """Wait for the turn of a stream of events: where one ends, the SDK may open the next at once."""
@@ -128,23 +154,50 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
+def _with_id(response: httpx2.Response, message: Mapping[str, Any]) -> httpx2.Response:
+    """Return an error with an id, which the SDK needs to read it, and replaces by the request's own."""
+    if "id" in message:
+        return response
+    try:
+        content = json.dumps({**message, "id": 0})
+    except (ValueError, RecursionError):
+        return response
+    headers = {"content-type": "application/json"}
+    return httpx2.Response(response.status_code, headers=headers, content=content, request=response.request)
+
+
 def _refusal_of(request: httpx2.Request, response: httpx2.Response) -> int | None:
     """Return the code of a refusal whose status says it all; None if the content has to be read."""
     if response.status_code == HTTPStatus.NOT_FOUND:  # without a session: the method is unknown
         return SESSION_GONE if _SESSION_HEADER in request.headers else None
     is_refused = response.status_code >= HTTPStatus.BAD_REQUEST and request.method == "POST"
-    return INTERNAL_ERROR if is_refused and "json" not in _media_type(response) else None
+    is_read = "json" in _media_type(response) or _may_be_of_session(request, response)
+    return INTERNAL_ERROR if is_refused and not is_read else None
 
 
-def _is_answer(request: httpx2.Request, response: httpx2.Response) -> bool:
-    """Return True if the SDK gets more out of a refusal than the refusal itself."""
-    if request.method != "POST" or response.status_code == HTTPStatus.NOT_FOUND:
-        return True
+def _may_be_of_session(request: httpx2.Request, response: httpx2.Response) -> bool:
+    return response.status_code == HTTPStatus.BAD_REQUEST and _SESSION_HEADER in request.headers
+
+
+def _is_of_session(message: Mapping[str, Any] | None, response: httpx2.Response) -> bool:
+    """Return True if a server says, with another status than 404, that it doesn't know the session."""
+    if message is None:
+        words = response.text
+    elif message["error"].get("code") in _OF_TRANSPORT:
+        words = str(message["error"].get("message"))
+    else:
+        return False
+    return _NO_SESSION.search(words[:_LONGEST_REFUSAL]) is not None
+
+
+def _error_message(response: httpx2.Response) -> Mapping[str, Any] | None:
+    """Return the JSON-RPC message of a refusal, if it is one with an error."""
     try:
         content = response.json()
     except (ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and isinstance(content.get("error"), dict) and "jsonrpc" in content
+        return None
+    is_error = isinstance(content, dict) and isinstance(content.get("error"), dict) and "jsonrpc" in content
+    return content if is_error else None
 
 
 def _media_type(response: httpx2.Response) -> str:
