@@ -3,6 +3,11 @@
 import pytest
 
 from tests.stores import servers
+from tool_search_processor.stores.experience import (
+    MemoryExperienceStore,
+    RedisExperienceStore,
+    SQLiteExperienceStore,
+)
 
 SERVERS = {"redis_server", "redis_cluster_port", "own_server"}
 """Fixtures that start a server: a test that has one as an argument is marked `services`."""
@@ -28,6 +33,18 @@ def redis_server(shared_redis):
     with shared_redis.client() as client:
         client.flushall()
     return shared_redis
+
+
+@pytest.fixture(params=["memory", "sqlite", pytest.param("redis", marks=pytest.mark.services)])
+async def experience_store(request, tmp_path):
+    if request.param == "redis":
+        made = RedisExperienceStore(request.getfixturevalue("redis_server").url)
+    elif request.param == "sqlite":
+        made = SQLiteExperienceStore(tmp_path / "learned.db")
+    else:
+        made = MemoryExperienceStore()
+    yield made
+    await made.aclose()
 
 
 @pytest.fixture

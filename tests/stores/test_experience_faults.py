@@ -18,23 +18,7 @@ import pytest
 from tests.catalog.test_experience import ASKED, names, searcher, use
 from tool_search_processor import Experience
 from tool_search_processor.errors import StoreError
-from tool_search_processor.stores.experience import (
-    MemoryExperienceStore,
-    RedisExperienceStore,
-    SQLiteExperienceStore,
-)
-
-
-@pytest.fixture(params=["memory", "sqlite", pytest.param("redis", marks=pytest.mark.services)])
-async def store(request, tmp_path):
-    if request.param == "redis":
-        made = RedisExperienceStore(request.getfixturevalue("redis_server").url)
-    elif request.param == "sqlite":
-        made = SQLiteExperienceStore(tmp_path / "learned.db")
-    else:
-        made = MemoryExperienceStore()
-    yield made
-    await made.aclose()
+from tool_search_processor.stores.experience import RedisExperienceStore, SQLiteExperienceStore
 
 
 def warnings(caplog):
@@ -45,8 +29,8 @@ SCOPES = ["a", "", 7, uuid.UUID(int=7), ("a", 7), "x" * 10_000, "\ud800", "a\0b"
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-async def test_any_id_is_a_scope_of_its_own(scope, store, caplog):
-    search = searcher(experience := Experience(store, scope=lambda context: context["tenant"]))
+async def test_any_id_is_a_scope_of_its_own(scope, experience_store, caplog):
+    search = searcher(experience := Experience(experience_store, scope=lambda context: context["tenant"]))
     await use(search, "op_7", context={"tenant": scope})
     await use(search, "op_3", context={"tenant": "another"})
     assert await names(search, context={"tenant": scope}) == ["op_7"]
@@ -57,8 +41,8 @@ async def test_any_id_is_a_scope_of_its_own(scope, store, caplog):
 
 
 @pytest.mark.parametrize("what", [{"tool": "op_1"}, {"thread_id": "t1"}, {"user": "u1"}])
-async def test_forgetting_reaches_every_scope_and_nothing_else(what, store):
-    search = searcher(experience := Experience(store, scope=lambda context: context["tenant"]))
+async def test_forgetting_reaches_every_scope_and_nothing_else(what, experience_store):
+    search = searcher(experience := Experience(experience_store, scope=lambda context: context["tenant"]))
     for tenant in "ab":
         for number in (1, 2):
             context = {"tenant": tenant, "user": f"u{number}"}

@@ -16,16 +16,9 @@ from tool_search_processor.stores.experience import (
 )
 
 
-@pytest.fixture(params=["memory", "sqlite", pytest.param("redis", marks=pytest.mark.services)])
-async def store(request, tmp_path):
-    if request.param == "redis":
-        made = RedisExperienceStore(request.getfixturevalue("redis_server").url)
-    elif request.param == "sqlite":
-        made = SQLiteExperienceStore(tmp_path / "learned.db")
-    else:
-        made = MemoryExperienceStore()
-    yield made
-    await made.aclose()
+@pytest.fixture
+def store(experience_store):
+    return experience_store
 
 
 async def test_it_keeps_a_text_for_each_tool_of_each_scope(store):
