@@ -13,10 +13,12 @@ from tool_search_processor.catalog.finding import (
     list_findable,
     listed_fits,
     rank,
+    rank_query,
 )
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.catalog.toolsets import ToolSet
+from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.tools import Tool
@@ -150,6 +152,60 @@ async def test_tags_narrow_a_search_and_names_are_left_out():
     ]
 
 
+async def queried(query, *tools, filter=None, search="regex"):  # noqa: A002 - the option's public name
+    with Admission(filter, context={}) as admission:
+        found = await rank_query(view_of(search, tools), query, wanted=Wanted(limit=5), admission=admission)
+    return found.query, [tool.name for _, tool in found.ranked], found.note, type(found.problem)
+
+
+PRICED = [Tool("price", description="C++ at $5 (net)"), Tool("other", description="Cats")]
+NO_PROBLEM = type(None)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("^price$", ("^price$", ["price"], "", NO_PROBLEM)),
+        ("dog", ("dog", [], "", NO_PROBLEM)),
+        ("dog$", ("dog$", [], "", NO_PROBLEM)),
+        ("(dog", ("(dog", [], "", InvalidPatternError)),
+        ("(" * 199, ("(" * 199, [], "", InvalidPatternError)),  # escaped, it is too long
+        (
+            "C++",
+            (
+                "C\\+\\+",
+                ["price"],
+                "'C++' is not a valid pattern, so it was searched for as plain text. ",
+                NO_PROBLEM,
+            ),
+        ),
+        (
+            "$5 (net)",
+            (
+                r"\$5\ \(net\)",
+                ["price"],
+                "'$5 (net)' matches nothing as a pattern, so it was searched for as plain text. ",
+                NO_PROBLEM,
+            ),
+        ),
+    ],
+    ids=lambda value: value[:20] if isinstance(value, str) else "",
+)
+async def test_a_query_that_finds_nothing_as_a_pattern_is_searched_for_as_text(query, expected):
+    assert await queried(query, *PRICED) == expected
+
+
+async def test_words_are_searched_for_as_they_are():
+    assert await queried("C++", *PRICED, search=Given([])) == ("C++", [], "", NO_PROBLEM)
+
+
+@pytest.mark.parametrize("query", ["^price$", "$5 (net)"])
+async def test_the_phase_of_a_query_is_search(query):
+    policy = Policy(("search", "price"))
+    assert (await queried(query, *PRICED, filter=policy))[1] == []
+    assert {phase for phase, _ in policy.asked} == {"search"}
+
+
 @pytest.mark.parametrize(("limit", "names"), [(0, ""), (1, "a"), (3, "acb"), (9, "acbd")])
 def test_results_of_several_queries_take_turns_and_each_tool_stands_once(limit, names):
     pairs = {name: (Hit(name=name, score=0.5), Tool(name)) for name in "abcd"}
@@ -170,12 +226,19 @@ async def test_what_may_be_found_is_listed_in_the_catalogs_order():
     assert await listed(tags=frozenset({"even"}), without=frozenset({"t2"})) == ["t0", "t4", "t6"]
 
 
-async def test_listed_tools_that_a_query_finds_are_named_once_and_best_first():
-    ranking = [*upto(50), *(Hit(name=name, score=0.0) for name in ("t60",))]
-    listed = {name: Tool(name) for name in ("t49", "t3", "t50", "t60")}
-    assert await listed_fits(view_of(Given(ranking)), ["q", "q"], listed=listed) == ["t3", "t49"]
-    assert await listed_fits(view_of(Given(ranking)), ["q"], listed=listed, min_score=0.51) == []
-    assert await listed_fits(view_of(Given(ranking)), ["q"], listed=listed, min_score=0.5) == ["t3", "t49"]
+async def test_listed_tools_that_queries_find_are_named_once_and_best_first():
+    listed = {name: Tool(name) for name in ("t49", "t3", "t50", "t60", "t70")}
+    first = [*upto(49), Hit(name="t60", score=0.0), "t50"]  # t50 lies too deep, t60 scores nothing
+    second = ["t70", "t3"]
+    view = view_of(Given(first, second))
+    assert await listed_fits(view, ["q", "r"], listed=listed) == ["t3", "t70"]
+    for min_score, names in ((0.5, ["t3"]), (0.51, [])):
+        assert await listed_fits(view_of(Given(first)), ["q"], listed=listed, min_score=min_score) == names
+
+
+async def test_a_query_that_is_no_pattern_finds_no_listed_tool_and_the_next_is_tried():
+    view = view_of("regex")
+    assert await listed_fits(view, ["(", "^t3$"], listed={"t3": TOOLS[3]}) == ["t3"]
 
 
 async def test_tools_of_elsewhere_that_are_listed_cost_no_search():

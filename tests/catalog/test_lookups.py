@@ -1,5 +1,7 @@
 """Looking tools up by name: which one a name means, and what is suggested for a wrong one."""
 
+import asyncio
+
 import pytest
 
 from tests.catalog.test_finding import Given, view_of
@@ -48,6 +50,10 @@ async def test_what_is_hidden_is_passed_over_as_if_it_did_not_exist(hidden):
     assert await found("create_issue", *tools, **{hidden: ["create_issue", "create-issue"]}) is None
 
 
+async def test_a_name_that_is_near_two_means_neither():
+    assert await found("CREATE ISSUE", CREATE, DOTTED) is None
+
+
 async def test_an_original_name_that_two_tools_have_means_neither():
     twin = Tool("create_Issue", metadata={"original_name": "Create.Issue"})
     assert await found("Create.Issue", DOTTED, twin) is None
@@ -86,6 +92,27 @@ async def test_names_to_pass_over_are_neither_asked_about_nor_suggested():
     assert "send_mail" not in {name for _, name in policy.asked}
 
 
+async def test_exact_names_are_asked_about_at_once():
+    together = asyncio.Barrier(3)
+    phases = []
+
+    async def hook(request):
+        phases.append(request.phase)
+        await together.wait()
+        return True
+
+    async with asyncio.timeout(10):
+        answer = await named("create_issue", "send_mail", "processor_count", filter=hook)
+    assert answer.wanted == ("create_issue", "send_mail", "processor_count")
+    assert phases == ["load"] * 3
+
+
+async def test_ten_wrong_names_are_searched_for_and_no_more():
+    index = Given([])
+    await named(*(f"nothing {n}" for n in range(15)), index=index)
+    assert len(index.limits) == 10
+
+
 async def suggested(name, *ranking, tools=(CREATE, DOTTED, SEND, COUNT), denied=(), **options):
     with Admission(Policy(*denied) if denied else None, context={}) as admission:
         return await suggest(view_of(Given(ranking), tools), name, admission=admission, **options)
@@ -104,6 +131,47 @@ async def test_no_more_than_three_are_suggested():
     ranking = [Hit(name=tool.name, score=0.9) for tool in MAILS]
     assert await suggested("send_mail_9", tools=MAILS) == ["send_mail_0", "send_mail_1", "send_mail_2"]
     assert await suggested("letters", *ranking, tools=MAILS) == ["send_mail_0", "send_mail_1", "send_mail_2"]
+
+
+async def test_where_slips_are_enough_nothing_is_searched_and_the_hook_is_asked_about_no_more():
+    index, policy = Given([]), Policy()
+    with Admission(policy, context={}) as admission:
+        await suggest(view_of(index, MAILS), "send_mail_9", admission=admission)
+    assert index.limits == []
+    assert policy.asked == [("load", f"send_mail_{n}") for n in range(3)]
+
+
+async def test_a_slip_of_a_denied_name_is_not_suggested():
+    assert await suggested("send_mial", denied=[("load", "send_mail")]) == []
+
+
+async def test_what_may_not_be_found_takes_no_place_among_suggestions():
+    ranking = [Hit(name=tool.name, score=0.9) for tool in MAILS]
+    denied = [("search", f"send_mail_{n}") for n in range(3)]
+    assert await suggested("letters", *ranking, tools=MAILS, denied=denied) == [
+        "send_mail_3",
+        "send_mail_4",
+        "send_mail_5",
+    ]
+
+
+async def test_the_hook_is_asked_about_no_more_finds_than_are_suggested():
+    policy = Policy()
+    with Admission(policy, context={}) as admission:
+        await suggest(view_of(Given([tool.name for tool in MAILS]), MAILS), "letters", admission=admission)
+    assert [name for phase, name in policy.asked if phase == "search"] == [tool.name for tool in MAILS[:3]]
+
+
+async def test_a_search_that_fails_is_logged_and_suggests_nothing(caplog):
+    class Broken(Given):
+        def search(self, query, **options):
+            raise OSError("out of order")
+
+    with Admission(None, context={}) as admission:
+        assert await suggest(view_of(Broken(), MAILS), "letters", admission=admission) == []
+    (warning,) = caplog.records
+    assert warning.getMessage() == "the search for tools to suggest failed"
+    assert warning.exc_info[0] is OSError
 
 
 async def test_a_weak_find_is_no_suggestion():

@@ -149,7 +149,7 @@ async def _found_by_words(
             view.by_words(),
             words,
             wanted=Wanted(
-                limit=_MAX_SUGGESTIONS * (1 if admission.is_open else SPARE),
+                limit=_MAX_SUGGESTIONS * SPARE,
                 min_score=_SUGGESTED_SCORE,
                 without=without,
             ),
