@@ -486,3 +486,11 @@ async def test_details_are_masked_wherever_foreign_code_fails(masked, caplog):
     assert [record.levelname for record in caplog.records if "wrong_inside" in record.getMessage()] == (
         ["WARNING"] if masked else []
     )
+
+
+@pytest.mark.parametrize("receipts", [False, True])
+async def test_the_options_hold_for_a_step_with_receipts_too(receipts):
+    step = step_of(boom).replace(receipts=receipts)
+    model_call = await ModelCall.begin([], step, options=CallOptions(mask_error_details=True))
+    result = await model_call.run(await model_call.resolve("boom"))
+    assert result.text == "Error: boom failed; the log says why."
