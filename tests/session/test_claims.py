@@ -95,11 +95,14 @@ async def test_calls_are_claimed_all_or_none(also_named):
 
 async def test_a_claim_under_another_name_is_taken_where_it_is_free():
     claimer = Releasing(("also", "c1"))
-    held = await claim_calls([claimer], STEP, calls={"c1": ["x"], "c2": ["also", "y"]}, also_named="also")
+    calls = {"c1": ["x"], "c2": ["also", "y"], "c3": ["z"]}
+    held = await claim_calls([claimer], STEP, calls=calls, also_named="also")
     assert {(claim.step.run_id, claim.call_id) for claim in held} == {
         ("x", "c1"),
         ("also", "c2"),
         ("y", "c2"),
+        ("also", "c3"),
+        ("z", "c3"),
     }
     await release_claims(held)
     assert claimer.held == {("also", "c1")}

@@ -494,3 +494,26 @@ async def test_the_options_hold_for_a_step_with_receipts_too(receipts):
     model_call = await ModelCall.begin([], step, options=CallOptions(mask_error_details=True))
     result = await model_call.run(await model_call.resolve("boom"))
     assert result.text == "Error: boom failed; the log says why."
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "is_error", "ran"),
+    [
+        ("add", {"a": 1}, False, True),
+        ("says_error", {}, False, True),
+        ("boom", {}, True, True),
+        ("load_tool", {"tool_names": ["a"]}, False, False),
+        ("call_tool", {"name": "nothing"}, True, False),
+        ("unknown", {}, True, False),
+    ],
+)
+async def test_an_outcome_says_whether_a_tool_ran_and_whether_it_failed(name, arguments, is_error, ran):
+    says_error = Tool("says_error", execute=lambda: "Error: is what I look for")
+    processors = [
+        ToolSearchProcessor([Tool("a")]),
+        ToolSearchProcessor([Tool("b")], mode="call", search_tool_name="find", id="calling"),
+    ]
+    step = step_of(add, boom, says_error)
+    model_call = await ModelCall.begin(processors, step)
+    result = await model_call.run(await model_call.resolve(name, arguments))
+    assert (result.is_error, result.ran) == (is_error, ran)

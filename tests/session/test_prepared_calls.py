@@ -44,6 +44,7 @@ def test_no_arguments(raw):
     ("answer", "text"),
     [
         (None, "Error: f needs the approval of a person, which was not given; it was not run."),
+        ("", "Error: a person refused the call of f; it was not run."),
         (False, "Error: a person refused the call of f; it was not run."),
         ("too risky", "Error: a person refused the call of f; it was not run. Reason: too risky"),
     ],
@@ -129,6 +130,7 @@ def test_what_would_run_is_shown_to_a_person():
         call_id="c", name="guarded", arguments={"a": 1}, arguments_hash=arguments_hash("guarded", {"a": 1})
     )
     asked = call.as_asked()
+    assert asked.as_asked() == asked
     assert (asked.target_name, asked.needs_approval, asked.pending().arguments) == (
         "call_tool",
         False,
