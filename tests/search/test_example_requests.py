@@ -206,3 +206,19 @@ def test_an_engine_outside_gets_their_words_with_little_weight():
     assert [word for word in after if word in set(before)] == before
     assert set(after) - set(before) >= {"file", "bug"}
     assert content_hash(bare) != content_hash(asked(bare, "file a bug"))
+
+
+@pytest.mark.parametrize("query", [ASKED[0], "please chase that overdue payment"])
+@pytest.mark.parametrize("own", [False, True], ids=["stored", "of the request"])
+def test_a_request_of_one_tool_says_nothing_about_the_others(query, own):
+    documents = catalog(8)
+    chased = asked(documents[3], *ASKED)
+
+    def scores(*changed):
+        index = HybridIndex(vector=VectorIndex("minilm"))
+        index.update(documents if own else [*documents[:3], *changed, *documents[4:]])
+        return {hit.name: round(hit.score, 4) for hit in index.search(query, extra=changed if own else ())}
+
+    before, after = scores(documents[3]), scores(chased)
+    assert after.pop("tool_3") > 0.8
+    assert max(after.values(), default=0) <= max(before.values(), default=0) + 0.01 < 0.3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,7 +31,7 @@ from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, SearchIndex, distinct
 from tool_search_processor.search.strategies import is_index
 from tool_search_processor.search.vector import VectorIndex
-from tool_search_processor.search.vector.index import places_of
+from tool_search_processor.search.vector.index import Cosines, places_of
 from tool_search_processor.wire.checks import check_choice, check_count, check_fraction, check_positive
 
 Fusion = Literal["score", "rrf"]
@@ -54,10 +55,21 @@ class _Lists:
     seen: NDArray[np.bool_]
     cosines: Floats
     """NaN for a document whose vector is not there yet."""
+    by_text: Floats
+    """The cosines by the documents' texts alone; the same array where no example request counts."""
     words: tuple[Hit, ...]
     """The beginning of the lexical list."""
     meaning: tuple[int, ...]
     """The beginning of the vector list, as places."""
+
+    @property
+    def nearest_by_text(self) -> float:
+        """The cosine of the tool whose text is the nearest; NaN if none is near."""
+        if not self.meaning:
+            return math.nan
+        if self.by_text is self.cosines:
+            return float(self.cosines[self.meaning[0]])
+        return float(np.nanmax(np.where(self.seen, self.by_text, np.float32(-1))))
 
 
 class HybridIndex(Index):
@@ -235,31 +247,39 @@ class HybridIndex(Index):
         mask = held.views.mask(within, [document.name for document in extra])
         if mask is not None:
             seen[:size] = mask
-        cosines = self._cosines(held, query, extra)
+        cosines, by_text = self._cosines(held, query, extra)
         return _Lists(
             documents=(*held.documents, *extra) if extra else held.documents,
             places={document.name: size + place for place, document in enumerate(extra)},
             seen=seen,
             cosines=cosines,
+            by_text=by_text,
             words=tuple(self._words.search(query, limit=self._depth, within=within, extra=extra)),
             # A comparison with NaN is false: an unknown document is not a match.
             meaning=tuple(best_places(cosines if mask is None else cosines * seen, self._depth)),
         )
 
-    def _cosines(self, held: _Held, query: str, extra: tuple[Document, ...]) -> Floats:
-        """Return one cosine for each document; the vectors may lag behind the words."""
+    def _cosines(self, held: _Held, query: str, extra: tuple[Document, ...]) -> tuple[Floats, Floats]:
+        """Return one cosine for each document, and those by text alone; vectors may lag behind the words."""
         found = self._embedded(lambda: self.vector.cosines(query, extra=extra))
         if found is None:
-            return np.full(len(held.documents) + len(extra), np.nan, np.float32)
-        stored = np.where(found.known, found.stored, np.float32(np.nan))
+            unknown = np.full(len(held.documents) + len(extra), np.nan, np.float32)
+            return unknown, unknown
+        cosines = self._aligned(held, found, found.stored, found.extra)
+        is_same = found.by_text[0] is found.stored and found.by_text[1] is found.extra
+        return cosines, cosines if is_same else self._aligned(held, found, *found.by_text)
+
+    def _aligned(self, held: _Held, found: Cosines, stored: Floats, extra: Floats) -> Floats:
+        """Return cosines in the order of the documents that are held."""
+        stored = np.where(found.known, stored, np.float32(np.nan))
         if found.documents is held.documents:
-            return np.concatenate([stored, found.extra])
+            return np.concatenate([stored, extra])
         alignment = self._alignment
         if alignment is None or alignment[0] is not held or alignment[1] is not found.documents:
             rows = places_of(held.documents, found.documents, found.views)
             alignment = self._alignment = held, found.documents, rows
         known = np.append(stored, np.float32(np.nan))  # -1 is the last
-        return np.concatenate([known[alignment[2]], found.extra])
+        return np.concatenate([known[alignment[2]], extra])
 
     def _embedded(self, ask: Callable[[], _ValueT]) -> _ValueT | None:
         """Return the answer of the embedder, or None with a warning at most once a minute if it fails."""
@@ -278,15 +298,20 @@ class HybridIndex(Index):
         total, size = len(lists.documents), int(np.count_nonzero(lists.seen))
         nearness = (lists.cosines - low) / (high - low)
         odds = odds_of(words, nearness, weight=share, prior=bias_of(total))
-        lead = self._lead(lists, query) / (high - low)
-        return scores_of(odds, least=least_odds(total), lead=lead, coverage=coverage, size=size)
+        judge = functools.partial(scores_of, least=least_odds(total), coverage=coverage, size=size)
+        general, nearest = self._general(lists, query), lists.nearest_by_text
+        scores = judge(odds, lead=(nearest - general) / (high - low))
+        if lists.by_text is not lists.cosines:
+            # An example request is near to its own tool, and says nothing about the others.
+            best = int(np.argmax(np.where(lists.seen, odds, -np.inf)))
+            own = max(nearest, float(lists.cosines[best]))
+            scores[best] = judge(odds[best : best + 1], lead=(own - general) / (high - low))[0]
+        return scores
 
-    def _lead(self, lists: _Lists, query: str) -> float:
-        """Return how much nearer the query is to the nearest tool than to the cohort; NaN if none is near."""
-        if not lists.meaning:
-            return math.nan
-        general = self._embedded(lambda: self.vector.cohort_cosine(query))
-        return math.nan if general is None else float(lists.cosines[lists.meaning[0]]) - general
+    def _general(self, lists: _Lists, query: str) -> float:
+        """Return how near the query is to tools in general; NaN if unknown, or if no tool is near."""
+        general = self._embedded(lambda: self.vector.cohort_cosine(query)) if lists.meaning else None
+        return math.nan if general is None else general
 
     def _log_odds(self, held: _Held, lists: _Lists, query: str) -> Floats:
         extra = lists.documents[len(held.documents) :]

@@ -77,6 +77,8 @@ class Cosines:
     """Whether each has a vector."""
     extra: Floats
     """The cosines of the request's own documents, in order."""
+    by_text: tuple[Floats, Floats]
+    """`stored` and `extra` by the documents' texts alone: the same arrays where no example request counts."""
 
 
 class VectorIndex(Index):
@@ -228,14 +230,15 @@ class VectorIndex(Index):
         own = self.embedder.documents_in_time([document_text(document) for document in extra])
         own_requests = self._own_requests(extra)
         vectors = self._asked(query)
+        stored = _nearest(snapshot.vectors, vectors, len(snapshot.documents))
+        others = _nearest(own, vectors, len(extra))
         return Cosines(
             documents=snapshot.documents,
             views=snapshot.views,
-            stored=self._lifted(
-                _nearest(snapshot.vectors, vectors, len(snapshot.documents)), snapshot.requests, query
-            ),
+            stored=self._lifted(stored, snapshot.requests, query),
             known=snapshot.known,
-            extra=self._lifted(_nearest(own, vectors, len(extra)), own_requests, query),
+            extra=self._lifted(others, own_requests, query),
+            by_text=(stored, others),
         )
 
     def _own_requests(self, extra: Sequence[Document]) -> RequestVectors:
