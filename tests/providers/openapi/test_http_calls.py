@@ -67,6 +67,24 @@ async def test_a_multipart_form_is_on_the_wire():
     assert name == b'\r\nContent-Disposition: form-data; name="name"\r\n\r\nRe"x\r\nEvil: 1\r\n'
 
 
+@pytest.mark.parametrize(
+    "kind", ["multipart/form-data", "application/json", "application/x-www-form-urlencoded"]
+)
+@respx.mock
+async def test_a_required_body_is_sent_even_if_none_of_its_fields_is_given(kind):
+    route = respx.post(f"{SERVER}/p").respond(204)
+    operation = body({"type": "object", "properties": {"name": {"type": "string"}}}, kind=kind)
+    operation["requestBody"]["required"] = True
+    await call(operation, {}, method="post")
+    sent = route.calls[0].request
+    assert sent.headers["content-type"].startswith(kind)
+    if kind == "multipart/form-data":
+        boundary = sent.headers["content-type"].partition("boundary=")[2]
+        assert sent.content == f"--{boundary}--\r\n".encode()
+    else:
+        assert sent.content == (b"{}" if "json" in kind else b"")
+
+
 @respx.mock
 async def test_what_the_user_gives_stands_over_what_the_model_writes():
     route = respx.get(f"{SERVER}/p").respond(json=[])

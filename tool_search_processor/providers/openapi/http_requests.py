@@ -34,6 +34,8 @@ from tool_search_processor.wire.plain import clean_text
 
 _PATH_SAFE = "/:@!$&'()*+,;=~%"
 _QUERY_SAFE = _PATH_SAFE + "?"
+_EMPTY_FORM = (b"--empty--\r\n", "multipart/form-data; boundary=empty")
+"""A multipart form without fields, of which the library would send nothing at all."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SEPARATORS = re.compile(r"[/\\]")
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.+-]+=[^;,]*)*(;base64)?,", re.ASCII)
@@ -160,7 +162,7 @@ def _with_body(outgoing: Outgoing, body: Body, arguments: Mapping[str, Any]) -> 
             raise _problem(missing[0], "is required where other fields of the body are given, but missing")
     content, media_type, fields = _encoded_body(body, value)
     # The library that sends a multipart form names its boundary itself.
-    kind = {} if body.kind == "multipart" else {"content-type": _CONTROL.sub("", media_type)}
+    kind = {} if fields else {"content-type": _CONTROL.sub("", media_type)}
     return replace(outgoing, headers={**outgoing.headers, **kind}, content=content, fields=fields)
 
 
@@ -175,7 +177,8 @@ def _encoded_body(body: Body, value: Any) -> tuple[bytes | None, str, tuple[Fiel
     if body.kind == "form":
         parts = [part for name, item in values.items() for part in _form_parts(body, name, item)]
         return "&".join(parts).encode(), body.media_type, ()
-    return None, body.media_type, tuple(f for name, item in values.items() for f in _fields(body, name, item))
+    fields = tuple(f for name, item in values.items() for f in _fields(body, name, item))
+    return (None, body.media_type, fields) if fields else (*_EMPTY_FORM, ())
 
 
 def _form_parts(body: Body, name: str, value: Any) -> list[str]:
