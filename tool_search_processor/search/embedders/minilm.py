@@ -38,7 +38,7 @@ def load(threads: int) -> Callable[..., Floats]:
 
     def encode(texts: Sequence[str], *, queries: bool) -> Floats:
         limit = _QUERY_TOKENS if queries else _DOCUMENT_TOKENS
-        encoded = [encoding.ids for encoding in tokenizer.encode_batch(list(texts))]
+        encoded = [tokenizer.encode(text).ids for text in texts]  # a batch would wake threads on all cores
         tokens = [ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]] for ids in encoded]
         vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
         for places in _batches([len(ids) for ids in tokens]):

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from tool_search_processor.search.embedders.embedder import NAME_END, Floats, unit_rows
 
-_BATCH = 512
 _NAME_SHARE = 0.5
 
 
@@ -38,11 +37,11 @@ def load(dimensions: int = 256) -> Callable[..., Floats]:
 
     def means(texts: Sequence[str]) -> Floats:
         vectors = np.zeros((len(texts), dimensions), np.float32)
-        for start in range(0, len(texts), _BATCH):
-            encodings = tokenizer.encode_batch(list(texts[start : start + _BATCH]), add_special_tokens=False)
-            for row, encoding in enumerate(encodings, start):
-                if encoding.ids:
-                    vectors[row] = table[encoding.ids].mean(axis=0, dtype=np.float32)
+        for row, text in enumerate(texts):
+            # A batch would wake threads on all cores.
+            ids = tokenizer.encode(text, add_special_tokens=False).ids
+            if ids:
+                vectors[row] = table[ids].mean(axis=0, dtype=np.float32)
         return unit_rows(vectors)
 
     def encode(texts: Sequence[str], *, queries: bool) -> Floats:

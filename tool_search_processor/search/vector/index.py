@@ -29,6 +29,7 @@ from tool_search_processor.search.index import Index, ListName
 from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, distinct
 from tool_search_processor.search.vector.cohort import COHORT, NEAREST
+from tool_search_processor.search.vector.products import cosines_of
 from tool_search_processor.search.vector.request_vectors import ALLOWANCE, LEAST_COVERAGE, RequestVectors
 from tool_search_processor.search.vector.texts import clauses, document_text
 
@@ -42,7 +43,6 @@ QUERY_CHARACTERS = 2000
 _BEST = 0.99  # 1.0 is an exact name
 _INLINE = 32
 _MOST_OWN_REQUESTS = 10_000
-_DECIMALS = 6  # the last bits of a cosine depend on its place in the array
 
 
 _RETRY_SECONDS = 30.0
@@ -396,7 +396,8 @@ def _nearest(rows: Floats, vectors: Floats, size: int) -> Floats:
             f"the embedder makes vectors of {rows.shape[1]} dimensions for tools "
             f"and of {vectors.shape[1]} for queries: kept vectors of another model need another model_id"
         )
-    return np.round((rows @ vectors.T).max(axis=1), _DECIMALS)
+    nearest: Floats = cosines_of(rows, vectors).max(axis=1)
+    return nearest
 
 
 def _named(extra: Sequence[Document], name: str, first: int) -> list[int]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tool_search_processor.search.embedders import Floats
 from tool_search_processor.search.embedders.embedder import NAME_END
 from tool_search_processor.search.protocol import Document
+from tool_search_processor.search.vector.products import cosines_of
 
 ALLOWANCE = 0.2
 """The share of an embedder's `cosine_range` by which a request has to be nearer than a tool's text.
@@ -21,8 +22,6 @@ loses.
 """
 LEAST_COVERAGE = 0.5
 """Below this coverage the embedder doesn't know the query's language: there all requests look alike to it."""
-
-_DECIMALS = 6  # the last bits of a cosine depend on its place in the array
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ class RequestVectors:
         if not len(self.texts) or self.vectors.shape[1] != len(query):
             return cosines
         lifted = cosines.copy()
-        near = np.round(self.vectors @ query, _DECIMALS) - np.float32(allowance)
+        near = cosines_of(self.vectors, query[np.newaxis])[:, 0] - np.float32(allowance)
         np.maximum.at(lifted, self.owners, near)
         return lifted
 
