@@ -8,8 +8,8 @@ Runs in an environment that has the framework: see `.ci/adapters`. A step is one
 free) and one call of a tool, which is listed at once without the searcher and loaded with it. Where
 the framework has hooks, it is measured alone with hooks that do nothing: what they cost is its own. Times are
 CPU time of this process, medians of runs that take turns; each run is a new conversation. Tokens are those of
-the tool definitions that a step sends, with the searcher and without it, by the package's own estimate; of an
-OpenAPI document, three tools of GitHub's are loaded as well, if it has them.
+the tool definitions that a step sends, with the searcher and without it, by the package's own estimate; one
+small tool is loaded.
 Target: at most 2 ms of CPU a step on top of the framework's own.
 """
 
@@ -30,9 +30,6 @@ STEPS = 20
 RUNS = 15
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 CALLED = "echo_text"
-ALSO_LOADED = ("issues_create", "pulls_list", "repos_get-content")
-"""Loaded with it, where the catalog has them."""
-
 
 Run = Callable[[], Awaitable[Any]]
 """One conversation of `STEPS` steps."""
@@ -117,12 +114,11 @@ def langchain(tools: Sequence[Tool]) -> Measured:
 
         return run
 
-    loaded = [CALLED, *(tool.name for tool in tools if tool.name in ALSO_LOADED)]
     own = StructuredTool.from_function(echo, name=CALLED, description="Returns a text as it is.")
     searcher = ToolSearchMiddleware(ToolSearchProcessor(tools))
     return Measured(
         alone=conversation(call(CALLED, {"text": "x"}, 0), tools=[own], middleware=[Idle()]),
-        searched=conversation(call("load_tool", {"tool_names": loaded}, 0), middleware=[searcher]),
+        searched=conversation(call("load_tool", {"tool_names": [CALLED]}, 0), middleware=[searcher]),
         offered=offered,
     )
 
@@ -313,7 +309,7 @@ def pydantic_ai(tools: Sequence[Tool]) -> Measured:
     own = TheirTool(echo, name=CALLED, description="Returns a text as it is.")
     alone = Agent(model((CALLED, {"text": "x"})), tools=[own], capabilities=[Hooks()])
     capability = ToolSearchCapability(ToolSearchProcessor(tools))
-    searched = Agent(model(("load_tool", {"tool_names": [CALLED, *ALSO_LOADED]})), capabilities=[capability])
+    searched = Agent(model(("load_tool", {"tool_names": [CALLED]})), capabilities=[capability])
     return Measured(alone=conversation(alone), searched=conversation(searched), offered=offered)
 
 
