@@ -27,7 +27,7 @@ OnChange = Literal["warn", "block"]
 
 _EXTERNAL = "external"
 _MAX_GONE = 10_000
-"""How many unlisted tools are remembered, since a tool may come back changed."""
+"""The most unlisted tools that are remembered, since a tool may come back changed."""
 _MAX_TOLD = 5
 
 

@@ -42,7 +42,7 @@ _threads = Threads(32, name="tool-search-index")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmUpProgress:
-    """How far a catalog is on its way to be ready."""
+    """How much of the work is done until a catalog is ready."""
 
     stage: Literal["providers", "index", "vectors"]
     done: int
@@ -164,7 +164,7 @@ class IndexPool:
         return await self._answered(asked)
 
     async def prepare(self, shared: ToolSet) -> None:
-        """Bring the shared index up to date, so that the first search needn't."""
+        """Bring the shared index up to date, so that the first search doesn't have to."""
 
         async def held(pool: IndexPool) -> None:
             await pool._shared_holder().hold(shared)
@@ -235,7 +235,7 @@ class IndexPool:
             return self._shared
 
     async def _own_holder(self, shared: ToolSet, own: ToolSet) -> tuple[_Holder, ToolSet]:
-        """Return the index of both, and the set of equal content that it was made from."""
+        """Return the index of both sets, and the set of equal content that it was made from."""
         key = (shared.fingerprint, own.fingerprint)
         with self._lock:
             holder = self._own.get(key)
@@ -258,7 +258,7 @@ class _Holder:
         self._under_way: Future[None] | None = None
 
     async def hold(self, tools: ToolSet) -> None:
-        """Put a set of tools into the index, unless it or a later one is there."""
+        """Put a set of tools into the index, unless that set or a later one is there."""
         if not self._is_older(tools):
             return
         if self.index.is_outside:

@@ -43,7 +43,7 @@ class United:
     lists: tuple[Sequence[Tool], ...] | None = None
     """The lists it was made from, if all requests share it."""
     stages: Sequence[Mapping[str, Tool]] = ()
-    """The tools by name after each transform, if a `get_tool` has to be asked."""
+    """The tools by name after each transform; empty if no `get_tool` has to be asked."""
     transforms: tuple[Transform, ...] = ()
     """What leads from each stage to the next."""
     refused: tuple[RefusedTool, ...] = ()

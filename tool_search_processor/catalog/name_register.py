@@ -42,7 +42,7 @@ class Offer:
 
     @property
     def rank(self) -> tuple[bool, bool]:
-        """Its rank among the tools that want one name; between equals the order of the lists decides."""
+        """Its rank among the tools that want the same name; between equals the order of the lists decides."""
         return self.is_made, self.place != GIVEN_DIRECTLY
 
 

@@ -178,7 +178,7 @@ class PolicyView(ABC):
         return ranking.ranked
 
     async def narrow(self, call: SearchCall, admission: Admission) -> tuple[SearchCall, str]:
-        """Return a search with the tags and namespaces that its tags mean, and a sentence on tags left out.
+        """Return a search with the tags and namespaces that its tags mean, and a sentence about unknown tags.
 
         A tag means itself, or else the tags that differ only in case and separators. Each spelling counts
         only if there is a tool with it that phase `search` admits and that is not listed anyway: an answer

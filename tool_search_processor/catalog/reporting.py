@@ -68,7 +68,7 @@ class ReportingCatalog(ComponentCatalog):
     def fingerprints(self) -> dict[str, str]:
         """Return the accepted fingerprint of each foreign tool that was seen, by its provider's name for it.
 
-        Kept in a file and given to the next process as `known_fingerprints`, a change between the
-        two is noticed. Fingerprints are of tools after their provider's transforms.
+        If you keep them in a file and give them to the next process as `known_fingerprints`, it notices
+        what has changed in between. Fingerprints are of tools after their provider's transforms.
         """
         return self._drift.fingerprints()

@@ -25,7 +25,7 @@ _MARK = 8
 _NO_PLACES: Mapping[str, str] = MappingProxyType({})
 
 SUGGESTION_CUTOFF = 0.6
-"""How alike a name must be to be suggested, by OSA similarity from 0 to 1."""
+"""How similar a name must be to be suggested: its least OSA similarity, from 0 to 1."""
 
 
 class ToolSet:
@@ -103,7 +103,7 @@ class ToolSet:
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
-        """Names of tools by their aliases; what is a name itself, or the alias of several, is left out."""
+        """Names of tools by their aliases, without those that are also a name or that several tools have."""
         found: dict[str, set[str]] = {}
         for tool in self.tools:
             for alias in tool.aliases:

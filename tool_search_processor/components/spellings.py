@@ -1,4 +1,4 @@
-"""One resource under several URIs: what hides it under one of them hides it under all."""
+"""One resource under several URIs: hidden under one of them, it is hidden under all."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Handover:
 
 
 HANDOVER: ContextVar[Handover | None] = ContextVar("tool-search-handover", default=None)
-"""The handover under way in this context: it passes the processors' gates, which know tools alone."""
+"""The handover under way in this context: the processors' gates, which know only tools, can't pass it on."""
 
 
 def is_foreign(tool: Tool) -> bool:

@@ -353,7 +353,7 @@ class ToolSession(AsyncClosing):
         return await (await self._listed()).prepare(requests)
 
     def _claim_names(self, call: PreparedCall) -> list[str]:
-        """Return the names of a call's run; if policy hides a proxy's target, the proxy's call names it."""
+        """Return the names of a call's run: by its target, and by the proxy if policy hides the target."""
         forms = (call.pending(), call.as_asked().pending())
         contents = dict.fromkeys(content_name(self._messages, form) for form in forms)
         # Two anonymous runs may have the same content.

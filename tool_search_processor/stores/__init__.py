@@ -18,7 +18,7 @@ _ON_DEMAND = {"HistoryStore": "history", "RedisStore": "redis"}
 if not TYPE_CHECKING:  # a type checker would believe that every name exists
 
     def __getattr__(name: str) -> Any:
-        """Import the other stores when they are asked for: most programs use one."""
+        """Import the other stores when they are asked for: most programs use only one."""
         if name in _ON_DEMAND:
             return getattr(import_module(f"{__name__}.{_ON_DEMAND[name]}"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

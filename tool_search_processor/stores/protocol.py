@@ -44,7 +44,7 @@ class AddResult:
     """
 
     added: tuple[str, ...] = ()
-    """New in the scope, without names that were there already or found no place."""
+    """New in the scope: not the names that were there already, nor those that there was no room for."""
     evicted: tuple[str, ...] = ()
     unavailable: bool = False
     """The store could not be reached, so nothing was added."""

@@ -1,4 +1,4 @@
-"""Arguments as models write them: reading, checking against a schema, and saying what is wrong."""
+"""Reads arguments as models write them, checks them against a schema, and says what is wrong."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def require_object(arguments: Any) -> None:
 
 
 def problems_text(problems: Iterable[Problem]) -> str:
-    """Return one sentence for each problem, the first five and the count of the rest."""
+    """Return a sentence for each of the first five problems, and the count of the rest."""
     sentences = list(dict.fromkeys(problem.sentence() for problem in problems))
     rest = len(sentences) - _MAX_PROBLEMS
     return " ".join(sentences[:_MAX_PROBLEMS] + ([f"And {rest} more."] if rest > 0 else []))

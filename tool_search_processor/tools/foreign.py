@@ -15,13 +15,13 @@ from tool_search_processor.tools.schema_walk import INNER_KEYWORDS, MAP_KEYWORDS
 from tool_search_processor.wire.plain import are_same, clean_text, hidden_in, visible_text
 
 MAX_DESCRIPTION = 10_000
-"""Characters of a tool's description; a longer one is cut."""
+"""The most characters of a tool's description; the rest is cut off."""
 
 MAX_PARAMETER_TEXT = 4_000
-"""Characters of a description or title in a schema; a longer one is cut."""
+"""The most characters of a description or title in a schema; the rest is cut off."""
 
 MAX_SCHEMA = 500_000
-"""Characters of one schema as JSON; a larger one is refused: it costs a model over 100,000 tokens."""
+"""The most characters of a schema as JSON; a larger schema is refused: it costs over 100,000 tokens."""
 
 HIDDEN = "hidden_characters"
 """The key of a tool's metadata for the number of invisible characters in its definition, if any."""
@@ -48,13 +48,13 @@ def foreign_line(text: str, *, limit: int = _MAX_TITLE) -> str:
 
 
 def foreign_tags(tags: Iterable[object]) -> frozenset[str]:
-    """Return the tags that are strings of a tag's length, one line each, at most a hundred."""
+    """Return the tags that are strings, and not too long, as one line each, at most a hundred."""
     lines = (foreign_line(tag) for tag in tags if isinstance(tag, str) and len(tag) <= _MAX_TAG)
     return frozenset([line for line in lines if line][:_MAX_TAGS])
 
 
 def foreign_requests(requests: object) -> tuple[str, ...]:
-    """Return the requests that are strings of a request's length, one line each, at most a hundred."""
+    """Return the requests that are strings, and not too long, as one line each, at most a hundred."""
     given = requests if isinstance(requests, list | tuple) else ()
     lines = (
         foreign_line(request, limit=MAX_REQUEST_CHARACTERS)
@@ -158,7 +158,7 @@ def _clean_value(keyword: str, value: Any, tool: str | None) -> Any:
 
 
 def _clean_inner(value: Any) -> Any:
-    """Return what stands in the place of a schema, safe; schemas are safe already."""
+    """Return a value in the place of a schema, made safe; a schema there is safe already."""
     return value if isinstance(value, dict) else _clean_data(value)
 
 

@@ -1,4 +1,4 @@
-"""Tool definitions of other systems, read: OpenAI, Anthropic, Model Context Protocol."""
+"""Reads tool definitions of other systems: OpenAI, Anthropic, Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def _get(definition: object, *names: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a pydantic object as the dict it is on the wire; other values as they are."""
+    """Return a pydantic object as the dict that is sent for it; other values unchanged."""
     dump = getattr(value, "model_dump", None)
     if dump is None or isinstance(value, type):
         return value

@@ -59,7 +59,7 @@ def model_problems(
 
 
 def with_choices_read(error: ValidationError, arguments: Any) -> Any:
-    """Return the arguments with strings read as numbers or booleans where a choice does not take them.
+    """Return the arguments, with strings read as numbers or booleans if a choice does not take the strings.
 
     Returns:
         The same object if there is no such string.

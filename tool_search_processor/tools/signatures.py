@@ -53,7 +53,7 @@ class ToolFunction:
     """Parameters whose value comes from the model even when it was not given."""
     _schema_check: ArgumentsCheck
     method: Any = None
-    """A function or class method that an object or class must be put before; None if nothing is missing."""
+    """The method, while it still lacks its object or class; None if nothing is missing."""
 
     @property
     def label(self) -> str:

@@ -27,7 +27,7 @@ _BY_NAME = frozenset({"required", "dependentRequired", "dependencies"})
 _Names = list[frozenset[str]]
 _Known = dict[int, _Names]
 _MAX_VISITS = 50_000
-"""Schemas looked at to find the properties; a few nested references make millions of them."""
+"""The most schemas that are looked at for properties; a few nested references make millions of them."""
 _APPLYING = INNER_KEYWORDS - DEFINITION_KEYWORDS
 
 
@@ -161,7 +161,7 @@ def _known_names(root: Schema, references: References) -> _Known:
 def _reachable(
     start: Schema, *, by: frozenset[str], led_to: Callable[[object], Iterable[Any]]
 ) -> Iterator[Schema]:
-    """Yield a schema and all that it leads to through these keywords and through references, each once."""
+    """Yield a schema and every schema that it leads to by these keywords and by references, each once."""
     waiting: list[Any] = [start]
     seen: set[int] = set()
     while waiting:

@@ -34,7 +34,7 @@ class ArgumentPlan:
     rewires: bool
     """Whether a call must be mapped; otherwise the new schema differs only in its descriptions."""
     loosens: bool
-    """Whether the schema has got defaults, examples or optional arguments."""
+    """Whether the schema has gained defaults, examples or optional arguments."""
     complaints: tuple[str, ...]
     """Problems of overlays that do not fit the tool; those are not applied."""
 

@@ -35,7 +35,7 @@ def merge_transforms(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
 
 
 def overrides_get(transform: Transform, *, kind: Kind = "tool") -> bool:
-    """Return whether the transform has a get method of its own that a lookup must ask.
+    """Return True if the transform has its own get method, which a lookup must ask.
 
     Those of this package are not counted: list and get share one function there, so the list is enough.
     """
@@ -45,7 +45,7 @@ def overrides_get(transform: Transform, *, kind: Kind = "tool") -> bool:
 
 
 def overrides_get_tool(transform: Transform) -> bool:
-    """Return whether the transform has a `get_tool` of its own that a lookup must ask.
+    """Return True if the transform has its own `get_tool`, which a lookup must ask.
 
     ```python
     overrides_get_tool(Transform())  # -> False

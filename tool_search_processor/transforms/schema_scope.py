@@ -197,7 +197,7 @@ class _Scope:
         return {} in branches and "unevaluatedProperties" not in self._rewriter.root
 
     def _add_dependencies(self, key: str, dependencies: Mapping[str, Any]) -> bool:
-        """Rename in dependencies, and settle those of arguments that are always or never there."""
+        """Rename arguments in dependencies; resolve those of arguments that are always or never given."""
         kept: dict[str, Any] = {}
         for name, dependency in dependencies.items():
             always = name in self._overlay.filled

@@ -128,7 +128,7 @@ def agrees_with_list(method: FunctionT) -> FunctionT:
 
 
 def keeps_all(method: FunctionT) -> FunctionT:
-    """Mark a list method as hiding nothing, so that nobody has to look for hidden components."""
+    """Mark a list method that hides nothing, so that nobody has to look for hidden components."""
     method.keeps_all = True  # type: ignore[attr-defined]  # an attribute of the function object
     return method
 

@@ -59,7 +59,7 @@ def read_calls(value: Any) -> list[CallRequest]:
 
 
 def call_items(message: Any) -> Sequence[Any]:
-    """Return whatever an assistant message has in place of its calls: `tool_calls`, content, `function_call`.
+    """Return the items of an assistant message that may be its calls.
 
     `function_call` preceded `tool_calls` in OpenAI's API, and some servers still send it. A reply of the
     Responses API has its calls in `output`.

@@ -1,4 +1,4 @@
-"""The only door to the package litellm (extra `agent`), which is imported when it is needed."""
+"""Imports the package litellm (extra `agent`) when it is needed; nothing else imports it."""
 
 from __future__ import annotations
 
