@@ -6,11 +6,13 @@ import asyncio
 import json
 import logging
 import threading
+from dataclasses import replace
 
 import pytest
 
 from tool_search_processor import ToolSearchProcessor, ToolSession
 from tool_search_processor.errors import ConfigurationError, ToolUnavailableError
+from tool_search_processor.session.foreign_tools import ForeignTool
 from tool_search_processor.session.model_call import MAX_CALLS, CallOptions, ModelCall
 from tool_search_processor.session.prepared_calls import PendingCall, arguments_hash
 from tool_search_processor.session.running_calls import finish
@@ -517,3 +519,95 @@ async def test_an_outcome_says_whether_a_tool_ran_and_whether_it_failed(name, ar
     model_call = await ModelCall.begin(processors, step)
     result = await model_call.run(await model_call.resolve(name, arguments))
     assert (result.is_error, result.ran) == (is_error, ran)
+
+
+async def test_a_tool_that_was_stopped_for_its_time_may_have_taken_effect(caplog):
+    async def forever() -> None:
+        """Never answer."""
+        await asyncio.Event().wait()
+
+    result = await outcome(step_of(forever), request("forever"), tool_timeout_seconds=0.01)
+    assert (result.is_error, result.ran) == (True, True)
+    assert caplog.messages == ["the tool 'forever' took longer than 0.01 s"]
+
+
+async def test_a_gate_that_answers_itself_is_the_answer_and_the_framework_runs_nothing():
+    gate = ForeignTool("gate", execute=lambda: {"closed": True}, original=object())
+    model_call = ModelCall((), step_of(gate))
+    result = await model_call.hand_over(await model_call.resolve("gate"), pytest.fail)
+    assert (result.text, result.ran) == ('{"closed":true}', False)
+
+
+async def test_the_first_receipt_of_an_unlisted_tool_is_the_receipt_of_its_call():
+    class Giving(Resolver):
+        def __init__(self, receipt, **options):
+            super().__init__([Tool.from_function(add)], **options)
+            self.call_receipt = lambda step, name: receipt and {"names": [name, receipt]}
+
+    processors = [Resolver(), Giving(None), Giving("second"), Giving("third")]
+    listed, unlisted = ModelCall(processors, step_of(add)), ModelCall(processors, step_of(boom))
+    assert listed.receipt(await listed.resolve("add", {"a": 1})) is None
+    assert unlisted.receipt(await unlisted.resolve("add", {"a": 1})) == {"names": ["add", "second"]}
+    assert unlisted.receipt(await unlisted.resolve("nothing")) is None
+    assert ModelCall([], step_of()).receipt(await unlisted.resolve("add", {"a": 1})) is None
+
+
+async def test_a_processor_that_fails_at_the_end_of_a_run_is_logged_and_the_next_is_told(caplog):
+    class Ending(Resolver):
+        ended = 0
+
+        async def end_run(self, step):
+            self.ended += 1
+            if self.error:
+                raise self.error
+
+    processors = [Ending(name="failing", error=OSError("no")), Ending()]
+    await ModelCall(processors, step_of()).end_run()
+    assert [processor.ended for processor in processors] == [1, 1]
+    (warning,) = caplog.records
+    assert warning.getMessage() == "end_run of 'failing' failed"
+    assert warning.exc_info[0] is OSError
+
+
+async def test_a_call_outside_of_several_allowed_tools_does_not_run():
+    allowed = [{"type": "function", "name": name} for name in ("add", "context_of")]
+    step = step_of(add, context_of, boom).replace(
+        tool_choice={"type": "allowed_tools", "mode": "auto", "tools": allowed}
+    )
+    result = await outcome(step, request("boom"))
+    assert result.text == "Error: boom was not run: only these tools may be called now: add, context_of."
+    assert (await outcome(step, request("add", {"a": 1}))).text == "2"
+
+
+async def test_arguments_that_cannot_be_read_are_told_of_once():
+    result = await outcome(step_of(add), request("add", '{"a": '))
+    assert result.text == (
+        "Error: The arguments are not valid JSON: Expecting value at line 1, column 7. add takes one JSON "
+        'object; this was sent: {"a": '
+    )
+
+
+@pytest.mark.parametrize("ran", [False, True])
+async def test_what_policy_says_of_a_tool_that_is_not_there_goes_to_the_operator(ran):
+    class Late(Tool):
+        async def target(self, arguments, context=None):
+            raise unavailable
+
+        async def call(self, arguments=None, context=None):
+            raise unavailable
+
+    unavailable = ToolUnavailableError("there is no such tool")
+    unavailable.problem, unavailable.ran = "no verdict in time", ran
+    tool = Late("late")
+    late = await ModelCall((), step_of(tool)).resolve("late")
+    assert (late.error, late.problem) == ("Error: there is no such tool", "no verdict in time")
+    result = await ModelCall((), step_of()).run(replace(late, tool=tool))
+    assert (result.text, result.problem, result.ran) == (late.error, late.problem, ran)
+
+
+async def test_a_proxy_knows_the_call_for_which_it_finds_its_target():
+    class Asking(Tool):
+        async def target(self, arguments, context=None):
+            return Tool("told", execute=lambda: [context.tool_call_id, context.run_id]), {}
+
+    assert (await outcome(step_of(Asking("asking")), request("asking", {"x": 1}))).text == '["c1","r"]'

@@ -10,7 +10,13 @@ import litellm
 import pytest
 
 from tests.support import make
-from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ResumeError, RunningLoopError
+from tool_search_processor.errors import (
+    ConfigurationError,
+    DuplicateToolError,
+    ReservedToolNameError,
+    ResumeError,
+    RunningLoopError,
+)
 from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.providers import StaticProvider
 from tool_search_processor.session import ToolSession
@@ -760,3 +766,55 @@ async def test_a_loop_without_async_says_what_to_write_in_one_with_it():
             session.openai_tools_sync([])
         with pytest.raises(RunningLoopError, match=r"use `await session.execute\(...\)`"):
             session.execute_sync([])
+
+
+async def test_a_session_that_was_left_says_what_to_do():
+    async with ToolSession(Unlocking()) as session:
+        pass
+    with pytest.raises(ConfigurationError, match=r"^this session was left: open a new ToolSession$"):
+        await session.tools([USER])
+
+
+async def test_every_door_without_async_names_itself_and_the_door_to_use():
+    session = ToolSession(Unlocking())
+    for name, given in (("openai_tools", [USER]), ("anthropic_tools", [USER]), ("execute", [])):
+        with pytest.raises(RunningLoopError, match=rf"^ToolSession\.{name}_sync .*`await session\.{name}\("):
+            getattr(session, f"{name}_sync")(given)
+    with pytest.raises(RunningLoopError, match=r"^`with` of a ToolSession .*`async with`"), session:
+        pass
+    await session.aclose()
+
+
+async def test_steps_are_counted_from_zero_and_details_are_told_by_default():
+    async def boom():
+        raise OSError("no disk")
+
+    processor = Unlocking()
+    async with ToolSession(processor, tools=[Tool("boom", execute=boom)]) as session:
+        await session.tools([USER])
+        (result,) = await session.execute([openai_call("boom", {})])
+    assert [step.step_number for step in processor.steps] == [0]
+    assert result["content"] == "Error: OSError: no disk"
+
+
+def test_clashes_are_told_of_with_their_places():
+    with pytest.raises(
+        DuplicateToolError, match=r"tools\[0\] of the session, one from tools\[1\] of the session"
+    ):
+        ToolSession(tools=[add, add])
+    with pytest.raises(ReservedToolNameError, match="'unlock'"):
+        ToolSession(Unlocking(), tools=[Tool("unlock")])
+
+
+async def test_a_call_that_nobody_answered_can_still_be_approved_and_one_that_was_refused_can_not():
+    calls = [openai_call("erase", {"path": path}, path) for path in ("open", "refused", "told")]
+    async with ToolSession(Unlocking()) as session:
+        await session.tools([USER])
+        await session.execute(calls, approvals={"refused": False, "told": "not now"})
+        for call in calls:
+            if call["id"] == "open":
+                (result,) = await session.execute([call], approvals={"open": True})
+                assert result["content"] == "erased open"
+            else:
+                with pytest.raises(ResumeError, match=f"'{call['id']}' was decided before"):
+                    await session.execute([call], approvals={call["id"]: True})
