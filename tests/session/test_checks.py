@@ -6,7 +6,13 @@ import pytest
 
 from tool_search_processor import Agent, TokenLimiter, ToolSearchProcessor, ToolSession
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
-from tool_search_processor.session.checks import checked_processors, checked_tools, resolvers
+from tool_search_processor.session.checks import (
+    check_approvals,
+    checked_processors,
+    checked_tools,
+    reserved_names,
+    resolvers,
+)
 from tool_search_processor.tools import Tool
 
 
@@ -118,3 +124,59 @@ def test_the_most_characters_of_a_result_are_a_number(limit):
         ToolSession(max_result_characters=limit)
     with pytest.raises(ConfigurationError, match=match):
         Agent("a", "m", max_result_characters=limit)
+
+
+class Counting(Pass):
+    counts_what_is_sent = True
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (
+            lambda: checked_processors(Pass()),
+            "input_processors must be a list, found one processor: put it in a list",
+        ),
+        (lambda: checked_processors(5), "input_processors must be a list, found 5"),
+        (
+            lambda: checked_processors([Pass(), 5]),
+            "an input processor has `id` and `async process_input_step(step)`, found 5",
+        ),
+        (
+            lambda: checked_processors([Pass("a"), Pass("b"), Pass("a")]),
+            "two input processors have the id 'a', under which each keeps its state of a run: give one of "
+            "them another, such as id='a-2'",
+        ),
+        (
+            lambda: checked_processors([Pass("a", "yx"), Pass("b", "xyz")]),
+            "the processors 'a' and 'b' both offer tools named x, y: give one of them names of its own "
+            "(search_tool_name=, load_tool_name=, call_tool_name=, unload_tool_name=) and an id of its own "
+            "(id=)",
+        ),
+        (
+            lambda: checked_processors([Counting("a"), Pass("b"), Resolver("c")]),
+            "the processor 'a' counts what is sent, and 'c', which comes after it, adds tools that it could "
+            "not count: put 'a' last in the list",
+        ),
+        (
+            lambda: checked_processors([Pass("a", "yx")], tools=[Tool("z"), Tool("y"), Tool("x")]),
+            "the tool 'x' has a name that the processor 'a' offers itself: rename the tool, or give the "
+            "processor other names (search_tool_name=, load_tool_name=, …)",
+        ),
+        (
+            lambda: check_approvals([("c1", True)]),
+            "approvals must be a mapping of call ids to True, False or a reason, found [('c1', True)]",
+        ),
+    ],
+)
+def test_a_mistake_is_told_whole_with_what_to_do(build, says):
+    with pytest.raises(ConfigurationError) as caught:
+        build()
+    assert str(caught.value) == says
+
+
+def test_what_fits_together_is_fine():
+    fine = (Resolver("a", "x"), Pass("b", "y"), Counting("c"), Pass("d"))
+    assert checked_processors(iter(fine), tools=[Tool("z")]) == fine
+    assert [reserved_names(one) for one in (fine[0], object())] == [{"x"}, frozenset()]
+    check_approvals({"c1": True})
