@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 
@@ -10,12 +11,12 @@ import pytest
 from tests.catalog.test_experience import ASKED, call, names, searcher, tools, use
 from tests.search.fake_embedder import FakeEmbedder
 from tests.support import make
-from tool_search_processor import Experience, StaticProvider
+from tool_search_processor import Agent, Experience, StaticProvider, testing
 from tool_search_processor.search.experience.entries import Entry, Limits, Observation
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.stores.experience import MemoryExperienceStore, SQLiteExperienceStore
-from tool_search_processor.testing import ManualClock
+from tool_search_processor.testing import ManualClock, ScriptedModel
 
 PAY = "remit money to the vendor"
 
@@ -244,6 +245,52 @@ class TestTermsOnly:
         assert warnings(caplog)
         assert "xyzzy" not in caplog.text
         assert "plugh" not in caplog.text
+
+
+class Slow(MemoryExperienceStore):
+    """Answers when it is let."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = asyncio.Event()
+
+    async def version(self, scope):
+        await self.gate.wait()
+        return await super().version(scope)
+
+    async def swap(self, scope, tool, old, new):
+        await self.gate.wait()
+        return await super().swap(scope, tool, old, new)
+
+
+class TestSlowStores:
+    async def test_a_call_does_not_wait_and_is_learned_from_nevertheless(self, caplog):
+        search = searcher(experience := Experience(Slow()))
+        assert json.loads(await asyncio.wait_for(use(search, "op_7"), 5)) == {"ran": "op_7"}
+        assert await asyncio.wait_for(names(search), 5) == []
+        experience.store.gate.set()
+        await experience.aclose()
+        assert {record["tool"] for record in await experience.export()} == {"op_7"}
+        assert await names(search) == ["op_7"]
+        assert warnings(caplog) == []
+
+    async def test_no_call_runs_out_of_its_own_time_because_of_it(self):
+        search = searcher(experience := Experience(Slow()))
+        script = [testing.call("search_tools", {"query": ASKED}), testing.call("op_3"), "Done."]
+        agent = Agent(
+            "a", "m", input_processors=[search], completion=ScriptedModel(script), tool_timeout_seconds=5
+        )
+        result = await asyncio.wait_for(agent.run("hi"), 4)
+        assert "ran" in result.messages[-2]["content"]
+        experience.store.gate.set()
+        await experience.aclose()
+
+    async def test_calls_pile_up_to_a_bound(self):
+        search = searcher(experience := Experience(Slow()))
+        await asyncio.gather(*(use(search, "op_7", thread=f"{number}", query=None) for number in range(300)))
+        assert len(experience._patience._tasks) <= 200
+        experience.store.gate.set()
+        await experience.aclose()
 
 
 class TestHugeAndOdd:

@@ -18,6 +18,7 @@ from tool_search_processor.catalog.learners import ContextFunction, Learners, st
 from tool_search_processor.catalog.rare_warnings import RareWarnings
 from tool_search_processor.catalog.recent_requests import RecentRequests
 from tool_search_processor.catalog.request_view import CatalogView
+from tool_search_processor.concurrency.patience import Patience
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.experience.entries import (
     ANY_MARK,
@@ -46,6 +47,8 @@ _FADE_SECONDS = 60.0
 _BUSY_SECONDS = 2.0
 """How long what was learned may wait to be used, where more than a few tools have been learned for."""
 _QUICK_TOOLS = 20
+_PATIENCE_SECONDS = 1.0
+"""The longest that a search, or a call that is learned from, waits for the store."""
 _SCHEMA = "_schema_hash"
 _HASH = re.compile(r"[0-9a-f]{16}")
 
@@ -64,7 +67,7 @@ class Experience:
     more than a perfect answer has. Whatever is learned, the filter decides what is found.
 
     A tool whose parameters or origin have changed starts from nothing. A store that fails causes a warning,
-    and no search or call fails.
+    and no search or call fails; a store that hangs holds one up for a second, and then nobody.
     """
 
     def __init__(
@@ -124,12 +127,14 @@ class Experience:
         self._limits = Limits(half_life_seconds=half_life_seconds, max_requests=max_requests)
         self._max_tools = max_tools
         self._clock = clock
+        self._patience = Patience(_PATIENCE_SECONDS)
         self._scopes = KnownScopes(
             self.store,
             limits=self._limits,
             max_tools=max_tools,
             max_bytes=max_bytes,
             warnings=self._warnings,
+            patience=self._patience,
         )
 
     # -- what searches use
@@ -198,6 +203,11 @@ class Experience:
             context: The request's own data.
             turn: The last message of the user.
         """
+        await self._patience.wait_for(self._learned(tool, view, thread, context, turn))
+
+    async def _learned(
+        self, tool: Tool, view: CatalogView, thread: str | None, context: Mapping[str, Any], turn: str
+    ) -> None:
         try:
             await self._learn(tool, view, thread, context, turn)
         except Exception:  # noqa: BLE001 - the call succeeded, and must not fail because of this
@@ -299,6 +309,7 @@ class Experience:
 
     async def aclose(self) -> None:
         """Close the store."""
+        await self._patience.finish()
         await self.store.aclose()
 
     # -- the store

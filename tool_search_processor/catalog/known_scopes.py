@@ -13,6 +13,7 @@ from cachetools import LRUCache
 
 from tool_search_processor.catalog.learned import LearnedRequests
 from tool_search_processor.catalog.rare_warnings import RareWarnings
+from tool_search_processor.concurrency.patience import Patience
 from tool_search_processor.search.experience.entries import Entry, Limits, Observation
 from tool_search_processor.stores.experience.protocol import ExperienceStore
 
@@ -46,6 +47,17 @@ class KnownScope:
     made: tuple[int, float, object, LearnedRequests | None] | None = None
     """The requests last chosen for searches, if there are any: after which change, when, for which tools."""
 
+    def is_due(self) -> bool:
+        """Return True if it is time to read the scope again, and take note that it is read now."""
+        now = time.monotonic()
+        is_due = now - self.read_at >= _REFRESH_SECONDS
+        self.read_at = now if is_due else self.read_at
+        return is_due
+
+    def outdate(self) -> None:
+        """Have it read again: somebody else has changed the scope."""
+        self.read_at, self.version = -math.inf, object()
+
 
 class KnownScopes:
     """The scopes of a store that this process has used most recently."""
@@ -58,6 +70,7 @@ class KnownScopes:
         max_tools: int,
         max_bytes: int,
         warnings: RareWarnings,
+        patience: Patience,
     ) -> None:
         """Begin with nothing known of a store; the bounds are those of a scope, see `Experience`."""
         self._store = store
@@ -67,6 +80,7 @@ class KnownScopes:
         self._warnings = warnings
         self._scopes: LRUCache[str, KnownScope] = LRUCache(_SCOPES)
         self._lock = threading.Lock()
+        self._patience = patience
         self._down_until = -math.inf
 
     def clear(self) -> None:
@@ -75,22 +89,29 @@ class KnownScopes:
             self._scopes.clear()
 
     async def known(self, scope: str) -> KnownScope:
-        """Return what is known of a scope, read again if another process has changed it."""
+        """Return what is known of a scope, read again if another process has changed it.
+
+        While the store is slow, it is what was known before.
+        """
+        known = self._find(scope)
+        if known.is_due():
+            await self._patience.wait_for(self._refresh(scope, known))
+        return known
+
+    def _find(self, scope: str) -> KnownScope:
         with self._lock:
             known = self._scopes.get(scope)
             if known is None:
                 known = self._scopes[scope] = KnownScope()
-        now = time.monotonic()
-        if now - known.read_at < _REFRESH_SECONDS:
             return known
-        known.read_at = now
+
+    async def _refresh(self, scope: str, known: KnownScope) -> None:
         version = await self._asking(self._store.version(scope), failed=known.version)
         if known.version is None or version != known.version:
             texts = await self._asking(self._store.read(scope), failed=None)
             if texts is not None:
                 self._take(known, texts)
                 known.version = version
-        return known
 
     def _take(self, known: KnownScope, texts: Mapping[str, str]) -> None:
         """Take over what the store holds; only what has changed is read."""
@@ -107,9 +128,10 @@ class KnownScopes:
 
     async def add(self, scope: str, observation: Observation) -> bool:
         """Add an observation; return whether the store took it."""
-        known = await self.known(scope)
-        name = observation.tool
+        known, name = self._find(scope), observation.tool
         for _ in range(_ATTEMPTS):
+            if known.is_due():
+                await self._refresh(scope, known)
             held = known.tools.get(name)
             entry = (held or _NOTHING).entry.learned(observation, self._limits)
             text = entry.to_json()
@@ -124,8 +146,7 @@ class KnownScopes:
                 await self._make_room(scope, known, observation)
                 return True
             if known.tools.get(name) is held:  # another process changed it first
-                known.read_at, known.version = -math.inf, object()
-                known = await self.known(scope)
+                known.outdate()
         return False
 
     async def _make_room(self, scope: str, known: KnownScope, latest: Observation) -> None:
@@ -142,7 +163,8 @@ class KnownScopes:
 
         while known.tools and (len(known.tools) > self._max_tools or known.size > self._max_bytes):
             name, held = min(known.tools.items(), key=worth)
-            await self._asking(self._store.swap(scope, name, held.text, None), failed=False)
+            if not await self._asking(self._store.swap(scope, name, held.text, None), failed=False):
+                known.outdate()
             tools = dict(known.tools)
             if tools.pop(name, None) is not None:  # another call may have removed it meanwhile
                 known.tools = tools
