@@ -58,6 +58,7 @@ def test_arguments_are_read_in_every_form_that_models_write(written, read):
             "The arguments are not valid JSON: Expecting ',' delimiter at line 1, column 8.",
         ),
         ("hello", "The arguments are not valid JSON: Expecting value at line 1, column 1."),
+        ('{"a": "b', "The arguments are not valid JSON: Unterminated string starting at line 1, column 7."),
         ("[" * 200_000, "The arguments are nested too deeply."),
         ('{"a": ' + "1" * 5000 + "}", "The arguments are not valid JSON: a number or text is unreadable."),
         (b"\xff{}", "The arguments are not valid JSON: a number or text is unreadable."),

@@ -99,8 +99,9 @@ def _decoded(text: str | bytes | bytearray) -> Any:
             refuse_deep(decoded)
         return decoded
     except json.JSONDecodeError as exc:
+        problem = exc.msg.removesuffix(" at")
         position = f"at line {exc.lineno}, column {exc.colno}"
-        raise ToolArgumentsError(f"The arguments are not valid JSON: {exc.msg} {position}.") from exc
+        raise ToolArgumentsError(f"The arguments are not valid JSON: {problem} {position}.") from exc
     except RecursionError as exc:
         raise ToolArgumentsError("The arguments are nested too deeply.") from exc
     except ValueError as exc:  # bytes that are not UTF-8, or a number of thousands of digits
