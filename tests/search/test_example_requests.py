@@ -190,7 +190,7 @@ def test_a_line_break_in_a_tool_s_request_is_a_space():
 def test_what_was_asked_in_several_ways_counts_once_and_each_way_as_a_whole():
     ways = asked(Document("op"), "file a bug\nreport that the login is broken")
     index = filled(BM25Index, [ways, *catalog()])
-    assert index._snapshot.request_numbers.sum() == 1
+    assert index._snapshot.asked.total == 1
     for query in ("file a bug", "the login is broken, report that"):
         assert index.search(query)[0].name == "op"
 

@@ -39,6 +39,8 @@ _MODIFIERS = "\U0001f3fb-\U0001f3ff"  # skin tones: a thumb is a thumb
 _RUN = re.compile(rf"(?:[^\W_]|[{_MARKS}])+|[{_EMOJI}]")
 _SPACED = bytes(code if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
 """For `bytes.translate`: what is neither letter nor digit of ASCII becomes a space."""
+_LOWERED = bytes(range(128)).lower().ljust(256)
+_SEPARATORS = bytes(code for code in range(128) if not chr(code).isalnum())
 # Soft hyphen, zero-width, bidirectional controls, variation selectors, byte-order mark, skin tones.
 _INVISIBLE = re.compile(
     rf"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff{_MODIFIERS}]"
@@ -189,6 +191,8 @@ def name_parts(name: str) -> list[str]:
 
 def name_key(name: str) -> str:
     """Return a name without case, accents and separators; names with equal keys count as one."""
+    if name.isascii() and (len(name) <= WORD_CHARACTERS or not _may_hold_data(name)):
+        return name.encode().translate(_LOWERED, _SEPARATORS).decode()
     return "".join(words(name)).casefold()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
+from tool_search_processor.search.bm25 import word_evidence
 from tool_search_processor.search.bm25.postings import Posting
 from tool_search_processor.search.bm25.spelling import Alternative
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, add_up, matched_words
@@ -30,6 +31,7 @@ class Held:
         return ()
 
 
+@pytest.mark.parametrize("large", [10**9, 0], ids=["small", "large"])
 @pytest.mark.parametrize("size", [12, 1000], ids=["dense", "sparse"])
 @pytest.mark.parametrize(
     "keys",
@@ -42,7 +44,10 @@ class Held:
     ],
     ids=["one key", "one within the other", "one beyond the other", "apart", "three keys"],
 )
-def test_a_word_says_for_a_document_what_its_keys_say_together(size: int, keys: dict[str, list[int]]) -> None:
+def test_a_word_says_for_a_document_what_its_keys_say_together(
+    size: int, keys: dict[str, list[int]], large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_evidence, "LARGE", large)
     evidence = WordEvidence(dict.fromkeys(keys, 0.5), missing=0.0, source=Held(size, keys))
     expected = [
         sum(evidence.weights[key] for key, held in keys.items() if slot in held) for slot in range(size)

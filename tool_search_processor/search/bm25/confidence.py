@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,9 +57,14 @@ def confidence_of(*, possible: float, size: int) -> Confidence:
     terms, as a multiple of the worth of a word that only one document holds. In a large catalog some
     documents look good by chance, so the same evidence says less.
     """
-    greatest = idf(0, size)
-    slope = _COVERAGE / possible + _STRENGTH / greatest if possible > 0 else 0.0
-    return Confidence(slope, bias_of(size))
+    strength, bias = _of_size(size)
+    return Confidence(_COVERAGE / possible + strength if possible > 0 else 0.0, bias)
+
+
+@lru_cache(maxsize=64)
+def _of_size(size: int) -> tuple[float, float]:
+    """Return what the evidence of a word in one document alone adds to the slope, and the bias."""
+    return _STRENGTH / idf(0, size), bias_of(size)
 
 
 def bias_of(size: int) -> float:

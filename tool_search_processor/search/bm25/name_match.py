@@ -14,9 +14,11 @@ _LONGEST = 400  # characters of a query that may be a list of names
 _MOST = 32
 _SELECT = re.compile(r"^\s*select\s*:\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"[,;\n]|\band\b", re.IGNORECASE)
-# Every identifier and quotation holds one of these: a hump, a sign inside a word, a quotation mark. The
-# pattern begins with a set of characters because that makes the search ten times faster.
-_MARKED = re.compile(r"[A-Z_.:`\"'](?:(?<=[a-z0-9][A-Z])|(?<=[`\"'])|(?<=[_.:])[A-Za-z0-9_.:])")
+# Every identifier and quotation holds one of these: a hump, a sign inside a word, a quotation mark before
+# parts of a name. The pattern begins with a set of characters because that makes the search ten times faster.
+_MARKED = re.compile(
+    r"[A-Z_.:`\"'](?:(?<=[a-z0-9][A-Z])|(?<=`)|(?<=[\"'])[A-Za-z0-9]+[_.:/-]|(?<=[_.:])[A-Za-z0-9_.:])"
+)
 # Not a word of a language: it has an underscore, a dot or a colon inside, or a hump.
 _IDENTIFIER = re.compile(r"[A-Za-z0-9]+(?:[_.:]+[A-Za-z0-9]+)+|[a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+")
 _IN_QUOTES = re.compile(r"`([\w.:/-]{2,80})`|[\"']([A-Za-z0-9]+(?:[_.:/-]+[A-Za-z0-9]+)+)[\"']")

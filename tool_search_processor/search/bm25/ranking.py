@@ -61,7 +61,9 @@ class WordRanking:
         """One number for each document, 0 for no match; it is only compared and turned into a score."""
         if self._evidence is None:
             evidence = self._of_clauses() if self._clauses else self._of_words()
-            self._evidence = evidence + self._of_requests() if self._has_requests else evidence
+            if self._has_requests:
+                evidence[self._source.asked.slots] += self._of_requests()
+            self._evidence = evidence
         return self._evidence
 
     @property
@@ -95,11 +97,13 @@ class WordRanking:
         return _combined(whole, rows) if len(whole) else whole
 
     def _of_requests(self) -> Evidence:
-        """Return the evidence of example requests; at most that of a perfect answer."""
+        """Return the evidence of example requests for the documents that have any.
+
+        It is at most that of a perfect answer.
+        """
         source = self._source
         row = shares_of(self.query, [source.in_requests(word) for word in self._asked_words], source)
         row *= np.float32(self._asked)
-        row[source.hidden] = 0
         return row
 
     def leading(self, limit: int | None) -> tuple[Slots, Evidence]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from tool_search_processor.search.bm25.fields import indexed
 from tool_search_processor.search.bm25.name_table import name_keys
-from tool_search_processor.search.bm25.postings import Posting, Weights
-from tool_search_processor.search.bm25.request_field import RequestWord, numbers_in
+from tool_search_processor.search.bm25.postings import Posting
+from tool_search_processor.search.bm25.request_field import Asked, RequestWord
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
@@ -68,8 +68,8 @@ def _combined(same: _Same, snapshot: Snapshot) -> RequestDocuments:
     return RequestDocuments(same.documents, snapshot)
 
 
-_CACHED_WORDS = 1_000
-"""What so many words of queries have found is cached."""
+_CACHED_WORDS = 5_000
+"""What so many words of queries have found is cached; each costs what the request's documents cost."""
 
 
 class RequestDocuments:
@@ -102,7 +102,7 @@ class RequestDocuments:
         found = self._evidence.get((word, guess))
         if found is None:
             if len(self._evidence) >= _CACHED_WORDS:
-                self._evidence = {}
+                self._evidence = dict(islice(self._evidence.items(), _CACHED_WORDS // 2, None))
             found = self._evidence[word, guess] = self._found(word, guess=guess)
         return found
 
@@ -114,16 +114,16 @@ class RequestDocuments:
         return evidence_of(word, source=self, guess=guess)
 
     @cached_property
-    def request_numbers(self) -> Weights:
-        """How many example requests the document in each slot has; 0 for a hidden one."""
-        return numbers_in(self)
+    def asked(self) -> Asked:
+        """The documents that have example requests."""
+        return Asked(self)
 
     def in_requests(self, word: str) -> RequestWord:
         """Return what a word finds in the example requests of the stored documents and these."""
         found = self._requests.get(word)
         if found is None:
             if len(self._requests) >= _CACHED_WORDS:
-                self._requests = {}
+                self._requests = dict(islice(self._requests.items(), _CACHED_WORDS // 2, None))
             found = self._requests[word] = RequestWord(word, self)
         return found
 

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.bm25.postings import Posting, Weights
+from tool_search_processor.search.bm25.postings import Ids, Posting, Weights
 from tool_search_processor.search.bm25.query import keys_of
 from tool_search_processor.search.bm25.thesaurus import concepts_of
 from tool_search_processor.search.text import STOP_WORDS, content_terms, words
@@ -40,46 +40,79 @@ _CHARACTERS = 500
 _MOST_CHARACTERS = 4 * _CHARACTERS
 
 
-class RequestSource(Protocol):
-    """A set of documents in which the words of a query are looked up."""
+class NumberSource(Protocol):
+    """A set of documents in which the numbers of requests are looked up."""
 
     size: int
     """The number of slots, including those of removed documents."""
-
-    @property
-    def request_numbers(self) -> Weights:
-        """How many requests the document in each slot has; 0 for a removed document."""
-        ...
+    hidden: NDArray[np.int64]
+    """The slots of removed documents."""
 
     def find(self, term: str) -> Iterable[Posting]:
         """Return the postings of a key."""
         ...
 
 
+class Asked:
+    """The documents of a source that have example requests, numbered on their own: often they are few."""
+
+    __slots__ = ("_places", "numbers", "slots", "total")
+
+    def __init__(self, source: NumberSource) -> None:
+        """Look them up."""
+        numbers = np.zeros(source.size, np.float32)
+        for ids, held in source.find(REQUEST):
+            numbers[ids] = held
+        numbers[source.hidden] = 0
+        self.slots = numbers.nonzero()[0]
+        """Their slots, ascending."""
+        self.numbers: Weights = numbers.take(self.slots)
+        """How many requests each has."""
+        self.total = float(self.numbers.sum())
+        self._places: Ids = np.full(source.size, -1, np.int32)
+        self._places[self.slots] = np.arange(len(self.slots), dtype=np.int32)
+
+    def of(self, posting: Posting) -> Posting:
+        """Return a posting by the numbers of these documents, without any others."""
+        places = self._places.take(posting[0])
+        kept = (places >= 0).nonzero()[0]
+        return (places, posting[1]) if len(kept) == len(places) else (places[kept], posting[1][kept])
+
+
+class RequestSource(NumberSource, Protocol):
+    """A set of documents in which the words of a query are looked up."""
+
+    @property
+    def asked(self) -> Asked:
+        """The documents that have example requests."""
+        ...
+
+
 class RequestWord:
-    """The documents whose example requests hold a word, and its weight in each of them."""
+    """The documents whose example requests hold a word, by their number in `Asked`, and its weights there."""
 
     __slots__ = ("everywhere", "parts", "possible")
 
     def __init__(self, word: str, source: RequestSource) -> None:
         """Look the word up."""
-        numbers = source.request_numbers
-        total = float(numbers.sum())
+        asked = source.asked
         self.parts: list[Posting] = []
         self.possible = 0.0
         """Its weight in a document whose requests all hold it."""
         self.everywhere: Weights | None = None
-        """The weights for all slots, if that is the faster way to add them up."""
+        """The weights for all of the documents, if that is the faster way to add them up."""
         for key, share in keys_of(word).items():
-            found = [(ids, held, numbers.take(ids)) for ids, held in source.find(REQUEST + key)]
-            frequency = sum(float(held[there > 0].sum()) for _, held, there in found)
-            weight = math.log(1 + (total - frequency + 0.5) / (frequency + 0.5)) * share
+            found = [asked.of(posting) for posting in source.find(REQUEST + key)]
+            frequency = sum(float(held.sum()) for _, held in found)
+            weight = math.log(1 + (asked.total - frequency + 0.5) / (frequency + 0.5)) * share
             self.possible += weight
-            for ids, held, there in found:
-                saturated = held / (held + np.float32(_SATURATION) + np.float32(_CROWD) * there)
-                self.parts.append((ids, np.asarray(saturated * np.float32(weight), np.float32)))
-        if sum(len(ids) for ids, _ in self.parts) * _DENSE >= source.size:
-            self.everywhere = np.zeros(source.size, np.float32)
+            for places, held in found:
+                crowd = np.float32(_CROWD) * asked.numbers.take(places)
+                saturated = held / (held + np.float32(_SATURATION) + crowd)
+                self.parts.append((places, np.asarray(saturated * np.float32(weight), np.float32)))
+        size = len(asked.slots)
+        if sum(len(places) for places, _ in self.parts) * _DENSE >= size > 0:
+            self.everywhere = np.zeros(size, np.float32)
             _add_up(self.parts, self.everywhere)
             self.parts = []
 
@@ -91,7 +124,7 @@ class RequestWord:
 
 
 _DENSE = 4
-"""A word in the requests of more than a quarter of all documents is kept as an array of all slots."""
+"""A word in the requests of more than a quarter of these documents is kept as an array of all of them."""
 _CACHED_WORDS = 50_000
 
 
@@ -132,36 +165,16 @@ def request_counts(requests: Iterable[str]) -> dict[str, float]:
     return {**numbers, **wholes, REQUEST: total}
 
 
-class NumberSource(Protocol):
-    """A set of documents in which the numbers of requests are looked up."""
-
-    size: int
-    hidden: NDArray[np.int64]
-    """The slots of removed documents."""
-
-    def find(self, term: str) -> Iterable[Posting]:
-        """Return the postings of a key."""
-        ...
-
-
-def numbers_in(source: NumberSource) -> Weights:
-    """Return how many requests the document in each slot has, 0 for a removed one."""
-    numbers = np.zeros(source.size, np.float32)
-    for ids, held in source.find(REQUEST):
-        numbers[ids] = held
-    numbers[source.hidden] = 0
-    return numbers
-
-
 def shares_of(query: str, found: Sequence[RequestWord], source: RequestSource) -> Weights:
-    """Return how well each document's requests fit a query, one number from 0 to 1 for each slot.
+    """Return how well requests fit a query, a number from 0 to 1 for each document that has any.
 
     Args:
         query: What is looked for.
         found: What each word of it finds.
         source: Where they were looked up.
     """
-    row = np.zeros(source.size, np.float32)
+    asked = source.asked
+    row = np.zeros(len(asked.slots), np.float32)
     _add_up([part for word in found for part in word.parts], row)
     for word in found:
         if word.everywhere is not None:
@@ -171,8 +184,8 @@ def shares_of(query: str, found: Sequence[RequestWord], source: RequestSource) -
     row *= row
     np.minimum(row, 1, out=row)
     if whole := _whole(words(query[:_CHARACTERS])):
-        for ids, held in source.find(whole):
-            row[ids] = np.maximum(row[ids], held / (held + 1))
+        for places, held in map(asked.of, source.find(whole)):
+            row[places] = np.maximum(row[places], held / (held + 1))
     return row
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tool_search_processor.search.bm25 import postings
 from tool_search_processor.search.bm25.fields import indexed
 from tool_search_processor.search.bm25.name_table import NameTable
-from tool_search_processor.search.bm25.postings import Posting, Postings, Weights
-from tool_search_processor.search.bm25.request_field import RequestWord, numbers_in
+from tool_search_processor.search.bm25.postings import Posting, Postings
+from tool_search_processor.search.bm25.request_field import Asked, RequestWord
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
 from tool_search_processor.search.protocol import Document
@@ -170,9 +170,9 @@ class Snapshot:
         return found
 
     @cached_property
-    def request_numbers(self) -> Weights:
-        """How many example requests the document in each slot has; 0 for a removed document."""
-        return numbers_in(self)
+    def asked(self) -> Asked:
+        """The documents that have example requests."""
+        return Asked(self)
 
     def in_requests(self, word: str) -> RequestWord:
         """Return what a word of a query finds in example requests; cached next to the rest."""
