@@ -60,3 +60,18 @@ async def test_a_caller_that_is_cancelled_leaves_the_work_alone():
     work.gate.set()
     await patience.finish()
     assert work.done == 1
+
+
+async def test_work_that_was_quick_and_hangs_is_given_up():
+    patience, work = Patience(0.05), Work()
+    work.gate.set()
+    await patience.wait_for(work())
+    await patience.wait_for(work())
+    work.gate.clear()
+    began = time.monotonic()
+    for _ in range(3):
+        await patience.wait_for(work())
+    assert time.monotonic() - began < 0.5
+    work.gate.set()
+    await patience.finish()
+    assert work.done == 4  # of the three, the first was given up

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import time
 from collections.abc import Coroutine
@@ -30,9 +31,7 @@ class Patience:
     async def wait_for(self, work: Coroutine[Any, Any, None]) -> None:
         """Wait for work, which must not raise; while 200 others go on, it is dropped."""
         if self._is_quick:
-            started = time.monotonic()
-            await work
-            self._is_quick = time.monotonic() - started < _QUICK_SECONDS
+            await self._at_once(work)
             return
         if len(self._tasks) >= _MOST:
             work.close()
@@ -47,6 +46,14 @@ class Patience:
             _, slow = await asyncio.wait({task}, timeout=self._seconds)
             if slow:
                 self._rests_until = time.monotonic() + _REST_SECONDS
+
+    async def _at_once(self, work: Coroutine[Any, Any, None]) -> None:
+        """Wait for work that was quick last time; give it up if it has come to hang."""
+        started = time.monotonic()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds):
+                await work
+        self._is_quick = time.monotonic() - started < _QUICK_SECONDS
 
     async def finish(self) -> None:
         """Wait a little longer for the work of this event loop that goes on."""
