@@ -16,7 +16,14 @@ import pytest
 from pydantic import BaseModel
 
 from tool_search_processor.errors import ToolArgumentsError, ToolCallError
-from tool_search_processor.session.tool_results import cut_result, encode_result, error_text, read_result
+from tool_search_processor.session.tool_results import (
+    cut_result,
+    encode_result,
+    error_text,
+    is_fit_for_the_model,
+    read_result,
+    told_text,
+)
 from tool_search_processor.wire.plain import safe_repr
 
 
@@ -176,3 +183,64 @@ def test_texts_that_raise_whatever(error):
 )
 def test_a_cut_result_says_how_much_was_left_out(text, limit, cut):
     assert cut_result(text, limit) == cut
+
+
+def of_another_call():
+    error = ToolArgumentsError("a is missing")
+    error.ran = True
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "is_told"),
+    [
+        (ToolArgumentsError("a is missing"), True),
+        (ToolCallError("404"), True),
+        (ExceptionGroup("g", [ToolCallError("404")]), True),
+        (of_another_call(), False),
+        (ExceptionGroup("g", [ToolArgumentsError("a is missing")]), False),
+        (OSError("hunter2"), False),
+        (ExceptionGroup("g", [ToolCallError("404"), OSError("hunter2")]), False),
+    ],
+    ids=repr,
+)
+def test_where_details_are_masked_only_what_was_written_for_the_caller_is_told(error, is_told):
+    assert told_text(error, masked="masked") == (error_text(error) if is_told else "masked")
+    assert told_text(error, masked=None) == error_text(error)
+
+
+def test_what_was_written_for_the_model_is_known_inside_a_group_too():
+    assert is_fit_for_the_model(ExceptionGroup("g", [ToolCallError("404")]))
+    assert not is_fit_for_the_model(OSError("404"))
+
+
+@pytest.mark.parametrize("count", [9_999, 10_000, 10_001])
+async def test_ten_thousand_items_of_an_iterator_are_taken(count):
+    async def later():
+        for number in range(count):
+            yield number
+
+    expected = list(range(count)) if count <= 10_000 else [*range(10_000), "… and more"]
+    assert json.loads(encode_result(iter(range(count)))) == expected
+    assert await read_result(later()) == await read_result(iter(range(count))) == expected
+
+
+async def test_what_holds_no_iterator_is_the_same_object():
+    for value in ({"a": [1]}, [1], (1,), "text", range(3)):
+        assert await read_result(value) is value
+    assert await read_result(({"x": 1}, iter("ab"))) == [{"x": 1}, ["a", "b"]]
+    assert await read_result({"x": iter("ab"), "y": 1}) == {"x": ["a", "b"], "y": 1}
+
+
+@pytest.mark.parametrize(("length", "expected"), [(1_000, "x" * 1_000), (1_001, "x" * 1_000 + "…")])
+def test_a_long_message_of_an_error_is_cut(length, expected):
+    assert error_text(ValueError("x" * length)) == f"Error: ValueError: {expected}"
+
+
+def test_an_interrupt_while_an_error_is_worded_passes_through():
+    class Interrupting(Exception):  # noqa: N818
+        def __str__(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        error_text(Interrupting())
