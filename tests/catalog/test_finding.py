@@ -10,12 +10,12 @@ from tool_search_processor.catalog.finding import (
     ToolHit,
     Wanted,
     interleave,
-    list_findable,
     listed_fits,
     rank,
     rank_query,
 )
 from tool_search_processor.catalog.indexes import IndexPool
+from tool_search_processor.catalog.policy_view import PolicyOptions, PolicyView
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.catalog.toolsets import ToolSet
 from tool_search_processor.errors import InvalidPatternError
@@ -215,15 +215,18 @@ def test_results_of_several_queries_take_turns_and_each_tool_stands_once(limit, 
 
 
 async def test_what_may_be_found_is_listed_in_the_catalogs_order():
-    async def listed(**options):
-        given = {"tags": frozenset(), "without": frozenset(), **options}
-        with Admission(Policy(("search", "t1"), ("load", "t0")), context={}) as admission:
-            found = await list_findable(view_of(Given([]), TOOLS[:8]), admission=admission, **given)
-        return [tool.name for tool in found]
+    class Seen(PolicyView):
+        unsearched = frozenset({"t2"})
 
-    assert await listed() == ["t0", *(f"t{n}" for n in range(2, 8))]
-    assert await listed(limit=2) == ["t0", "t2"]
-    assert await listed(tags=frozenset({"even"}), without=frozenset({"t2"})) == ["t0", "t4", "t6"]
+    async def listed(**given):
+        options = PolicyOptions(filter=Policy(("search", "t1"), ("load", "t0")))
+        view = Seen(catalog=view_of(Given([]), TOOLS[:8]), options=options, context={})
+        with view.admission() as admission:
+            return [tool.name for tool in await view.list_findable(admission, **given)]
+
+    assert await listed() == ["t0", *(f"t{n}" for n in range(3, 8))]
+    assert await listed(limit=2) == ["t0", "t3"]
+    assert await listed(tags=frozenset({"even"})) == ["t0", "t4", "t6"]
 
 
 async def test_listed_tools_that_queries_find_are_named_once_and_best_first():
