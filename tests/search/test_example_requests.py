@@ -76,6 +76,16 @@ def test_a_tool_is_found_by_words_that_only_its_requests_have(make):
     assert hits[0].name == "tool_7"
 
 
+def test_a_short_request_says_more_of_its_words_than_a_long_one():
+    documents = catalog()
+    short = "feed the parrot"
+    more = "water the garden, knit a scarf, paint fences, polish shoes, mend bicycles, wash windows"
+    documents[3], documents[7] = asked(documents[3], f"{short}, {more}"), asked(documents[7], short)
+    hits = filled(BM25Index, documents).search("hungry parrot feed")
+    assert [hit.name for hit in hits[:2]] == ["tool_7", "tool_3"]
+    assert hits[0].score > hits[1].score
+
+
 @EVERY
 def test_requests_that_are_gone_leave_no_trace(make):
     documents = catalog()
