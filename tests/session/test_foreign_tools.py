@@ -16,7 +16,7 @@ from tool_search_processor.errors import (
     ToolUnavailableError,
 )
 from tool_search_processor.session import ForeignTool, ModelCall, ToolOutcome
-from tool_search_processor.session.foreign_tools import run_by_framework
+from tool_search_processor.session.foreign_tools import Handover, original_of, run_by_framework
 from tool_search_processor.stores import HistoryStore
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -228,3 +228,27 @@ async def test_outside_of_its_framework_a_tool_runs_as_it_was_told():
     assert await theirs.call({"city": "Rome"}) == "outside Rome"
     assert await model_call.hand_over(call, lambda arguments: "inside") == "inside"
     assert await model_call.hand_over(call, lambda _: theirs.call({"city": "Oslo"})) == "outside Oslo"
+
+
+async def test_outside_of_a_handover_a_foreign_tool_says_how_it_is_run():
+    with pytest.raises(ToolNotCallableError) as caught:
+        await THEIRS.call({"city": "Rome"})
+    assert str(caught.value) == (
+        "this tool belongs to another framework, which has to run it: use ModelCall.hand_over(call, run)"
+    )
+
+
+async def test_a_handover_runs_once():
+    ran = []
+    handover = Handover(ran.append)
+    await handover.run({"city": "Rome"})
+    with pytest.raises(ToolNotCallableError, match=r"^one call of a foreign tool runs it once$"):
+        await handover.run({"city": "Oslo"})
+    assert ran == [{"city": "Rome"}]
+
+
+def test_the_original_is_of_the_frameworks_own_class():
+    theirs = Interrupt()
+    tool = ForeignTool("weather", original=theirs)
+    assert original_of(tool, Interrupt) is original_of(tool, BaseException) is theirs
+    assert [original_of(other, Interrupt) for other in (make("ours"), None, THEIRS)] == [None] * 3
