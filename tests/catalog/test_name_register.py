@@ -83,17 +83,6 @@ def test_a_reserved_name_is_given_to_nobody():
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_made_name_that_is_reserved_gets_a_hash(strict):
-    register = NameRegister(taken={}, reserved={"load_tool"}, strict=strict)
-    hashed = [hashed_tool_name("load_tool", original) for original in ("load.tool", "load/tool")]
-    dotted, slashed = imported("load.tool", "load_tool"), imported("load/tool", "load_tool")
-    assert settled(register, *offers(dotted, slashed, Tool("b"))) == [*hashed, "b"]
-    assert register.refused == []
-    (alone,) = NameRegister(taken={}, reserved={"load_tool"}, strict=strict).settle(offers(dotted))
-    assert alone.name == hashed[0]
-
-
-@pytest.mark.parametrize("strict", [False, True])
 def test_a_valid_name_stays_and_each_made_one_that_meets_others_gets_a_hash(strict):
     register = NameRegister(taken={}, strict=strict)
     entered = register.settle(offers(A_B, A_SLASH_B, imported("a b"), Tool("a_b"), imported("c.d", "c_d")))

@@ -74,7 +74,7 @@ class NameRegister:
     """Assigns names, which don't depend on the order of the lists.
 
     A tool that had a name keeps it. Among new tools, a name that is valid unchanged stays with its tool, and
-    a name made from an invalid one gets a hash of it if it clashes with others or is reserved. Tools of equal
+    a name made from an invalid one gets a hash of it if it clashes with others. Tools of equal
     originals clash: the ones given directly come first, then the earlier ones; the others are refused.
     """
 
@@ -168,9 +168,8 @@ class NameRegister:
         """Assign a name that is taken or that several tools want; return the tools that need a hash."""
         if name in self._reserved:
             for number in numbers:
-                if not offers[number].is_made:
-                    self._refuse(name, offers[number])
-            return [number for number in numbers if offers[number].is_made]
+                self._refuse(name, offers[number])
+            return []
         told_apart: list[int] = []
         is_free = self._holder(name) is None
         ranked = sorted(numbers, key=lambda number: offers[number].rank)

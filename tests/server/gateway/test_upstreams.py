@@ -9,7 +9,6 @@ from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.gateway import Gateway
 from tool_search_processor.server.upstreams import read_upstreams
-from tool_search_processor.tools.tool_names import hashed_tool_name
 
 API = {"document": "pets.json", "base_url": "http://127.0.0.1:9"}
 
@@ -128,14 +127,13 @@ async def test_an_api_that_cannot_be_had_tells_why_and_the_others_are_served(wri
     await catalog.refresh()
 
 
-async def test_a_tool_whose_name_would_be_that_of_a_meta_tool_is_served_under_another(tmp_path):
+async def test_a_name_that_no_tool_may_bear_costs_that_tool_and_not_the_gateway(tmp_path):
     paths = {f"/{each}": {"get": {"operationId": each}} for each in ("tools", "more")}
     (tmp_path / "search.json").write_text(json.dumps({**PETS, "paths": paths}), "utf-8")
     api = {"document": str(tmp_path / "search.json"), "base_url": "http://127.0.0.1:9"}
     made = Gateway(read_upstreams({"openapi": {"search": api}}))
-    hashed, more = [each.name for each in await made.catalog.list_tools()]
-    assert (hashed, more) == (hashed_tool_name("search_tools", "tools"), "search_more")
-    assert made.status().refused == ()
+    assert [each.name for each in await made.catalog.list_tools()] == ["search_more"]
+    assert [(each.name, each.provider) for each in made.status().refused] == [("search_tools", "search")]
     assert all(each.up for each in made.upstreams())
 
 
