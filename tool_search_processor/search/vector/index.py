@@ -29,7 +29,7 @@ from tool_search_processor.search.index import Index, ListName
 from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, distinct
 from tool_search_processor.search.vector.cohort import COHORT, NEAREST
-from tool_search_processor.search.vector.products import cosines_of
+from tool_search_processor.search.vector.products import nearest_cosines
 from tool_search_processor.search.vector.request_vectors import ALLOWANCE, LEAST_COVERAGE, RequestVectors
 from tool_search_processor.search.vector.texts import clauses, document_text
 
@@ -43,8 +43,6 @@ QUERY_CHARACTERS = 2000
 _BEST = 0.99  # 1.0 is an exact name
 _INLINE = 32
 _MOST_OWN_REQUESTS = 10_000
-
-
 _RETRY_SECONDS = 30.0
 _WARNING_SECONDS = 60.0
 
@@ -208,7 +206,7 @@ class VectorIndex(Index):
 
     def cohort_cosine(self, query: str) -> float:
         """Return how near the query, or its nearest clause, is to tools in general; see `cohort`."""
-        nearness = _nearest(self._cohort, self._asked(query), len(COHORT))
+        nearness = nearest_cosines(self._cohort, self._asked(query), len(COHORT))
         return float(np.partition(nearness, -NEAREST)[-NEAREST:].mean())
 
     @functools.cached_property
@@ -230,8 +228,8 @@ class VectorIndex(Index):
         own = self.embedder.documents_in_time([document_text(document) for document in extra])
         own_requests = self._own_requests(extra)
         vectors = self._asked(query)
-        stored = _nearest(snapshot.vectors, vectors, len(snapshot.documents))
-        others = _nearest(own, vectors, len(extra))
+        stored = nearest_cosines(snapshot.vectors, vectors, len(snapshot.documents))
+        others = nearest_cosines(own, vectors, len(extra))
         return Cosines(
             documents=snapshot.documents,
             views=snapshot.views,
@@ -385,19 +383,6 @@ def places_of(documents: Sequence[Document], there: Sequence[Document], views: V
         if slot >= 0 and (there[slot] is document or document_text(there[slot]) == document_text(document)):
             found[place] = slot
     return found
-
-
-def _nearest(rows: Floats, vectors: Floats, size: int) -> Floats:
-    """Return for each row its greatest cosine with any vector, (size,)."""
-    if not size or not vectors.shape[1] or not rows.shape[1]:
-        return np.zeros(size, np.float32)
-    if vectors.shape[1] != rows.shape[1]:
-        raise ConfigurationError(
-            f"the embedder makes vectors of {rows.shape[1]} dimensions for tools "
-            f"and of {vectors.shape[1]} for queries: kept vectors of another model need another model_id"
-        )
-    nearest: Floats = cosines_of(rows, vectors).max(axis=1)
-    return nearest
 
 
 def _named(extra: Sequence[Document], name: str, first: int) -> list[int]:
