@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import Run, make, names
 from tool_search_processor import Agent, ToolSearchProcessor
-from tool_search_processor.stores import MemoryStore
+from tool_search_processor.stores import LoadScope, MemoryStore
 from tool_search_processor.testing import ScriptedModel, call
 
 pytestmark = pytest.mark.slow
@@ -143,7 +143,8 @@ async def test_in_every_order_nothing_is_lost_and_no_more_is_kept_than_may_be(pr
         store.turnstile = turnstile
         processor = ToolSearchProcessor(TOOLS, store=store, **options)
         await turnstile.drive(*(program(Run(processor, thread="t")) for program in programs))
-        kept = await MemoryStore.loaded(store, processor._loads.scope("t"))
+        scope = LoadScope(processor_id=processor.id, thread_id="t")
+        kept = await MemoryStore.loaded(store, scope)
         assert len(kept) == len(set(kept)) <= options.get("max_loaded", 100), turnstile.taken
         if loaded is not None:
             assert set(kept) in loaded, turnstile.taken
@@ -165,7 +166,8 @@ async def test_in_every_order_an_unload_and_a_load_leave_one_of_both_behind():
             assert answer["unloaded"] + answer["not_loaded"] == ["a"]
 
         await turnstile.drive(load(Run(processor, thread="t"), "a"), leave())
-        outcomes.add(tuple(await MemoryStore.loaded(store, processor._loads.scope("t"))))
+        scope = LoadScope(processor_id=processor.id, thread_id="t")
+        outcomes.add(tuple(await MemoryStore.loaded(store, scope)))
     assert outcomes == {(), ("a",)}
 
 
