@@ -752,5 +752,6 @@ def test_messages_in_openai_shape():
     assert json.loads(read[3]["content"]) == {"y": 2}
 
 
+@pytest.mark.usefixtures("loop_of_their_own")
 def test_what_the_page_on_migration_says_runs(capsys):
     run_section("pydantic-ai", capsys)
