@@ -219,8 +219,8 @@ class TestTurns:
 import sys
 from pathlib import Path
 from pydantic_ai import ModelMessagesTypeAdapter
-sys.path.insert(0, {str(Path(__file__).parent)!r})
-from test_pydantic_ai import *
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+from tests.adapters.frameworks.test_pydantic_ai import *
 messages = ModelMessagesTypeAdapter.validate_json(Path("history.json").read_bytes())
 agent, offered = agent_of(ToolSearchProcessor(catalog()), CALL, "done")
 result = agent.run_sync("and now?", deps=ADA, message_history=messages)
