@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, Protocol
 
@@ -138,19 +139,12 @@ _DENSE = 4
 _CACHED_WORDS = 50_000
 
 
-class _Keys(dict[str, tuple[str, ...]]):
-    """This field's keys of each word: of its terms and their concepts; none for a stop word."""
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        if len(self) >= _CACHED_WORDS:
-            self.clear()
-        terms = content_terms(word)
-        concepts = (concept for term in terms for concept in concepts_of(term))
-        found = self[word] = tuple(REQUEST + key for key in dict.fromkeys((*terms, *concepts)))
-        return found
-
-
-_keys = _Keys()
+@lru_cache(_CACHED_WORDS)
+def _keys(word: str) -> tuple[str, ...]:
+    """Return this field's keys of a word: of its terms and their concepts; none for a stop word."""
+    terms = content_terms(word)
+    concepts = (concept for term in terms for concept in concepts_of(term))
+    return tuple(REQUEST + key for key in dict.fromkeys((*terms, *concepts)))
 
 
 class _ReadRequest(NamedTuple):
@@ -161,23 +155,12 @@ class _ReadRequest(NamedTuple):
     """The key of each way of asking as a whole."""
 
 
-class _Requests(dict[str, _ReadRequest]):
-    """What was read of each request: one often leads to several tools, and comes back with every change."""
-
-    def __missing__(self, request: str) -> _ReadRequest:
-        if len(self) >= _CACHED_REQUESTS:
-            self.clear()
-        found = self[request] = _read(request)
-        return found
-
-
-_requests = _Requests()
-
-
+@lru_cache(_CACHED_REQUESTS)
 def _read(request: str) -> _ReadRequest:
+    """Read a request; one often leads to several tools, and comes back with every change."""
     lines = [words(line[:_CHARACTERS]) for line in request.split("\n")]
     found = words(request[:_MOST_CHARACTERS])
-    keys = dict.fromkeys(chain.from_iterable(map(_keys.__getitem__, found)))
+    keys = dict.fromkeys(chain.from_iterable(map(_keys, found)))
     length = max(len(set(chain.from_iterable(map(content_terms, line)))) for line in lines)
     share = min(1.0, 1 / (1 - _NORMALIZATION + _NORMALIZATION * length / _PIVOT))
     return _ReadRequest(tuple(keys), share, tuple(filter(None, map(_whole, lines))))
@@ -193,7 +176,7 @@ def request_counts(requests: Iterable[str]) -> dict[str, float]:
     get = numbers.get
     total = 0
     for request in requests:
-        keys, share, wholes = _requests[request]
+        keys, share, wholes = _read(request)
         for key in keys:
             numbers[key] = get(key, 0.0) + share
         for key in wholes:
