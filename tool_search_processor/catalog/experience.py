@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from tool_search_processor.catalog.known_scopes import KnownScopes
+from tool_search_processor.catalog.known_scopes import ChosenRequests, KnownScopes
 from tool_search_processor.catalog.learned import LearnedRequests
 from tool_search_processor.catalog.learners import ContextFunction, Learners, stored_scope
 from tool_search_processor.catalog.rare_warnings import RareWarnings
@@ -156,11 +156,11 @@ class Experience:
         made = known.made
         # Requests fade over days, so a choice made a minute ago still holds if nothing was learned since.
         # Taking in each call of a busy catalog at once would cost more than the searches.
-        age = math.inf if made is None else abs(now - made[1])
-        is_new = made is not None and made[0] != known.changes
+        age = math.inf if made is None else abs(now - made.time)
+        is_new = made is not None and made.changes != known.changes
         if (
             made is None
-            or made[2] != place
+            or made.place != place
             or age > _FADE_SECONDS
             or (is_new and (len(known.tools) <= _QUICK_TOOLS or age > _BUSY_SECONDS))
         ):
@@ -171,8 +171,9 @@ class Experience:
                 if (tool := view.get(name)) is not None and held.entry.mark in (ANY_MARK, _mark(tool, view))
             }
             requests = chosen(valid, now, self._limits, max_tools=self._max_tools)
-            made = known.made = (changes, now, place, LearnedRequests(requests) if requests else None)
-        return view.with_requests(made[3])
+            learned = LearnedRequests(requests) if requests else None
+            made = known.made = ChosenRequests(changes, now, place, learned)
+        return view.with_requests(made.requests)
 
     # -- what is learned
 

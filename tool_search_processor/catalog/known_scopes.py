@@ -33,6 +33,18 @@ class _Held(NamedTuple):
 _NOTHING = _Held("", Entry())
 
 
+class ChosenRequests(NamedTuple):
+    """The requests that were last chosen for searches."""
+
+    changes: int
+    """After which change of the scope."""
+    time: float
+    """When, by the experience's clock."""
+    place: object
+    """For which tools."""
+    requests: LearnedRequests | None
+
+
 @dataclass(slots=True)
 class KnownScope:
     """What this process knows of one scope."""
@@ -44,8 +56,7 @@ class KnownScope:
     version: object = None
     read_at: float = -math.inf
     changes: int = 0
-    made: tuple[int, float, object, LearnedRequests | None] | None = None
-    """The requests last chosen for searches, if there are any: after which change, when, for which tools."""
+    made: ChosenRequests | None = None
 
     def is_due(self) -> bool:
         """Return True if it is time to read the scope again, and take note that it is read now."""
