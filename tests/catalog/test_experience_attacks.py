@@ -33,6 +33,14 @@ def warnings(caplog):
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
+@pytest.mark.parametrize("by_author", [False, True], ids=["learned", "of the author"])
+async def test_a_pattern_reads_what_the_author_wrote_and_not_what_users_asked(by_author):
+    given = [make("op_1", "Does one.", example_requests=(PAY,) if by_author else ()), *tools(0)]
+    search = searcher(Experience(), given=given, search="regex")
+    await use(search, "op_1", query=PAY, turn=PAY)
+    assert await names(search, "^rem.t money") == (["op_1"] if by_author else [])
+
+
 class TestOneUserAgainstMany:
     @pytest.mark.parametrize("threads", [2, 5, 40])
     async def test_a_user_counts_once_however_many_threads(self, threads):

@@ -205,9 +205,12 @@ def test_what_was_asked_in_several_ways_counts_once_and_each_way_as_a_whole():
         assert index.search(query)[0].name == "op"
 
 
-def test_a_pattern_does_not_read_requests():
-    index = filled(RegexIndex, [asked(Document("b"), "secret plan")])
-    assert index.search("secret") == []
+@pytest.mark.parametrize("own", [False, True], ids=["stored", "of the request"])
+def test_a_pattern_finds_a_tool_by_what_only_its_requests_say(own):
+    documents = [Document("a"), asked(Document("b"), *ASKED)]
+    index = filled(RegexIndex, [] if own else documents)
+    extra = documents if own else ()
+    assert [hit.name for hit in index.search("^who .* money$", extra=extra)] == ["b"]
 
 
 def test_an_engine_outside_gets_their_words_with_little_weight():

@@ -55,6 +55,20 @@ def test_parts_that_only_openai_has():
     assert kinds == [("image", "url"), ("document", "base64"), ("document", "file"), ("text", None)]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"type": "base64", "media_type": "application/pdf", "data": "aa"},
+        {"type": "url", "url": "https://x.test/a.pdf"},
+        {"type": "file", "file_id": "f"},
+    ],
+    ids=lambda source: source["type"],
+)
+def test_a_document_keeps_its_title_there_and_back(source):
+    message = {"role": "user", "content": [{"type": "document", "source": source, "title": "Terms.pdf"}]}
+    assert anthropic_messages(to_openai_messages([message])) == [message]
+
+
 def test_what_anthropic_refuses_is_left_out():
     """A thought without a signature, a message without content, arguments that are not an object."""
     thought = {"type": "thinking", "thinking": "x"}

@@ -127,7 +127,11 @@ MARK = {"type": "ephemeral"}
     [
         (
             {"type": "document", "source": PDF, "title": "a"},
-            {"type": "file", "file": {"file_data": "data:application/pdf;base64,AA"}},
+            {"type": "file", "file": {"file_data": "data:application/pdf;base64,AA", "filename": "a"}},
+        ),
+        (
+            {"type": "document", "source": {"type": "file", "file_id": "f"}, "title": "a"},
+            {"type": "file", "file": {"file_id": "f", "format": "application/pdf", "filename": "a"}},
         ),
         (
             {"type": "document", "source": {"type": "url", "url": "http://x/a.pdf"}},

@@ -192,10 +192,12 @@ class CatalogView:
         return await self._indexes.count(query, min_score=min_score, **self._among(tags, without))
 
     def _among(self, tags: frozenset[str], without: frozenset[str]) -> SearchedTools:
+        # A pattern would read out, letter by letter, what others have asked.
+        learned = None if self._learned is None or self.takes_pattern else self._learned
         return {
             "shared": self.shared,
             "own": self.own,
-            "learned": self._learned,
+            "learned": learned,
             "tags": tags,
             "without": without,
         }

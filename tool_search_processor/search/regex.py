@@ -43,11 +43,10 @@ class RegexIndex(Index):
     [hit.name for hit in index.search("^list_")]  # -> ['list_issues']
     ```
 
-    The text of a tool is its name, namespace, description, tags, keywords, and the names and texts of
-    its parameters, each on a line of its own, but not its example requests: a pattern is about what a tool
-    is, and could read out what others have asked. `^` and `$` match at the edges of a line. Case is ignored.
-    Every match scores 1.0, in the documents' order. The engine is RE2, which has neither look-around nor
-    back-references and never backtracks.
+    The text of a tool is its name, namespace, description, tags, keywords, the names and texts of its
+    parameters, and its example requests, each on a line of its own. `^` and `$` match at the edges of a line.
+    Case is ignored. Every match scores 1.0, in the documents' order. The engine is RE2, which has neither
+    look-around nor back-references and never backtracks.
     """
 
     takes_pattern = True
@@ -189,5 +188,6 @@ def _searchable(document: Document) -> bytes:
         *document.keywords,
         *document.parameter_names,
         *document.parameter_texts,
+        *document.example_requests,
     )
     return "\n".join(part for part in parts if part).encode("utf-8", "ignore")[:_TEXT_BYTES]

@@ -135,12 +135,13 @@ def _block(part: Any) -> dict[str, Any]:
 def _document(file: Mapping[str, Any]) -> dict[str, Any]:
     media_type = str(file.get("format") or "application/pdf")
     kind = "image" if media_type.startswith("image/") else "document"
-    if file.get("file_data"):
-        return {"type": kind, "source": _source(str(file["file_data"]), media_type)}
     place = str(file.get("file_id"))
-    if "://" in place:
-        return {"type": kind, "source": {"type": "url", "url": place}}
-    return {"type": kind, "source": {"type": "file", "file_id": place}}
+    if file.get("file_data"):
+        source = _source(str(file["file_data"]), media_type)
+    else:
+        source = {"type": "url", "url": place} if "://" in place else {"type": "file", "file_id": place}
+    named = {"title": file["filename"]} if kind == "document" and file.get("filename") else {}
+    return {"type": kind, "source": source, **named}
 
 
 def _source(place: str, media_type: str = "image/png") -> dict[str, Any]:

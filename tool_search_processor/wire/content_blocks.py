@@ -160,11 +160,13 @@ def _media_part(block: Any) -> dict[str, Any] | None:
     if source.get("type") in ("text", "content"):
         return text_part(block_text(block))
     media_type = source.get("media_type") or _MEDIA_TYPES[kind]
+    title = block.get("title")
+    named = {"filename": title} if isinstance(title, str) and title else {}
     if file_id:
-        return {"type": "file", "file": {"file_id": file_id, "format": media_type}}
+        return {"type": "file", "file": {"file_id": file_id, "format": media_type, **named}}
     place = f"data:{media_type};base64,{data}" if data else url
     if not place:
         return None
     if kind == "image":
         return {"type": "image_url", "image_url": {"url": place}}
-    return {"type": "file", "file": {"file_data" if data else "file_id": place}}
+    return {"type": "file", "file": {"file_data" if data else "file_id": place, **named}}
