@@ -219,9 +219,11 @@ class Agent:
             thread_id: The conversation; by default that of the result.
 
         Raises:
-            ResumeError: Nothing is pending, an id is unknown, or a call has run or was refused before: an
-                answer counts once in a process, and once across all processes if a processor can claim
-                calls.
+            ResumeError: Nothing is pending, an id is unknown, or a call has run or was refused before: by
+                this agent, by any other agent or `ToolSession` with one of its processors, or in any process
+                that shares a processor's store. A call is known by its thread and the conversation before
+                it. Without a thread it is known by its run; bare messages without a thread stand for every
+                run of their conversation. A `ToolSession` without a thread is a run of its own.
             Exception: As from `run`. If approved calls have run meanwhile, continue with its `run_messages`.
         """
         run, pause = self._reopen(paused, approvals, context=context, thread_id=thread_id)

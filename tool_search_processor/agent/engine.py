@@ -26,7 +26,7 @@ from tool_search_processor.agent.wires import Wire, Wires
 from tool_search_processor.errors import AbortRun
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.checks import resolvers
-from tool_search_processor.session.claims import Claim, LocalClaims, claim_calls, claimers, release_claims
+from tool_search_processor.session.claims import LocalClaims, claim_calls, claimers, release_claims
 from tool_search_processor.session.model_call import CallOptions, ModelCall
 from tool_search_processor.session.prepared_calls import (
     CHANGED,
@@ -72,8 +72,7 @@ class RunEngine:
         self._max_steps = max_steps
         self._options = options
         self._resolvers = resolvers(processors)
-        self._claimers = claimers(processors)
-        self._claims = LocalClaims()
+        self._claimers = [LocalClaims(), *claimers(processors)]
         self._definitions = DefinitionCounter()
 
     async def drive(
@@ -95,7 +94,6 @@ class RunEngine:
         Raises:
             ResumeError: A call that is answered was decided before.
         """
-        claims = [] if pause is None else await self._claimed(run, pause)
         try:
             async with aclosing(self._events(run, stream=stream, pause=pause)) as events:
                 async for event in events:
@@ -109,7 +107,6 @@ class RunEngine:
                 exc.run_messages = run.history  # type: ignore[attr-defined]  # data for handlers
             raise
         finally:
-            await release_claims(claims, used=run.used if run.decided else ())
             if run.finish_reason != "pending" and not _still_paused(run, pause):
                 await ModelCall(self._processors, run.base).end_run()
         yield Done(result=run.result())
@@ -200,27 +197,17 @@ class RunEngine:
             for stopped in running:  # the run ends here: results that were paid for are not lost
                 run.add_result(stopped.outcome())
 
-    async def _claimed(self, run: RunState, pause: PausedRun) -> list[Claim]:
-        """Claim, in this process, the calls that are answered."""
-        return await claim_calls(
-            [self._claims],
-            run.base.replace(thread_id=None),  # a run's id says enough, and its content names the thread
-            calls=dict.fromkeys(pause.decisions, pause.claim_ids),
-            also_named=pause.bare_hash,
-        )
-
     async def _settle(self, run: RunState, pause: PausedRun) -> AsyncGenerator[Event]:
         """Run or refuse the open calls of a paused run, after asking policy again."""
         decisions = pause.decisions
         model_call = await self._begin(run, max(run.steps - 1, 0))
         prepared = await model_call.prepare(pause.requests)
         ready, waiting, answered = _settled(pause, prepared)
-        refused = [call_id for call_id, answer in decisions.items() if answer is not True]
-        approved = [
-            call.request.id for call in ready if call.request.id in decisions and call.tool is not None
-        ]
-        decided = dict.fromkeys([*refused, *approved], pause.claim_ids)
-        claims = await claim_calls(self._claimers, run.base, calls=decided)
+        refused = {call_id for call_id, answer in decisions.items() if answer is not True}
+        approved = {call.request.id for call in ready if call.tool is not None} & decisions.keys()
+        decided = [call for call in prepared if call.request.id in refused | approved]
+        names = {call.request.id: pause.claim_names(call) for call in decided}
+        claims = await claim_calls(self._claimers, run.base, calls=names)
         run.decided = True
         run.used.update(refused)
         for outcome in answered:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from tool_search_processor.agent.runs import RunResult, Usage
 from tool_search_processor.errors import ResumeError
 from tool_search_processor.session.checks import check_approvals
+from tool_search_processor.session.claims import ClaimName, claim_names
 from tool_search_processor.session.histories import repaired_history, sendable_calls
 from tool_search_processor.session.prepared_calls import PendingCall, PreparedCall
 from tool_search_processor.wire.call_results import open_calls
@@ -90,31 +88,9 @@ class PausedRun:
             decisions=_decisions(approvals, open_ids=open_ids),
         )
 
-    @cached_property
-    def content_hash(self) -> str:
-        """SHA-256 of the thread's id and of the conversation up to the open calls."""
-        return self._hash_in(self.thread_id)
-
-    @cached_property
-    def bare_hash(self) -> str:
-        """The `content_hash` that bare messages have if they are resumed without the thread's id."""
-        return self._hash_in(None)
-
-    def _hash_in(self, thread_id: str | None) -> str:
-        told = [thread_id, self.messages[: self.index + 1]]
-        head = json.dumps(told, sort_keys=True, default=str)
-        return hashlib.sha256(head.encode()).hexdigest()
-
-    @property
-    def claim_ids(self) -> tuple[str, ...]:
-        """The names of this run under which its calls must be unclaimed.
-
-        A run is known by its id. Bare messages have no id, so their content stands for it. The content of a
-        run without a thread is not asked for, since two anonymous runs may be alike.
-        """
-        if self.run_id is None:
-            return (self.content_hash,)
-        return (self.run_id, self.content_hash) if self.thread_id else (self.run_id,)
+    def claim_names(self, call: PreparedCall) -> list[ClaimName]:
+        """Return the names under which a call of this run is claimed."""
+        return claim_names(self.messages[: self.index], call, thread_id=self.thread_id, run_id=self.run_id)
 
     def shown(self, call: PreparedCall) -> PendingCall | None:
         """Return what a person was shown of this call; None if that was not kept."""

@@ -9,16 +9,18 @@ import logging
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from tool_search_processor.errors import ResumeError
-from tool_search_processor.session.prepared_calls import PendingCall
+from tool_search_processor.session.prepared_calls import PreparedCall
 from tool_search_processor.steps import InputProcessor, InputStep
+from tool_search_processor.wire.call_results import open_calls
 from tool_search_processor.wire.messages import call_ids
+from tool_search_processor.wire.notes import without_notes
 
 logger = logging.getLogger(__name__)
 _MOST_CLAIMS = 20_000
-"""Of about seven thousand calls: an agent claims a call under up to three names of its run."""
+"""Of about seven thousand calls: each is claimed under up to three names of its run."""
 
 
 @runtime_checkable
@@ -77,36 +79,67 @@ class Claim:
     call_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimName:
+    """A name of a call's run, and what is asked of it before the call may run."""
+
+    run: str
+    thread_id: str | None = None
+    """The thread in which the name is looked for; None for a name that says enough by itself."""
+    use: Literal["hold", "share", "check"] = "hold"
+    """"hold": nobody may have it, and from now on nobody else gets it. "share": several may have it, so that
+    whoever wants to hold it can't. "check": nobody may have it, and it is left free."""
+
+
+def claim_names(
+    messages: Sequence[Mapping[str, Any]], call: PreparedCall, *, thread_id: str | None, run_id: str | None
+) -> list[ClaimName]:
+    """Return the names under which a call is claimed: the same ones in every host and process.
+
+    In a thread, a call is known by the conversation before it. Without a thread it is known by its run, since
+    two anonymous runs may be alike. If neither is known, its conversation alone stands for it: the call does
+    not run if it has run anywhere in an equal conversation, and it does not run there later.
+
+    Args:
+        messages: The conversation, in chat shape: up to the call, or with it and its results.
+        call: The call.
+        thread_id: The thread of the call; None if it has none, or if it is not known.
+        run_id: What its run is called; None if it is not known.
+    """
+    content = content_name(messages, call)
+    bare, anyone = f"bare:{content}", f"any:{content}"
+    if thread_id is None and run_id is None:
+        return [ClaimName(bare), ClaimName(anyone)]
+    held = [ClaimName(content, thread_id)] if thread_id is not None else []
+    held += [ClaimName(run_id)] if run_id is not None else []
+    return [ClaimName(bare, use="check"), ClaimName(anyone, use="share"), *held]
+
+
 async def claim_calls(
-    claimers: Sequence[CallClaimer],
-    step: InputStep,
-    *,
-    calls: Mapping[str, Sequence[str]],
-    also_named: str | None = None,
+    claimers: Sequence[CallClaimer], step: InputStep, *, calls: Mapping[str, Sequence[ClaimName]]
 ) -> list[Claim]:
     """Claim calls with every claimer, all or none; return the claims, for `release_claims`.
 
     Args:
         claimers: The processors to ask.
         step: The step whose calls they are.
-        calls: The ids of the calls to run, each with the names of its run; a call must be unclaimed under
-            all of them.
-        also_named: Another name of the run. The calls are claimed under it too, unless another caller
-            holds them under it, which is not a reason to refuse them.
+        calls: The ids of the calls to run, each with its names.
 
     Raises:
         ResumeError: A call was decided before.
     """
     held: list[Claim] = []
+    named = [(call_id, name) for call_id, names in calls.items() for name in names]
     try:
-        must_be_free = {(call_id, also_named): False for call_id in calls if also_named is not None}
-        must_be_free |= {(call_id, run_id): True for call_id, run_ids in calls.items() for run_id in run_ids}
-        for (call_id, run_id), claimer in itertools.product(must_be_free, claimers):
-            claim = Claim(claimer=claimer, step=step.replace(run_id=run_id), call_id=call_id)
-            if await claimer.claim_call(claim.step, call_id):
+        for (call_id, name), claimer in itertools.product(named, claimers):
+            at = step.replace(run_id=name.run, thread_id=name.thread_id)
+            claim = Claim(claimer=claimer, step=at, call_id=call_id)
+            if await claimer.claim_call(at, call_id):
                 held.append(claim)
-            elif must_be_free[call_id, run_id]:
+            elif name.use != "share":
                 raise ResumeError(f"the call {call_id!r} was decided before: it does not run again")
+            if name.use == "check":
+                await release_claims([held.pop()])
     except BaseException:
         await release_claims(held)
         raise
@@ -120,14 +153,28 @@ async def release_claims(held: Iterable[Claim], *, used: Container[str] = ()) ->
             await _release(claim.claimer, claim.step, claim.call_id)
 
 
-def content_name(messages: Iterable[Mapping[str, Any]], call: PendingCall) -> str:
-    """Return a name for a call's run that is the same in every process: a hash of the conversation before it.
+def content_name(messages: Sequence[Mapping[str, Any]], call: PreparedCall) -> str:
+    """Return a hash of the conversation before a call, and of the call as the model wrote it.
 
-    The hash covers the call's own name and arguments, for a process that does not know the conversation.
+    The call itself is covered for a process that does not know the conversation.
     """
-    before = itertools.takewhile(lambda message: call.call_id not in call_ids([message]), messages)
-    told = json.dumps([*before, call.arguments_hash], sort_keys=True, default=str)
+    index, _ = open_calls(messages)
+    is_in = index >= 0 and call.request.id in call_ids([messages[index]])
+    before = [
+        _told(message) for message in (messages[:index] if is_in else messages) if not _is_system(message)
+    ]
+    told = json.dumps([*before, call.as_asked().pending().arguments_hash], sort_keys=True, default=str)
     return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _is_system(message: Mapping[str, Any]) -> bool:
+    """Return True for a prompt, which an agent keeps apart and a loop may put before the conversation."""
+    return message.get("role") in ("system", "developer")
+
+
+def _told(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a message says; hosts and SDKs differ in notes and in fields that hold nothing."""
+    return {key: value for key, value in without_notes(message).items() if value}
 
 
 async def _release(claimer: CallClaimer, step: InputStep, call_id: str) -> None:

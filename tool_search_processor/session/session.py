@@ -11,8 +11,10 @@ from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.session.checks import check_approvals, checked_processors, checked_tools
 from tool_search_processor.session.claims import (
+    ClaimName,
     LocalClaims,
     claim_calls,
+    claim_names,
     claimers,
     content_name,
     release_claims,
@@ -288,9 +290,10 @@ class ToolSession(AsyncClosing):
             CancelledError: Its `run_results` are what `execute` would have returned: results of calls that
                 had run, and a sentence for every other call.
             ResumeError: An approved call has run before, or a decided call was refused before: in this
-                session, with one of its processors in this process, or in any process that shares a
-                processor's store; nothing was run. A call is known by its conversation, as it was listed
-                last.
+                session, by an agent or another session with one of its processors, or in any process that
+                shares a processor's store; nothing was run. A call is known by its thread and the
+                conversation before it, as it was listed last. In a session without a thread, it is known in
+                this session only, unless an agent was given the bare messages.
         """
         check_approvals(approvals)
         prepared = await self._prepare(tool_calls)
@@ -352,12 +355,12 @@ class ToolSession(AsyncClosing):
             return [cut_off(request, reason=reason) for request in requests]
         return await (await self._listed()).prepare(requests)
 
-    def _claim_names(self, call: PreparedCall) -> list[str]:
-        """Return the names of a call's run: by its target, and by the proxy if policy hides the target."""
-        forms = (call.pending(), call.as_asked().pending())
-        contents = dict.fromkeys(content_name(self._messages, form) for form in forms)
-        # Two anonymous runs may have the same content.
-        return [content if self._base.thread_id else f"{self.run_id}:{content}" for content in contents]
+    def _claim_names(self, call: PreparedCall) -> list[ClaimName]:
+        # In an anonymous run, the same id may come again in a later turn.
+        run_id = (
+            f"{self.run_id}:{content_name(self._messages, call)}" if self._base.thread_id is None else None
+        )
+        return claim_names(self._messages, call, thread_id=self._base.thread_id, run_id=run_id)
 
     def _results(
         self,
