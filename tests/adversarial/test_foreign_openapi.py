@@ -51,6 +51,8 @@ FIRST = {"$ref": "#/components/schemas/s0"}
         (bad(nested(10_000, key="items")), ["good"]),
         (bad({"enum": list(range(200_000))}), ["good"]),
         (bad({"description": "d" * 2_000_000}), ["bad", "good"]),
+        (bad({"$ref": "http://169.254.169.254/latest"}), ["good"]),
+        (bad({"$ref": "../../../etc/passwd"}), ["good"]),
         (api({"/bad": {"get": {"parameters": [query(f"a{n}") for n in range(50_000)]}}, **GOOD}), ["good"]),
         (api({"/bad": {"get": {"parameters": {"a": 1}, "responses": [], "tags": 7, "servers": "x",
                                "security": 7, "requestBody": [], "summary": [], "operationId": []}},
@@ -59,7 +61,8 @@ FIRST = {"$ref": "#/components/schemas/s0"}
                      "post": {"operationId": "a b"}}, "/b": {"get": {"operationId": "a.b"}}, **GOOD}), 5),
     ],
     ids=["circle", "circle of allOf", "doubling allOf", "doubling anyOf", "deep allOf", "deep items",
-         "long enum", "long text", "many parameters", "odd parts", "ids that meet"],
+         "long enum", "long text", "inner network", "other file", "many parameters", "odd parts",
+         "ids that meet"],
 )  # fmt: skip
 async def test_a_bad_operation_costs_that_operation(document, names):
     tools = await Catalog([OpenAPIProvider(document)]).list_tools()
@@ -86,8 +89,6 @@ LAUGHS = "".join(
         (HEAD + "paths: " + "[" * 100_000, "nested too deeply"),
         ('{"openapi": "3.1.0", "paths": ' + '{"a":' * 100_000, "nested too deeply"),
         (api({"/a": {"get": {"parameters": [{"$ref": "file:///etc/passwd"}]}}}), "is not fetched"),
-        (bad({"$ref": "http://169.254.169.254/latest"}), "is not fetched"),
-        (bad({"$ref": "../../../etc/passwd"}), "is not fetched"),
         (api(GOOD, servers=[{"url": "file:///etc"}, {"url": "ftp://example.com"}]), "no absolute server"),
         (api(GOOD, servers=[{"url": "javascript:alert(1)"}]), "no absolute server"),
         (api(GOOD, servers=[{"url": "http://[broken/"}, {"url": "http://a:b/"}]), "no absolute server"),
@@ -108,8 +109,9 @@ def test_references_stay_in_the_folder(reference, tmp_path):
     (tmp_path / "secret.yaml").write_text("type: string\n")
     (folder / "linked.yaml").symlink_to(tmp_path / "secret.yaml")
     (folder / "api.json").write_text(json.dumps(bad({"$ref": reference})))
-    with pytest.raises(ConfigurationError, match="outside of its folder"):
-        OpenAPIProvider(folder / "api.json")
+    (refused,) = OpenAPIProvider(folder / "api.json").refused_tools()
+    assert refused.name == "bad"
+    assert f"refers to {reference!r}, which is outside of its folder" in refused.reason
 
 
 async def call(answer, operation=None, arguments=None, *, path="/p", method="get", **options):

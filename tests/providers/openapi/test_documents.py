@@ -4,10 +4,11 @@ from types import MappingProxyType
 
 import pytest
 
-from tests.providers.openapi.apis import api
+from tests.providers.openapi.apis import api, body, query
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.openapi.document_tools import read_tools
+from tool_search_processor.providers.openapi.document_tools import read_definitions, read_tools
 from tool_search_processor.providers.openapi.documents import OpenAPIDocument, read_file
+from tool_search_processor.providers.openapi.operations import list_operations
 from tool_search_processor.providers.openapi.texts import parse_text
 
 MAIN = """
@@ -124,6 +125,69 @@ def test_references_that_are_not_followed(tmp_path, reference, message):
     document = load(folder, {"main.yaml": f"openapi: 3.1.0\npaths: {{/p: {{$ref: '{reference}'}}}}"})
     with pytest.raises(ConfigurationError, match=message):
         read_tools(document)
+
+
+OUTSIDE = "https://example.com/api.json#/x"
+
+
+@pytest.mark.parametrize(
+    ("paths", "parts", "left_out"),
+    [
+        ({"/a": {"get": {"parameters": [{"$ref": OUTSIDE}]}}}, {}, "GET /a"),
+        ({"/a": {"parameters": [{"$ref": OUTSIDE}], "get": {}}}, {}, "GET /a"),
+        ({"/a": {"get": {"parameters": [query("q", {"$ref": OUTSIDE})]}}}, {}, "GET /a"),
+        ({"/a": {"post": {"requestBody": {"$ref": OUTSIDE}}}}, {}, "POST /a"),
+        ({"/a": {"post": body({"not": {"$ref": OUTSIDE}})}}, {}, "POST /a"),
+        (
+            {"/a": {"post": body({"$ref": "#/components/schemas/A"})}},
+            {"components": {"schemas": {"A": {"allOf": [{"properties": {"b": {"$ref": OUTSIDE}}}]}}}},
+            "POST /a",
+        ),
+        ({"/a": {"get": {"$ref": OUTSIDE}}}, {}, "GET /a"),
+        ({"/a": {"$ref": OUTSIDE, "post": {}}}, {}, "* /a"),
+    ],
+)
+def test_a_reference_that_is_not_followed_costs_the_operations_that_need_it(paths, parts, left_out):
+    document = OpenAPIDocument(api({**paths, "/b": {"get": {}}}, **parts), label="api")
+    gone = {}
+    found = read_definitions(
+        document,
+        list_operations(document),
+        on_left_out=lambda operation, reason: gone.update({operation.route: reason}),
+    )
+    assert [one.tool.name for one in found] == ["get_b"]
+    (reason,) = gone.values()
+    assert list(gone) == [left_out]
+    assert f"the document refers to '{OUTSIDE}', which is not fetched: bundle everything" in reason
+
+
+def test_each_operation_that_needs_such_a_reference_is_left_out():
+    whole = {"schemas": {"A": {"properties": {"b": {"$ref": OUTSIDE}}}}}
+    paths = {f"/{n}": {"post": body({"$ref": "#/components/schemas/A"})} for n in range(3)}
+    document = OpenAPIDocument(api({**paths, "/b": {"get": {}}}, components=whole), label="api")
+    assert [tool.name for tool in read_tools(document)] == ["get_b"]
+
+
+@pytest.mark.parametrize(
+    "responses",
+    [{"200": {"$ref": OUTSIDE}}, {"200": {"content": {"application/json": {"schema": {"$ref": OUTSIDE}}}}}],
+)
+def test_answers_that_are_not_read_cost_the_output_schema_alone(responses, caplog):
+    (tool,) = read_tools(OpenAPIDocument(api({"/a": {"get": {"responses": responses}}}), label="api"))
+    assert (tool.name, tool.output_schema) == ("get_a", None)
+    assert "api, GET /a: without an output schema: the document refers to" in caplog.text
+
+
+def test_a_broken_file_beside_is_read_once(tmp_path, monkeypatch):
+    (tmp_path / "broken.json").write_text("{")
+    ops = "".join(f"  /p{n}: {{get: {{parameters: [{{$ref: 'broken.json#/{n}'}}]}}}}\n" for n in range(3))
+    document = load(tmp_path, {"main.yaml": f"openapi: 3.1.0\npaths:\n{ops}  /b: {{get: {{}}}}\n"})
+    read = []
+    monkeypatch.setattr(
+        "tool_search_processor.providers.openapi.documents.read_file", lambda path: read.append(path) or "{"
+    )
+    assert [tool.name for tool in read_tools(document)] == ["get_b"]
+    assert len(read) == 1
 
 
 def test_a_document_without_a_path_has_no_files_beside_it():

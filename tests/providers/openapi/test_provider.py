@@ -315,6 +315,23 @@ async def test_an_operation_that_is_a_reference_to_nothing_is_left_out_and_told(
     assert "an operation is left out: the OpenAPI document, GET /a: its reference" in caplog.text
 
 
+async def test_a_path_behind_a_reference_that_is_not_followed_is_left_out():
+    paths = {"/a": {"$ref": "paths/a.yaml"}, "/b": {"get": {}}}
+    catalog = Catalog([OpenAPIProvider(api(paths))])
+    assert [tool.name for tool in await catalog.list_tools()] == ["get_b"]
+    (refused,) = catalog.status().refused
+    assert (refused.name, refused.provider) == ("a", "Pets")
+    assert "refers to 'paths/a.yaml', which is not fetched" in refused.reason
+
+
+def test_a_security_scheme_behind_such_a_reference_is_missed_only_where_it_has_a_secret():
+    schemes = {"key": {"type": "apiKey", "in": "header", "name": "k"}, "far": {"$ref": "https://x.test/s"}}
+    document = api({"/b": {"get": {}}}, components={"securitySchemes": schemes})
+    assert OpenAPIProvider(document, credentials={"key": "s"})
+    with pytest.raises(ConfigurationError, match=r"refers to 'https://x\.test/s', which is not fetched"):
+        OpenAPIProvider(document, credentials={"far": "s"})
+
+
 @pytest.mark.parametrize(
     ("servers", "options", "message"),
     [

@@ -98,7 +98,7 @@ class SchemaReader:
             direction: What it describes.
 
         Raises:
-            ConfigurationError: If a reference leads out of the document.
+            InvalidToolError: If a reference leads out of the document.
             RecursionError: If it is nested too deeply.
         """
         if not isinstance(schema, dict):

@@ -48,7 +48,7 @@ def read_tools(document: OpenAPIDocument) -> list[Tool]:
     """Return a tool for each operation of a document, in its order; nothing runs them.
 
     Raises:
-        ConfigurationError: If a reference leads out of the document, or no operation can be read.
+        ConfigurationError: If no operation can be read.
     """
     return [one.tool for one in read_definitions(document, list_operations(document))]
 
@@ -71,7 +71,7 @@ def read_definitions(
         on_left_out: Gets each operation that is left out, and why.
 
     Raises:
-        ConfigurationError: If a reference leads out of the document, or no operation can be read.
+        ConfigurationError: If no operation can be read.
     """
     reader = SchemaReader(document)
     found: list[Definition] = []
@@ -101,15 +101,14 @@ def _definition(
 ) -> Definition:
     operation = node.operation
     signature = read_signature(document, reader, node)
-    responses = _success_responses(document, node)
-    kinds = list(dict.fromkeys(kind for content, _ in responses for kind in content))
+    kinds, output_schema = _answers(document, reader, node)
     original = operation.operation_id or operation.route
     tool = Tool(
         name=operation.name,
         description=foreign_text(_description(node.node)),
         parameters=_shown(reader.with_definitions(signature.schema()) or {}, operation.name),
         tags=foreign_tags(operation.tags),
-        output_schema=_shown(_output_schema(reader, responses), operation.name),
+        output_schema=_shown(output_schema, operation.name),
         annotations=_annotations(operation.method),
         example_requests=foreign_requests(node.node.get("x-example-requests")),
         metadata={
@@ -162,6 +161,22 @@ def _annotations(method: str) -> dict[str, bool]:
     if method == "DELETE":
         return {**hints, "destructiveHint": True, "idempotentHint": True}
     return {**hints, "idempotentHint": True} if method == "PUT" else hints
+
+
+def _answers(
+    document: OpenAPIDocument, reader: SchemaReader, node: OperationNode
+) -> tuple[Sequence[str], Converted | None]:
+    """Return the media types of the answers 2xx, and their schema if they have one.
+
+    What they look like isn't needed to call the operation: a reference that is not followed costs only that.
+    """
+    try:
+        responses = _success_responses(document, node)
+        kinds = dict.fromkeys(kind for content, _ in responses for kind in content)
+        return list(kinds), _output_schema(reader, responses)
+    except InvalidToolError as exc:
+        logger.warning("%s, %s: without an output schema: %s", document.label, node.operation.route, exc)
+        return (), None
 
 
 def _success_responses(document: OpenAPIDocument, node: OperationNode) -> list[tuple[Mapping[str, Any], str]]:

@@ -13,7 +13,7 @@ from urllib.request import url2pathname
 from referencing import Registry, Specification
 from referencing.exceptions import Unresolvable
 
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.providers.openapi.texts import parse_text
 from tool_search_processor.wire.plain import copied
 
@@ -58,6 +58,8 @@ class OpenAPIDocument:
         resource = Specification.OPAQUE.create_resource(self.root)
         self._registry: Registry[Any] = Registry().with_resource(self.base, resource)
         self._targets: dict[tuple[str, str], Target | None] = {}
+        self._faults: dict[str, str] = {}
+        """Why other documents are not read, by their URIs; empty for those that are."""
 
     @property
     def ignores_beside_references(self) -> bool:
@@ -68,7 +70,7 @@ class OpenAPIDocument:
         """Return the target of a reference; None, with one warning, if it leads nowhere.
 
         Raises:
-            ConfigurationError: If it leads out of the document to anything but a file in its folder.
+            InvalidToolError: If it leads out of the document to anything but a file in its folder.
         """
         if not isinstance(reference, str):
             return None
@@ -102,33 +104,37 @@ class OpenAPIDocument:
         if reference.startswith("#"):
             uri, fragment = base, reference[1:]
         if uri not in self._registry:
-            self._load(uri, reference)
+            if uri not in self._faults:
+                self._faults[uri] = self._load(uri)
+            if fault := self._faults[uri]:
+                raise InvalidToolError(f"the document refers to {reference!r:.200}{fault}")
         try:
             value = self._registry.resolver(base_uri=uri).lookup(f"#{fragment}").contents
         except Unresolvable:
             return None
         return Target(key=f"{uri}#{unquote(fragment)}", value=value, base=uri)
 
-    def _load(self, uri: str, reference: str) -> None:
-        """Read another file of the document."""
+    def _load(self, uri: str) -> str:
+        """Read another file of the document; return why that can't be done, or an empty string."""
         parts = urlsplit(uri)
         if self._folder is None or parts.scheme != "file" or parts.netloc:
-            raise ConfigurationError(
-                f"{self.label} refers to {reference!r:.200}, which is not fetched: bundle everything into "
-                "one document, or give the path of the document if the reference is to a file next to it"
+            return (
+                ", which is not fetched: bundle everything into one document (`npx @redocly/cli bundle`), or "
+                "give the path of the document if the reference is to a file next to it"
             )
         path = Path(url2pathname(parts.path)).resolve()
         if not path.is_relative_to(self._folder):
-            raise ConfigurationError(
-                f"{self.label} refers to {reference!r:.200}, which is outside of its folder: only files "
-                "next to the document and below are read; bundle everything into one document"
+            return (
+                ", which is outside of its folder: only files next to the document and below are read; "
+                "bundle everything into one document (`npx @redocly/cli bundle`)"
             )
         try:
             value = parse_text(read_file(path), label=str(path))
         except ConfigurationError as exc:
-            raise ConfigurationError(f"{self.label} refers to {reference!r:.200}: {exc}") from exc
+            return f": {exc}"
         resource = Specification.OPAQUE.create_resource(value)
         self._registry = self._registry.with_resource(uri, resource)
+        return ""
 
 
 def read_file(path: Path) -> str:

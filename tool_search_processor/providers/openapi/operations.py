@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.tools.tool_names import hashed_tool_name, make_tool_name
 from tool_search_processor.wire.plain import items_of, mapping_of
@@ -36,7 +36,7 @@ class Operation:
     name: str
     """The name of its tool."""
     method: str
-    """In capitals, such as `GET`."""
+    """In capitals, such as `GET`; `*` where the path is a reference that is not followed."""
     path: str
     """As in the document, such as `/pets/{id}`."""
     operation_id: str | None = None
@@ -72,28 +72,43 @@ class OperationNode:
 
 def list_operations(document: OpenAPIDocument) -> list[OperationNode]:
     """Return all operations in the document's order; equal names are made unique by their routes."""
-    found: list[OperationNode] = []
+    paths = {str(path): listed for path, listed in document.root["paths"].items()}
     taken: set[str] = set()
-    for path, listed in document.root["paths"].items():
-        if str(path).startswith("x-"):
-            continue
-        item, item_base = document.follow_with(listed, base=document.base)
-        for key, method, written in _written_in(item):
-            # what stands next to a path's reference is relative to the document itself
-            base = document.base if key in mapping_of(listed) else item_base
-            is_nothing = "$ref" in written and not document.follow(written, base=base)[0]
-            node, base = document.follow_with(written, base=base)
-            operation = _operation(f"/{str(path).removeprefix('/')}", method, node, taken)
-            taken.add(operation.name)
-            fault = f"its reference {written['$ref']!r:.200} leads to no operation" if is_nothing else None
-            found.append(
-                OperationNode(
-                    operation=operation, node=node, item=item, base=base, item_base=item_base, fault=fault
-                )
-            )
+    found = [
+        node
+        for path, listed in paths.items()
+        if not path.startswith("x-")
+        for node in _operations_of(f"/{path.removeprefix('/')}", listed, document, taken)
+    ]
     if not found:
         logger.warning("%s has no operations", document.label)
     return found
+
+
+def _operations_of(
+    path: str, listed: Any, document: OpenAPIDocument, taken: set[str]
+) -> Iterator[OperationNode]:
+    """Yield the operations of a path, whose names are added to those that are taken."""
+    try:
+        item, item_base = document.follow_with(listed, base=document.base)
+    except InvalidToolError as exc:
+        operation = _operation(path, "*", {}, taken)
+        yield OperationNode(operation=operation, node={}, item={}, base=document.base, fault=str(exc))
+        return
+    for key, method, written in _written_in(item):
+        # what stands next to a path's reference is relative to the document itself
+        base = document.base if key in mapping_of(listed) else item_base
+        fault = None
+        try:
+            node, node_base = document.follow_with(written, base=base)
+            if "$ref" in written and not document.follow(written, base=base)[0]:
+                fault = f"its reference {written['$ref']!r:.200} leads to no operation"
+        except InvalidToolError as exc:
+            node, node_base, fault = {}, base, str(exc)
+        operation = _operation(path, method, node, taken)
+        yield OperationNode(
+            operation=operation, node=node, item=item, base=node_base, item_base=item_base, fault=fault
+        )
 
 
 def _written_in(item: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -147,12 +162,14 @@ def as_selection(given: object, *, option: str) -> Selection:
 
 
 def _operation(path: str, method: str, node: Mapping[str, Any], taken: set[str]) -> Operation:
+    """Return an operation, and note that its name is taken."""
     given = node.get("operationId")
     operation_id = given if isinstance(given, str) and given else None
     route = f"{method.lower()} {path}"
     name = make_tool_name(operation_id or _OUTSIDE_NAMES.sub("_", route).strip("_"))
     if name in taken:
         name = hashed_tool_name(name, route)
+    taken.add(name)
     tags = frozenset(tag for tag in items_of(node.get("tags")) if isinstance(tag, str))
     return Operation(
         name=name,

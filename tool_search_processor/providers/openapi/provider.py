@@ -66,7 +66,7 @@ class OpenAPIProvider(Provider):
     time-out and a server that can't be reached raise `ToolCallError`, whose text is fit for the model.
 
     A document at a URL is read at the first listing; every other one at construction. An operation that can't
-    be a tool is left out with a warning.
+    be a tool is left out with a warning and stands in `catalog.status().refused`.
     """
 
     foreign = True
@@ -95,7 +95,8 @@ class OpenAPIProvider(Provider):
 
         Args:
             document: A path, a URL, the parsed document, or its text (JSON or YAML). References to other
-                files are followed where it is a path, within its folder; never those over the network.
+                files are followed where it is a path, within its folder; never those over the network: an
+                operation that needs them is left out. `npx @redocly/cli bundle` puts all into one document.
             name: What status reports and errors call this provider; by default the document's title, or its
                 URL.
             namespace: The namespace of all its tools.

@@ -41,13 +41,15 @@ class Credentials:
             ConfigurationError: If there is no such scheme, or it takes more than a secret.
         """
         self._secrets = secrets
-        self._schemes = _schemes(document)
+        given = _schemes(document)
+        self._schemes: dict[str, Mapping[str, Any]] = {}
         for name in secrets:
-            if name not in self._schemes:
+            if name not in given:
                 raise ConfigurationError(
                     f"credentials: {document.label} has no security scheme {name!r}; it has "
-                    f"{sorted(self._schemes)!r}; headers= and auth= need no scheme"
+                    f"{sorted(given)!r}; headers= and auth= need no scheme"
                 )
+            self._schemes[name] = document.follow(given[name], base=document.base)[0]
             _put(self._schemes[name], "", Proof(), name)
 
     async def proof(self, route: Route, context: ToolContext) -> Proof:
@@ -66,12 +68,10 @@ class Credentials:
         return Proof()
 
 
-def _schemes(document: OpenAPIDocument) -> dict[str, Mapping[str, Any]]:
+def _schemes(document: OpenAPIDocument) -> Mapping[str, Any]:
     if document.is_swagger:
-        given: Mapping[str, Any] = to_security_schemes(document.root)
-    else:
-        given = mapping_of(mapping_of(document.root.get("components")).get("securitySchemes"))
-    return {name: document.follow(scheme, base=document.base)[0] for name, scheme in given.items()}
+        return to_security_schemes(document.root)
+    return mapping_of(mapping_of(document.root.get("components")).get("securitySchemes"))
 
 
 async def _secret(secret: Secret, context: ToolContext) -> str | None:

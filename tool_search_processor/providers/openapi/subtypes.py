@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.providers.openapi.documents import OpenAPIDocument, Target
 from tool_search_processor.wire.plain import items_of, mapping_of
 
@@ -59,7 +59,7 @@ class Subtypes:
         """Return what a reference leads to; None if it can't be followed, which harms only what needs it."""
         try:
             return self._document.find(reference, base=base)
-        except ConfigurationError:
+        except InvalidToolError:
             return None
 
     def _pointer(self, reference: str) -> str:
