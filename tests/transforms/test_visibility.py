@@ -134,7 +134,7 @@ async def test_resources_match_by_uri_too():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"enabled": 1}, "enabled is True or False, found 1"),
+        ({"enabled": 1}, "enabled must be True or False, found 1"),
         ({"enabled": False, "names": "admin"}, "names must be a collection of strings, found 'admin'"),
         ({"enabled": False, "tags": "admin"}, "tags must be a collection of strings"),
         ({"enabled": False, "namespaces": [None]}, "namespaces must be a collection of strings"),

@@ -20,7 +20,7 @@ from tool_search_processor.session.model_call import CallOptions
 from tool_search_processor.session.tool_results import RESULT_CHARACTERS
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
-from tool_search_processor.wire.checks import check_callable, check_count, check_string, refuse
+from tool_search_processor.wire.checks import check_callable, check_count, check_flags, check_string, refuse
 from tool_search_processor.wire.messages import to_openai_messages
 from tool_search_processor.wire.plain import counted
 
@@ -97,6 +97,7 @@ class Agent:
         if not isinstance(instructions, str):
             refuse("instructions", "a string", instructions)
         check_count("max_steps", max_steps)
+        check_flags(parallel_tool_calls=parallel_tool_calls)
         options = CallOptions(
             tool_timeout_seconds=tool_timeout_seconds,
             max_result_characters=max_result_characters,

@@ -26,6 +26,7 @@ from tool_search_processor.search.strategies import IndexCache, Strategy
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.rows import overrides_get_tool
 from tool_search_processor.transforms.transform import Transform, as_transforms
+from tool_search_processor.wire.checks import check_flags
 from tool_search_processor.wire.plain import counted
 
 logger = logging.getLogger(__name__)
@@ -295,6 +296,7 @@ class Catalog(ReportingCatalog):
         Raises:
             ConfigurationError: What `refresh` raises.
         """
+        check_flags(wait_for_vectors=wait_for_vectors)
         total = len(self._sources)
         await told(on_progress, WarmUpProgress(stage="providers", done=0, total=total))
         view = await self._read_again({})

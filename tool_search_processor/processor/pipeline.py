@@ -21,6 +21,7 @@ from tool_search_processor.stores.history import HistoryStore
 from tool_search_processor.stores.store import Store
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.checks import check_flags
 
 
 class SearchPipeline:
@@ -181,6 +182,7 @@ class SearchPipeline:
             from_messages: Read the messages even if this processor was given a store: for conversations that
                 have no id to keep anything by.
         """
+        check_flags(hide_own=include_step_tools)  # what the adapters call it
         keeps = self._store_was_given and not from_messages
         return SearchPipeline(
             self.catalog,

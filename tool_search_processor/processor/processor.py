@@ -52,7 +52,7 @@ from tool_search_processor.stores.history import HistoryStore
 from tool_search_processor.stores.protocol import LoadedToolStore
 from tool_search_processor.tokens.counting import TextCounter
 from tool_search_processor.transforms.transform import Transform
-from tool_search_processor.wire.checks import as_names
+from tool_search_processor.wire.checks import as_names, check_flags
 
 _SEARCH = "search"
 """The run id of a search by a program, which keeps nothing of its run; making a new id takes time."""
@@ -342,8 +342,9 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
             sync: Return functions that wait, for frameworks that take no async ones.
 
         Raises:
-            ConfigurationError: If the context is neither.
+            ConfigurationError: If the context is neither, or `sync` is not True or False.
         """
+        check_flags(sync=sync)
         search = FunctionSearch(
             self.catalog,
             HistoryStore(),

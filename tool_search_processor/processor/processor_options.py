@@ -17,6 +17,7 @@ from tool_search_processor.wire.checks import (
     check_callable,
     check_choice,
     check_count,
+    check_flags,
     check_string,
     refuse,
 )
@@ -58,6 +59,11 @@ class Options(PolicyOptions):
         check_count("passthrough_tokens", self.passthrough_tokens, least=0)
         check_count("catalog_token_limit", self.catalog_token_limit)
         check_count("max_loaded", self.max_loaded, optional=True)
+        check_flags(
+            include_step_tools=self.include_step_tools,
+            catalog_in_prompt=self.catalog_in_prompt,
+            allow_unload=self.names.allow_unload,
+        )
         PolicyOptions.__post_init__(self)
 
 

@@ -34,7 +34,7 @@ from tool_search_processor.session.tool_results import (
 from tool_search_processor.steps import InputProcessor, InputStep, run_processors
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.wire.calls import CallRequest
-from tool_search_processor.wire.checks import check_count, check_positive
+from tool_search_processor.wire.checks import check_count, check_flags, check_positive
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class CallOptions:
     """How the calls of an agent, a session or an adapter are run.
 
     Raises:
-        ConfigurationError: A limit can't work.
+        ConfigurationError: An option can't work.
     """
 
     tool_timeout_seconds: float | None = None
@@ -62,8 +62,9 @@ class CallOptions:
     """Whether what a tool raises is for the log alone."""
 
     def __post_init__(self) -> None:
-        """Check the limits."""
+        """Check the options."""
         check_positive("tool_timeout_seconds", self.tool_timeout_seconds, optional=True)
+        check_flags(concurrent=self.concurrent, mask_error_details=self.mask_error_details)
         check_count("max_result_characters", self.max_result_characters, optional=True)
 
 

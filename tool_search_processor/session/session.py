@@ -42,7 +42,7 @@ from tool_search_processor.session.tool_results import RESULT_CHARACTERS
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.calls import Style
-from tool_search_processor.wire.checks import check_choice
+from tool_search_processor.wire.checks import check_choice, check_flags
 from tool_search_processor.wire.messages import (
     Given,
     chat_messages,
@@ -252,7 +252,11 @@ class ToolSession(AsyncClosing):
 
         Returns:
             `instructions`, `tools` and `input`.
+
+        Raises:
+            ConfigurationError: `native` is not True or False, or an item can't be read.
         """
+        check_flags(native=native)
         given, call = await self._begin(items, is_native=native)
         record = self._notes.complete(call.record)
         rendered = responses_parts(call.step, native=native, record=record, given=given)

@@ -16,7 +16,13 @@ from tool_search_processor.errors import AbortRun, TokenLimitError
 from tool_search_processor.steps import InputStep, Message
 from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter, estimate_tokens
 from tool_search_processor.tools import Tool
-from tool_search_processor.wire.checks import check_callable, check_choice, check_count, check_fraction
+from tool_search_processor.wire.checks import (
+    check_callable,
+    check_choice,
+    check_count,
+    check_flags,
+    check_fraction,
+)
 from tool_search_processor.wire.litellm_package import import_litellm
 from tool_search_processor.wire.messages import SYSTEM_ROLES
 from tool_search_processor.wire.notes import NOTES
@@ -98,6 +104,7 @@ class TokenLimiter:
         """
         check_count("limit", limit)
         check_fraction("margin", margin)
+        check_flags(count_tools=count_tools, keep_last_turn=keep_last_turn)
         check_choice("strategy", strategy, ("truncate", "abort"))
         check_callable("counter", counter, "(text) -> tokens", optional=True)
         self.id = id

@@ -43,6 +43,35 @@ def wrong_field(tool: str, field: str, value: object, *, wanted: str) -> Invalid
     return InvalidToolError(f"{field} of the tool {tool!r} is {wanted}, found {value!r:.100}")
 
 
+def _is_string(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)  # a string such as "no" would count as true
+
+
+_PLAIN: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "description": (_is_string, "a string"),
+    "namespace": (lambda value: value is None or _is_string(value), "a string or None"),
+    "execute": (lambda value: value is None or callable(value), "a function or None"),
+    "pinned": (_is_flag, "True or False"),
+    "requires_approval": (_is_flag, "True or False"),
+    "tool_type": (lambda value: _is_string(value) and value != "", "a string that is not empty"),
+}
+
+
+def check_plain(tool: str, values: Mapping[str, object]) -> None:
+    """Refuse fields that are not collections if a value has the wrong type.
+
+    Raises:
+        InvalidToolError: Names the first such field.
+    """
+    for field, (fits, wanted) in _PLAIN.items():
+        if not fits(values[field]):
+            raise wrong_field(tool, field, values[field], wanted=wanted)
+
+
 def words_of(tool: str, field: str, words: object) -> Iterable[str]:
     """Return the strings of a field, cleaned.
 

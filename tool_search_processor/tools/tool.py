@@ -32,8 +32,8 @@ from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_ca
 from tool_search_processor.tools.fields import (
     COLLECTIONS,
     NOTHING,
+    check_plain,
     frozen_field,
-    wrong_field,
     wrong_name,
 )
 from tool_search_processor.tools.frozen import FrozenDict
@@ -129,16 +129,11 @@ class Tool(ToolDefinition):
         put = object.__setattr__
         if self.description is None:
             put(self, "description", "")  # type: ignore[unreachable]  # foreign definitions have it
-        if not isinstance(self.description, str):
-            raise wrong_field(name, "description", self.description, wanted="a string")
-        if self.namespace is not None and not isinstance(self.namespace, str):
-            raise wrong_field(name, "namespace", self.namespace, wanted="a string or None")
+        check_plain(name, vars(self))
         for key in ("description", "namespace"):
             text = getattr(self, key)
             if text and not text.isascii():
                 put(self, key, clean_text(text))
-        if self.execute is not None and not callable(self.execute):
-            raise wrong_field(name, "execute", self.execute, wanted="a function or None")
         for key, collected in COLLECTIONS.items():
             value = getattr(self, key)
             if value or type(value) is not (frozenset if key == "tags" else tuple):

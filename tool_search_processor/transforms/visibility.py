@@ -22,7 +22,7 @@ from tool_search_processor.transforms.transform import (
     agrees_with_list,
     component_key,
 )
-from tool_search_processor.wire.checks import as_strings
+from tool_search_processor.wire.checks import as_strings, check_flags
 
 _KINDS: tuple[Kind, ...] = ("tool", "resource", "resource_template", "prompt")
 
@@ -97,8 +97,7 @@ class Visibility(Transform):
             ConfigurationError: A criterion is a single string, a kind is unknown, or `only` stands without
                 a criterion or with `enabled=False`.
         """
-        if not isinstance(enabled, bool):
-            raise ConfigurationError(f"enabled is True or False, found {enabled!r}")
+        check_flags(enabled=enabled, only=only)
         unknown = as_strings("components", components) - set(_KINDS)
         if unknown:
             raise ConfigurationError(f"components are of {_KINDS}, found {sorted(unknown)}")

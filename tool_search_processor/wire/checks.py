@@ -93,6 +93,17 @@ def check_callable(option: str, value: object, shape: str, *, optional: bool = F
         refuse(option, f"a function {shape}", value, optional=optional)
 
 
+def check_flags(**flags: object) -> None:
+    """Refuse options that are not True or False: a string such as "no" would count as true.
+
+    Raises:
+        ConfigurationError: Names the first such option.
+    """
+    for option, value in flags.items():
+        if not isinstance(value, bool):
+            refuse(option, "True or False", value)
+
+
 def check_choice(option: str, value: object, allowed: Iterable[object]) -> None:
     """Refuse a value that is not one of a few.
 

@@ -15,6 +15,7 @@ from tool_search_processor.providers.provider import Provider
 from tool_search_processor.tools.tool_names import make_tool_name
 from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.namespace import Namespace
+from tool_search_processor.wire.checks import check_flags
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +69,7 @@ def config_providers(
     Raises:
         ConfigurationError: Names the file, or the server and the key.
     """
+    check_flags(namespaced=namespaced)
     where, content = _load(config)
     servers = content.get(_ROOT) if isinstance(content, Mapping) else None
     if not isinstance(servers, Mapping):

@@ -11,6 +11,7 @@ from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.wire.checks import (
     check_callable,
     check_count,
+    check_flags,
     check_positive,
     check_string,
     refuse,
@@ -94,6 +95,11 @@ class Settings:
         check_positive("call_timeout_seconds", self.call_timeout_seconds, optional=True)
         check_count("max_tools", self.max_tools)
         check_count("max_result_characters", self.max_result_characters, optional=True)
+        check_flags(
+            progress_extends_timeout=self.progress_extends_timeout,
+            resources_as_tools=self.resources_as_tools,
+            prompts_as_tools=self.prompts_as_tools,
+        )
         check_callable("on_progress", self.on_progress, "(progress)", optional=True)
         check_callable("sampling", self.sampling, "(context, params)", optional=True)
         check_callable("elicitation", self.elicitation, "(context, params)", optional=True)

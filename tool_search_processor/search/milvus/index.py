@@ -22,7 +22,7 @@ from tool_search_processor.search.milvus.row_masks import View
 from tool_search_processor.search.milvus.row_ranking import EngineRanking, Scored
 from tool_search_processor.search.protocol import Document, Hit
 from tool_search_processor.search.vector.index import AnyEmbedder
-from tool_search_processor.wire.checks import check_choice, check_count
+from tool_search_processor.wire.checks import check_choice, check_count, check_flags
 
 Mode = Literal["bm25", "vector", "hybrid"]
 VectorIndexType = Literal["FLAT", "AUTOINDEX"]
@@ -111,6 +111,7 @@ class MilvusIndex:
             ImportError: If pymilvus, or for a path milvus-lite, is missing.
         """
         _check(uri, collection, mode, embedder, depth)
+        check_flags(writer=writer, secure=secure is not None and secure)
         given = {
             "uri": os.fspath(uri),
             "token": token or "",

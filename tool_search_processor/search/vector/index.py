@@ -32,6 +32,7 @@ from tool_search_processor.search.vector.cohort import COHORT, NEAREST
 from tool_search_processor.search.vector.products import nearest_cosines
 from tool_search_processor.search.vector.request_vectors import ALLOWANCE, LEAST_COVERAGE, RequestVectors
 from tool_search_processor.search.vector.texts import clauses, document_text
+from tool_search_processor.wire.checks import check_flags
 
 logger = logging.getLogger(__name__)
 
@@ -121,6 +122,7 @@ class VectorIndex(Index):
                 `model_id`, or if the time is not above 0.
             ImportError: If the local model's package is missing.
         """
+        check_flags(background=background)
         described = DescribedEmbedder.of(LocalEmbedder(embedder) if isinstance(embedder, str) else embedder)
         self.embedder = CachedEmbedder(described, path=cache_path, timeout_seconds=timeout_seconds)
         self.blocking = described.blocking

@@ -18,7 +18,13 @@ from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, check_mod
 from tool_search_processor.server.options import ResultFormat
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import Transform
-from tool_search_processor.wire.checks import check_callable, check_choice, check_count, check_positive
+from tool_search_processor.wire.checks import (
+    check_callable,
+    check_choice,
+    check_count,
+    check_flags,
+    check_positive,
+)
 
 MAX_LIMIT = 100
 """The most results of one answer."""
@@ -83,6 +89,11 @@ class FrontOptions(PolicyOptions):
         check_count("top_k", self.top_k, most=MAX_LIMIT)
         check_positive("session_ttl_seconds", self.session_ttl_seconds, finite=True)
         check_count("max_sessions", self.max_sessions)
+        check_flags(
+            search_when_empty=self.search_when_empty,
+            mask_error_details=self.mask_error_details,
+            keep_sessions=self.keep_sessions,
+        )
         if self.signed_ids is not None and not self.keep_sessions:
             raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
         PolicyOptions.__post_init__(self)
