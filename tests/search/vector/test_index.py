@@ -16,7 +16,7 @@ from tool_search_processor.search.protocol import Document, SearchIndex
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.search.vector import index as vector
 from tool_search_processor.search.vector.cohort import COHORT
-from tool_search_processor.search.vector.texts import clauses, document_text
+from tool_search_processor.search.vector.texts import clauses, document_text, query_texts
 
 DOCUMENTS = (
     Document(name="create_issue", description="open a bug report"),
@@ -193,6 +193,44 @@ def test_a_clause_may_be_what_is_near_the_cohort():
 )
 def test_clauses(query, parts):
     assert clauses(query) == parts
+
+
+LONG_CLAUSES = [
+    "I am planning a journey through the north of Italy with my family in the second half of September.",
+    "Please find the cheapest flights from Hamburg to Milan for two adults and three children.",
+    "Reserve a hotel near the lake with breakfast and a place to park a car for five nights.",
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        ("open a bug report", ["open a bug report"]),
+        (" ".join(LONG_CLAUSES[1:]), [" ".join(LONG_CLAUSES[1:]), *LONG_CLAUSES[1:]]),
+        (" ".join(LONG_CLAUSES), LONG_CLAUSES),
+        (" ".join(LONG_CLAUSES * 3), [" ".join(LONG_CLAUSES * 3), *(LONG_CLAUSES * 3)[:8]]),
+        (
+            " ".join([*LONG_CLAUSES, "旅行" * 60]),
+            [" ".join([*LONG_CLAUSES, "旅行" * 60]), *LONG_CLAUSES],
+        ),
+    ],
+    ids=["one clause", "short", "long", "more clauses than are read", "words without spaces"],
+)
+def test_a_long_query_is_left_to_its_clauses_if_they_hold_nearly_all_of_it(query, texts):
+    assert query_texts(query) == texts
+
+
+def test_a_long_query_is_embedded_with_its_clauses_where_requests_are_compared_with_it():
+    embedder = FakeEmbedder()
+    made = index(embedder)
+    query = " ".join(LONG_CLAUSES)
+    made.search(query)
+    assert embedder.queries == LONG_CLAUSES
+    embedder.queries.clear()
+    made.update([Document(name="book_trip", example_requests=("book a trip to Rome",))])
+    made.search(query)
+    assert embedder.queries == [query]
+    assert made.search(query)[0].name == "book_trip"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, di
 from tool_search_processor.search.vector.cohort import COHORT, NEAREST
 from tool_search_processor.search.vector.products import nearest_cosines
 from tool_search_processor.search.vector.request_vectors import ALLOWANCE, LEAST_COVERAGE, RequestVectors
-from tool_search_processor.search.vector.texts import clauses, document_text
+from tool_search_processor.search.vector.texts import document_text, query_texts
 from tool_search_processor.wire.checks import check_flags
 
 logger = logging.getLogger(__name__)
@@ -215,12 +215,13 @@ class VectorIndex(Index):
     def _cohort(self) -> Floats:
         return self.embedder.documents_in_time(COHORT, turn=self._cohort_turn)
 
-    def _asked(self, query: str) -> Floats:
+    def _asked(self, query: str, *, with_whole: bool = False) -> Floats:
         """Return the vectors of a query and its clauses, (n, dimensions); (1, 0) for a blank query."""
         asked = query[:QUERY_CHARACTERS].strip()
         if not asked:
             return np.zeros((1, 0), np.float32)
-        vectors = self.embedder.queries([asked, *clauses(asked)])
+        texts = query_texts(asked)
+        vectors = self.embedder.queries([asked, *texts] if with_whole and asked not in texts else texts)
         if not vectors.any() and self._should_know(asked):
             raise ConfigurationError("the embedder made no vector of a query (zeros, NaN or infinite)")
         return vectors
@@ -229,7 +230,8 @@ class VectorIndex(Index):
         self._catch_up()
         own = self.embedder.documents_in_time([document_text(document) for document in extra])
         own_requests = self._own_requests(extra)
-        vectors = self._asked(query)
+        # Requests are compared with the whole query: it is embedded by the same call.
+        vectors = self._asked(query, with_whole=bool(snapshot.requests.texts or own_requests.texts))
         stored = nearest_cosines(snapshot.vectors, vectors, len(snapshot.documents))
         others = nearest_cosines(own, vectors, len(extra))
         return Cosines(
