@@ -15,10 +15,10 @@ from typing import Any, Literal
 from tool_search_processor.catalog.known_scopes import ChosenRequests, KnownScopes
 from tool_search_processor.catalog.learned import LearnedRequests
 from tool_search_processor.catalog.learners import ContextFunction, Learners, stored_scope
-from tool_search_processor.catalog.rare_warnings import RareWarnings
 from tool_search_processor.catalog.recent_requests import RecentRequests
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.concurrency.patience import Patience
+from tool_search_processor.concurrency.rare_warnings import RareWarnings
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.experience.entries import (
     ANY_MARK,

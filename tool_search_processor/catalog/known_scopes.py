@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from cachetools import LRUCache
 
 from tool_search_processor.catalog.learned import LearnedRequests
-from tool_search_processor.catalog.rare_warnings import RareWarnings
 from tool_search_processor.concurrency.patience import Patience
+from tool_search_processor.concurrency.rare_warnings import RareWarnings
 from tool_search_processor.search.experience.entries import Entry, Limits, Observation
 from tool_search_processor.stores.experience.protocol import ExperienceStore
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from tool_search_processor.catalog.rare_warnings import RareWarnings
+from tool_search_processor.concurrency.rare_warnings import RareWarnings
 from tool_search_processor.search.experience.entries import hashed
 
 ContextFunction = Callable[[Mapping[str, Any]], object | Awaitable[object]]

@@ -12,6 +12,8 @@ from pathlib import Path
 from stat import S_ISREG
 from uuid import uuid4
 
+from tool_search_processor.concurrency.rare_warnings import RareWarnings
+
 logger = logging.getLogger(__name__)
 
 _ABANDONED_SECONDS = 3600.0
@@ -24,7 +26,7 @@ class KeptFiles:
     """The files of one kind in a folder, found by a key; any number of processes may share it.
 
     A file that is damaged, or was not written for its key, is ignored and replaced. The files used last are
-    kept. No failure of the disk is raised: an object of this class logs its first as a warning.
+    kept. No failure of the disk is raised: it is logged, as a warning once in ten minutes.
     """
 
     def __init__(self, folder: Path, *, beginning: str, ending: str, most: int) -> None:
@@ -40,7 +42,7 @@ class KeptFiles:
         self._beginning = beginning
         self._ending = ending
         self._most = most
-        self._warned = False
+        self._warnings = RareWarnings(logger)
 
     def read(self, key: bytes) -> memoryview | None:
         """Return what was written for a key; None if that is missing or damaged."""
@@ -102,8 +104,7 @@ class KeptFiles:
             path.unlink(missing_ok=True)
 
     def _warn(self, message: str, why: object) -> None:
-        logger.log(logging.DEBUG if self._warned else logging.WARNING, "%s: %s", message, why)
-        self._warned = True
+        self._warnings.warn(f"{message}: {why}", about="the disk")
 
 
 def _last_use(path: Path) -> float:

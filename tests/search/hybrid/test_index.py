@@ -458,7 +458,7 @@ def test_an_embedder_that_goes_on_failing_is_warned_of_once_a_minute(caplog, mon
     for _ in range(3):
         made.search("bug report")
     assert len(caplog.records) == 1
-    monkeypatch.setattr("tool_search_processor.search.vector.index._WARNING_SECONDS", 0.0)
+    monkeypatch.setattr(made.vector._warnings, "_seconds", 0.0)
     made.search("bug report")
     assert len(caplog.records) == 2
 

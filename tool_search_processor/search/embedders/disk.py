@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tool_search_processor.concurrency.rare_warnings import RareWarnings
 from tool_search_processor.search.embedders.embedder import Floats
 from tool_search_processor.search.kept_files import KeptFiles
 
@@ -52,7 +53,7 @@ class VectorCache:
         self._path = path
         self._model_id = model_id
         self._lists = KeptFiles(path.parent, beginning=f"{path.name}-", ending=".vectors", most=_KEPT_LISTS)
-        self._told = ""
+        self._warnings = RareWarnings(logger)
 
     def get_list(self, keys: Sequence[bytes]) -> Floats | None:
         """Return the vectors of a long list if it was put as a whole; shape (n, dimensions), read-only."""
@@ -113,14 +114,7 @@ class VectorCache:
         try:
             yield
         except (sqlite3.OperationalError, OSError) as error:  # locked, full, read-only: it may be whole
-            is_news = self._told != str(error)  # a build writes many times
-            self._told = str(error)
-            logger.log(
-                logging.WARNING if is_news else logging.DEBUG,
-                "the vector cache %s can't be used now: %s",
-                self._path,
-                error,
-            )
+            self._warnings.warn(f"the vector cache {self._path} can't be used now: {error}")
         except sqlite3.DatabaseError as error:
             aside = self._path.with_name(self._path.name + ".broken")
             logger.warning("the vector cache %s is broken (%s); put aside as %s", self._path, error, aside)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,6 +13,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
+from tool_search_processor.concurrency.rare_warnings import RareWarnings
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.embedders import (
     CachedEmbedder,
@@ -137,8 +137,7 @@ class VectorIndex(Index):
         self._worker: threading.Thread | None = None
         self._made = (0, 0)
         self._failed_at: float | None = None
-        self._warning = threading.Lock()
-        self._warned_at = -math.inf
+        self._warnings = RareWarnings(logger, seconds=_WARNING_SECONDS)
 
     def lists(self) -> Mapping[ListName, Index]:
         """Return its only list, the one by meaning."""
@@ -271,11 +270,7 @@ class VectorIndex(Index):
 
     def warn(self, message: str, *, exc_info: bool = True) -> None:
         """Log a failure of the embedder: as a warning at most once a minute, else for debugging."""
-        with self._warning:
-            now = time.monotonic()
-            is_news = now - self._warned_at >= _WARNING_SECONDS
-            self._warned_at = now if is_news else self._warned_at
-            logger.log(logging.WARNING if is_news else logging.DEBUG, message, exc_info=exc_info)
+        self._warnings.warn(message, about="the embedder", exc_info=exc_info)
 
     def _missing(self, documents: Sequence[Document]) -> int:
         snapshot = self._snapshot
