@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 class RareWarnings:
-    """Logs what goes on as a warning once in some minutes, and for debugging in between."""
+    """Logs a repeated message as a warning from time to time, and for debugging in between."""
 
     def __init__(
         self, logger: logging.Logger, *, seconds: float = 600.0, clock: Callable[[], float] = time.monotonic
@@ -18,7 +18,7 @@ class RareWarnings:
 
         Args:
             logger: The logger.
-            seconds: How long after a warning the next one about the same may follow.
+            seconds: The least time between two warnings about the same thing.
             clock: Returns the time in seconds.
         """
         self._logger = logger
