@@ -60,7 +60,7 @@ def test_vectors_are_those_of_the_file(encode, queries, limit):
 def test_a_text_does_not_see_those_beside_it(encode, queries):
     together = encode([*TEXTS, *TEXTS[::-1]], queries=queries)
     alone = np.concatenate([encode([text], queries=queries) for text in TEXTS])
-    assert (unit(together) * unit(np.concatenate([alone, alone[::-1]]))).sum(1).min() > 0.9995
+    assert (unit(together) * unit(np.concatenate([alone, alone[::-1]]))).sum(1).min() > 0.99
 
 
 def without_an_operation(_model):

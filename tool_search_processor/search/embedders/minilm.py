@@ -69,7 +69,7 @@ def _model(threads: int, probe: Sequence[int]) -> Means:
     try:
         # Its optimizer would unite sums and layer normalizations, which then take eight times as long.
         means = partial(_means, _session(graph, threads, optimized=False))
-        # In a second row, and a padded one: onnxruntime 1.20 reads the mask of the first row for all.
+        # In a second row, and a padded one: onnxruntime 1.20 has no mask for that.
         cosine = _probe_cosine(means([[[*probe, 0]], [probe]])[1])
     except Exception as error:  # noqa: BLE001 - foreign code, with errors of its own
         why = str(error)
