@@ -255,7 +255,7 @@ def test_a_gate_by_names_is_warned_of_in_mode_call_alone(caplog):
     warn_of_proxy(searcher(), gate="Gate")
     assert caplog.records == []
     warn_of_proxy(searcher(mode="call"), gate="Gate")
-    assert "Gate goes by the names" in caplog.text
+    assert "Gate sees only the name of the call tool" in caplog.text
 
 
 VARIABLE = contextvars.ContextVar("variable")

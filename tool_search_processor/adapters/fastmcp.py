@@ -23,6 +23,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 try:
@@ -54,7 +55,7 @@ from tool_search_processor.adapters.runs import read_context
 from tool_search_processor.concurrency.once import Once
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError, ToolArgumentsError
 from tool_search_processor.meta_tools import MetaToolNames, ResultDetail
-from tool_search_processor.policy.filters import Filter, FilterRequest, Phase
+from tool_search_processor.policy.filters import Filter, Phase
 from tool_search_processor.processor.processor_options import SEARCH_TOOL_NAME, Options
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session.prepared_calls import read_arguments
@@ -227,25 +228,22 @@ class ToolSearchTransform(CatalogTransform):
         caller = await self._caller()
         return CallerView(
             catalog=offered.view,
-            options=self._options,
+            options=caller.options,
             context=caller.context,
             thread_id=caller.session_id,
             originals=offered.originals,
-            caller=caller,
         )
 
     async def _caller(self) -> Caller:
         if self._options.filter is None or (ctx := _current()) is None:
-            return Caller(options=self._options, filter=self._options.filter)
+            return Caller(options=self._options)
         try:
             found = self._context(ctx)
             context = read_context(await found if inspect.isawaitable(found) else found)
         except Exception:  # foreign code: a header may be missing
             logger.warning("context= failed for a request, which gets no tools", exc_info=True)
-            return Caller(options=self._options, filter=_nothing)
-        return Caller(
-            options=self._options, filter=self._options.filter, context=context, session_id=session_id(ctx)
-        )
+            return Caller(options=replace(self._options, filter=lambda _: False))
+        return Caller(options=self._options, context=context, session_id=session_id(ctx))
 
     async def _admits(self, tool: Tool, *phases: Phase) -> bool:
         if self._options.filter is None:
@@ -296,7 +294,3 @@ def _current() -> Context | None:
         return get_context()
     except RuntimeError:
         return None
-
-
-def _nothing(_: FilterRequest) -> bool:
-    return False

@@ -17,7 +17,6 @@ from tool_search_processor import meta_tools
 from tool_search_processor.catalog.policy_view import Findings, PolicyView
 from tool_search_processor.meta_tools import MetaTool, MetaToolNames
 from tool_search_processor.policy.admission import Admission
-from tool_search_processor.policy.filters import Filter
 from tool_search_processor.processor.processor_options import Options
 from tool_search_processor.session.tool_results import encode_result
 from tool_search_processor.tools import Tool as CatalogTool
@@ -41,14 +40,14 @@ class Caller:
     """Who is asking, for the filter."""
 
     options: Options
-    filter: Filter | None
+    """With the filter that this caller's tools must pass."""
     context: Mapping[str, Any] = field(default_factory=dict)
     session_id: str | None = None
 
     def admission(self) -> Admission:
         """Return a new request to the filter."""
         return Admission(
-            self.filter,
+            self.options.filter,
             context=self.context,
             thread_id=self.session_id,
             timeout_seconds=self.options.filter_timeout_seconds,
@@ -61,7 +60,6 @@ class CallerView(PolicyView):
 
     options: Options
     originals: Mapping[str, Tool]
-    caller: Caller
 
     @property
     def names(self) -> MetaToolNames:
@@ -72,11 +70,6 @@ class CallerView(PolicyView):
     def unsearched(self) -> frozenset[str]:
         """The names that searches leave out, since they are listed anyway."""
         return frozenset(map(make_tool_name, self.options.pinned))
-
-    @property
-    def filter(self) -> Filter | None:
-        """What this caller's tools must pass."""
-        return self.caller.filter
 
     def result(self, tool: CatalogTool, *, score: float) -> dict[str, Any]:
         """Return one result of a search, under the server's own name, by which clients can call it too."""

@@ -38,10 +38,10 @@ from cachetools import LRUCache
 from tool_search_processor.adapters.framework_tools import FrameworkTools
 from tool_search_processor.adapters.google_adk_events import response_of, to_openai
 from tool_search_processor.adapters.google_adk_tools import ListedTool, from_adk, is_callable_by_models
-from tool_search_processor.adapters.runs import SearchRun, check_search, instructions_of, read_context
+from tool_search_processor.adapters.runs import SearchRun, check_options, instructions_of, read_context
 from tool_search_processor.errors import ReservedToolNameError
 from tool_search_processor.processor.pipeline import SearchPipeline
-from tool_search_processor.wire.checks import check_callable, refuse
+from tool_search_processor.wire.checks import refuse
 
 __all__ = ["ToolSearchToolset", "from_adk"]
 
@@ -91,12 +91,10 @@ class ToolSearchToolset(BaseToolset):
         super().__init__()
         # ADK would ask for the list once in an invocation, and the next step would lack what this one loads.
         self._use_invocation_cache = False
-        check_callable("context", context, "(readonly_context) -> mapping", optional=True)
-        check_callable("thread_id", thread_id, "(readonly_context) -> id", optional=True)
-        check_search(search, door="ToolSearchToolset")
+        check_options(search, door="ToolSearchToolset", context=context, thread_id=thread_id)
         self._search = search.for_framework(include_step_tools=hide_own)
         self._context = context or _state_of
-        self._thread_id = thread_id or _session_of
+        self._thread_id = thread_id or (lambda context: str(context.session.id))
         self._inner = [_as_inner(tool) for tool in inner]
         self._own = FrameworkTools(from_adk)
         self._runs: LRUCache[tuple[str, ...], SearchRun] = LRUCache(_MAX_RUNS)
@@ -192,7 +190,3 @@ def _as_inner(tool: InnerTool) -> BaseTool | BaseToolset:
 
 def _state_of(context: ReadonlyContext) -> Mapping[str, Any]:
     return {**context.state, "user_id": context.user_id}
-
-
-def _session_of(context: ReadonlyContext) -> str:
-    return str(context.session.id)

@@ -9,6 +9,8 @@ from typing import Any
 from google.adk.events.event import Event
 from google.genai import types
 
+from tool_search_processor.wire.calls import CallRequest, openai_call
+
 _RESULT = "result"
 """The key under which ADK puts a result that is not an object."""
 
@@ -30,9 +32,7 @@ def to_openai(events: Iterable[Event], *, agent: str) -> list[dict[str, Any]]:
         elif event.author == agent:
             calls = [_call(part.function_call) for part in parts if part.function_call is not None]
             if text or calls:
-                read.append(
-                    {"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})}
-                )
+                read.append({"role": "assistant", "content": text, "tool_calls": calls})
             read += [_answer(part.function_response) for part in parts if part.function_response is not None]
     return read
 
@@ -60,8 +60,8 @@ def _without_rewound(events: Iterable[Event]) -> list[Event]:
 
 
 def _call(call: types.FunctionCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": json.dumps(call.args or {}, default=str)}
-    return {"id": call.id, "type": "function", "function": function}
+    arguments = json.dumps(call.args or {}, default=str)
+    return openai_call(CallRequest(id=call.id or "", name=call.name or "", arguments=arguments))
 
 
 def _answer(answer: types.FunctionResponse) -> dict[str, Any]:

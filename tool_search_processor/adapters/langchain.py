@@ -35,14 +35,20 @@ Seen with langchain 1.5.2, langgraph 1.2.24 and deepagents 0.7.32.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
-from tool_search_processor.adapters.runs import SearchRun, check_search, instructions_of, read_context
+from tool_search_processor.adapters.runs import (
+    SearchRun,
+    check_options,
+    instructions_of,
+    read_context,
+    warn_of_proxy,
+)
 from tool_search_processor.concurrency.blocking import run_in_sync_hook
-from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.processor.pipeline import SearchPipeline
+from tool_search_processor.tools.execution import run_callable
+from tool_search_processor.wire.checks import check_choice
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ToolCallRequest
@@ -58,8 +64,7 @@ except ImportError as exc:
 
 __all__ = ["ToolSearchMiddleware", "from_langchain"]
 
-logger = logging.getLogger(__name__)
-
+Native = Literal["auto", "off"]
 _T = TypeVar("_T")
 
 
@@ -85,7 +90,7 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         *,
         context: Callable[[Any], Mapping[str, Any]] | None = None,
         hide_own: bool = False,
-        native: Literal["auto", "off"] = "auto",
+        native: Native = "auto",
     ) -> None:
         """Put a searcher into an agent.
 
@@ -105,7 +110,8 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             ConfigurationError: An argument can't work.
         """
         super().__init__()
-        _check(search, context=context, native=native)
+        check_options(search, door="ToolSearchMiddleware", context=context)
+        check_choice("native", native, get_args(Native))
         self.tools: Sequence[BaseTool] = ()
         self._kept = search.for_framework(include_step_tools=hide_own)
         self._from_messages = search.for_framework(include_step_tools=hide_own, from_messages=True)
@@ -113,7 +119,7 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self._own = OwnTools(hide=self._kept.include_step_tools)
         self._is_native = native == "auto"
         self._writes_receipts = self._is_native and not self._kept.reads_conversation
-        self._warned = False
+        self._may_warn = self._kept.mode == "call"
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
         """Call the model with the tools of this step."""
@@ -133,19 +139,11 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         """Run a call of the catalog's tools, and leave any other to LangChain."""
         if self._leaves(request):
             return handler(request)
-        taken = _wait(lambda: self._taken(request))
-        try:
-            if (refused := taken.refusal()) is not None:
-                return refused
-            if not taken.is_foreign:
-                return taken.finished(handler(taken.answered_request()))
 
-            def run(arguments: Mapping[str, Any]) -> Any:
-                return handler(taken.request_for(arguments))
+        async def in_thread(request: ToolCallRequest) -> Any:
+            return await run_callable(handler, (request,), {})
 
-            return taken.finished(_wait(lambda: taken.hand_over(run)))
-        finally:
-            _wait(taken.end)
+        return _wait(lambda: self.awrap_tool_call(request, in_thread))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
@@ -226,25 +224,10 @@ class ToolSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         )
 
     def _warn_of_gate(self) -> None:
-        if self._warned or self._kept.mode != "call" or not calls.has_reviewer():
-            return
-        self._warned = True
-        logger.warning(
-            "in mode 'call', HumanInTheLoopMiddleware sees only the name of the call tool and guards no tool "
-            "of the catalog, unless it has interrupt_mode='per_call' and is listed after "
-            "ToolSearchMiddleware. Use mode='load', or tools with requires_approval=True"
-        )
-
-
-def _check(search: object, *, context: object, native: object) -> None:
-    check_search(search, door="ToolSearchMiddleware")
-    if context is not None and not callable(context):
-        raise ConfigurationError(
-            f"context makes a mapping of LangChain's runtime, found {context!r:.80}: pass a function, or "
-            "give each run its context, agent.invoke(..., context=...)"
-        )
-    if native not in ("auto", "off"):
-        raise ConfigurationError(f"native is 'auto' or 'off', found {native!r:.80}")
+        if self._may_warn and calls.has_reviewer():
+            self._may_warn = False
+            unless = ", unless it has interrupt_mode='per_call' and is listed after ToolSearchMiddleware"
+            warn_of_proxy(self._kept, gate="HumanInTheLoopMiddleware", unless=unless)
 
 
 def _wait(start: Callable[[], Coroutine[Any, Any, _T]]) -> _T:

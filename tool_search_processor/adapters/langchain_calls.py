@@ -80,9 +80,8 @@ def has_reviewer() -> bool:
         read = get_config().get("configurable", {}).get("__pregel_read")
     except RuntimeError:  # the hook was called outside of a graph
         return False
-    bound: tuple[Any, ...] = getattr(
-        read, "args", ()
-    )  # the graph's channels are where LangChain's ToolNode finds them
+    # where LangChain's own tool node finds the graph's channels
+    bound: tuple[Any, ...] = getattr(read, "args", ())
     return len(bound) > 1 and isinstance(bound[1], Mapping) and _HITL_STATE in bound[1]
 
 
@@ -120,8 +119,6 @@ class TakenCall:
         self._original: BaseTool | None = original_of(call.tool, BaseTool)
         self.is_foreign = self._original is not None
         """Whether a LangChain tool has to run: use `hand_over`, otherwise `answered_request`."""
-        self.is_missing = call.tool is None
-        """Whether there is nothing to run."""
 
     def refusal(self) -> ToolMessage | None:
         """Ask a person if the tool needs approval, and return the answer to a call that was refused.
@@ -143,7 +140,7 @@ class TakenCall:
             description=definition.get("description", ""),
             args_schema=definition.get("parameters", {"type": "object", "properties": {}}),
             answer=self._answer,
-            is_missing=self.is_missing,
+            is_missing=tool is None,
         )
         return self._request_for(answered, self._arguments)
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tool_search_processor.adapters.runs import check_search, instructions_of, read_context, warn_of_proxy
+from tool_search_processor.adapters.runs import check_options, instructions_of, read_context, warn_of_proxy
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.processor.pipeline import SearchPipeline
@@ -46,7 +46,7 @@ except ImportError as exc:
 
 from tool_search_processor.adapters.openai_agents_native import NativeModel, native_model
 from tool_search_processor.adapters.openai_agents_runs import AgentRun, Runs
-from tool_search_processor.adapters.openai_agents_tools import Listing, OwnTools
+from tool_search_processor.adapters.openai_agents_tools import Listing, own_tools
 
 __all__ = ["NativeModel", "ToolSearchAgent", "native_model"]
 
@@ -81,12 +81,7 @@ class ToolSearchAgent(Agent[Any]):
         """Check the fields, and prepare a searcher that reads loads from the run's items."""
         check_theirs: Any = super().__post_init__  # the parent's method has no annotations
         check_theirs()
-        check_search(self.search, door="ToolSearchAgent")
-        for name, hook in (("context", self.context), ("thread_id", self.thread_id)):
-            if hook is not None and not callable(hook):
-                raise ConfigurationError(
-                    f"{name} must be a function of the run's context, found {hook!r:.80}"
-                )
+        check_options(self.search, door="ToolSearchAgent", context=self.context, thread_id=self.thread_id)
         self._search = self.search.for_framework(include_step_tools=self.hide_own)
         if self._search.include_step_tools and self._search.mode == "call":
             raise ConfigurationError(
@@ -95,7 +90,7 @@ class ToolSearchAgent(Agent[Any]):
             )
         if isinstance(self.tool_use_behavior, dict):
             warn_of_proxy(self._search, gate="StopAtTools")
-        self._own = OwnTools()
+        self._own = own_tools()
 
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[SDKTool]:
         """Return the meta-tools, the agent's own tools, and what is pinned or loaded.
@@ -108,12 +103,14 @@ class ToolSearchAgent(Agent[Any]):
         run, context = self._run(run_context), self._read(run_context)
         model_call = await run.begin(
             [*run_context.turn_input, *_RESTORED.get()],
-            self._own.converted(functions.values()),
+            self._own.of(functions.values()),
             context=context,
         )
         offered = [*model_call.tools, *await run.approved(_approved(run_context, self))]
         asks = await self._asks_through_proxy(context)
-        listing = Listing(model_call, functions, admitted=run.admitted, asks_through_proxy=asks)
+        listing = Listing(
+            model_call=model_call, functions=functions, admitted=run.admitted, asks_through_proxy=asks
+        )
         meta_tools = [tool for tool in offered if isinstance(tool, MetaTool)]
         rest = [tool for tool in offered if not isinstance(tool, MetaTool)]
         if self._search.include_step_tools:

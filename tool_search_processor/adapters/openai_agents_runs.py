@@ -62,16 +62,9 @@ class Runs:
 class AgentRun(SearchRun):
     """One searcher's part of an SDK's run."""
 
-    def __init__(self, search: SearchPipeline, *, receipts: bool, **options: Any) -> None:
-        """Open a run.
-
-        Args:
-            search: As of `SearchRun`.
-            receipts: Whether answers say what is loaded even if a store keeps it.
-            options: As of `SearchRun`.
-        """
+    def __init__(self, search: SearchPipeline, **options: Any) -> None:
+        """Open a run; see `SearchRun`."""
         super().__init__(search, **options)
-        self._base = self._base.replace(receipts=receipts)
         self._offered: set[str] = set()
 
     async def approved(self, names: Iterable[str]) -> list[Tool]:

@@ -19,7 +19,7 @@ from agents import (
 from agents import Tool as SDKTool
 from agents.tool_context import ToolContext
 
-from tool_search_processor.adapters.framework_tools import MAX_KEPT, FrameworkTools
+from tool_search_processor.adapters.framework_tools import FrameworkTools
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.foreign_tools import ForeignTool, original_of
 from tool_search_processor.session.model_call import ModelCall
@@ -44,66 +44,37 @@ def offered_as(tool: SDKTool) -> Offered | None:
     return offered
 
 
-class OwnTools:
-    """An agent's own function tools as foreign tools, each made once.
-
-    Tools of MCP servers are new objects at every turn, so a tool is identified by its name and content.
-    """
-
-    def __init__(self) -> None:
-        """Begin without tools."""
-        self._first: dict[str, FunctionTool] = {}
-        self._made = FrameworkTools(_foreign)
-
-    def converted(self, tools: Iterable[FunctionTool]) -> list[ForeignTool]:
-        """Return the tools, in their order, without those that can't be tools of a catalog."""
-        return self._made.of([self._known(tool) for tool in tools])
-
-    def _known(self, tool: FunctionTool) -> FunctionTool:
-        first = self._first.get(tool.name)
-        if first is not None and (first is tool or _is_alike(first, tool)):
-            return first
-        if len(self._first) >= MAX_KEPT:
-            self._first = {}
-        self._first[tool.name] = tool
-        return tool
+def own_tools() -> FrameworkTools[FunctionTool]:
+    """Return what converts an agent's own function tools; those of MCP servers are new at every turn."""
+    return FrameworkTools(
+        lambda tool: ForeignTool(tool.name, tool.description, tool.params_json_schema, original=tool),
+        content=lambda tool: (tool.name, (tool.description, tool.params_json_schema)),
+    )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """The tools of one model call, as the SDK runs them."""
 
-    def __init__(
-        self,
-        model_call: ModelCall,
-        functions: Mapping[str, FunctionTool],
-        *,
-        admitted: Callable[[Iterable[str]], Awaitable[Sequence[Tool]]],
-        asks_through_proxy: bool,
-    ) -> None:
-        """Run the tools of one model call.
-
-        Args:
-            model_call: Runs the calls.
-            functions: The agent's own tools, as they are at this turn.
-            admitted: As of `Offered`.
-            asks_through_proxy: Whether a call of the proxy may need approval, since its target does.
-        """
-        self._model_call = model_call
-        self._functions = functions
-        self._admitted = admitted
-        self._asks_through_proxy = asks_through_proxy
+    model_call: ModelCall
+    functions: Mapping[str, FunctionTool]
+    """The agent's own tools, as they are at this turn."""
+    admitted: Callable[[Iterable[str]], Awaitable[Sequence[Tool]]]
+    """As of `Offered`."""
+    asks_through_proxy: bool
+    """Whether a call of the proxy may need approval, since its target does."""
 
     def tool(self, tool: Tool) -> FunctionTool:
         """Return a tool to list: a catalog tool, or one of the agent's own that runs under our policy."""
         is_own = original_of(tool, FunctionTool) is not None
-        listed = self._gated(self._functions[tool.name]) if is_own else self._ours(tool)
-        vars(listed)[_OFFERED_AS] = Offered(tool, self._admitted)
+        listed = self._gated(self.functions[tool.name]) if is_own else self._ours(tool)
+        vars(listed)[_OFFERED_AS] = Offered(tool, self.admitted)
         return listed
 
     def _ours(self, tool: Tool) -> FunctionTool:
         asks = tool.requires_approval
         if isinstance(tool, MetaTool) and tool.proxy is not None:
-            asks = self._asks_through_proxy
+            asks = self.asks_through_proxy
         return FunctionTool(
             name=tool.name,
             description=tool.shown_description,
@@ -122,13 +93,13 @@ class Listing:
         return gated
 
     async def _run(self, name: str, context: ToolContext[Any], arguments: str) -> str:
-        call = await self._model_call.resolve(name, arguments, call_id=context.tool_call_id)
-        return (await self._model_call.run(call)).text
+        call = await self.model_call.resolve(name, arguments, call_id=context.tool_call_id)
+        return (await self.model_call.run(call)).text
 
     async def _needs_approval(
         self, name: str, _: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str
     ) -> bool:
-        return (await self._model_call.resolve(name, arguments, call_id=call_id)).needs_approval
+        return (await self.model_call.resolve(name, arguments, call_id=call_id)).needs_approval
 
     async def _gate(self, tool: FunctionTool, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         context = data.context
@@ -136,8 +107,8 @@ class Listing:
         if not await _is_enabled(tool, data):
             text = f"Error: {tool.name} is disabled at the moment."
             return ToolGuardrailFunctionOutput.reject_content(text)
-        call = await self._model_call.resolve(tool.name, context.tool_arguments, call_id=context.tool_call_id)
-        outcome = await self._model_call.hand_over(call, _do_nothing)
+        call = await self.model_call.resolve(tool.name, context.tool_arguments, call_id=context.tool_call_id)
+        outcome = await self.model_call.hand_over(call, _do_nothing)
         if isinstance(outcome, ToolOutcome):
             return ToolGuardrailFunctionOutput.reject_content(outcome.text)
         return ToolGuardrailFunctionOutput.allow()
@@ -153,14 +124,3 @@ async def _is_enabled(tool: FunctionTool, data: ToolInputGuardrailData) -> bool:
         answer = enabled(data.context, data.agent)
         return bool(await answer if inspect.isawaitable(answer) else answer)
     return bool(enabled)
-
-
-def _foreign(tool: FunctionTool) -> ForeignTool:
-    return ForeignTool(tool.name, tool.description, tool.params_json_schema, original=tool)
-
-
-def _is_alike(first: FunctionTool, second: FunctionTool) -> bool:
-    alike: bool = (
-        first.description == second.description and first.params_json_schema == second.params_json_schema
-    )
-    return alike

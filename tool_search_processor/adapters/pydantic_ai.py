@@ -40,7 +40,7 @@ except ImportError as exc:
 
 from tool_search_processor.adapters.pydantic_ai_tools import OwnTools
 from tool_search_processor.adapters.pydantic_ai_toolset import SearchToolset
-from tool_search_processor.adapters.runs import SearchRun, check_search, read_context
+from tool_search_processor.adapters.runs import SearchRun, check_options, read_context
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MAX_RESULTS
 from tool_search_processor.policy.filters import Filter
@@ -90,7 +90,7 @@ class ToolSearchCapability(AbstractCapability[Any]):
 
     def __post_init__(self) -> None:
         """Check the options, and make what all runs share."""
-        check_search(self.search, door="ToolSearchCapability")
+        check_options(self.search, door="ToolSearchCapability")
         _check_context(self.context)
         self._pipeline = self.search.for_framework(include_step_tools=self.hide_own)
         self._own = OwnTools(proxied=self._pipeline.mode == "call")

@@ -16,6 +16,8 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from tool_search_processor.wire.calls import CallRequest, openai_call
+
 
 def openai_messages(messages: Sequence[ModelMessage]) -> list[dict[str, Any]]:
     """Return a conversation in OpenAI chat shape, with what a searcher reads of it: texts, calls, results."""
@@ -40,13 +42,12 @@ def _request(message: ModelRequest) -> Iterator[dict[str, Any]]:
 
 def _assistant(message: ModelResponse) -> dict[str, Any]:
     text = "".join(part.content for part in message.parts if isinstance(part, TextPart))
-    calls = [_call(part) for part in message.parts if isinstance(part, ToolCallPart)]
-    return {"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})}
-
-
-def _call(part: ToolCallPart) -> dict[str, Any]:
-    function = {"name": part.tool_name, "arguments": part.args_as_json_str()}
-    return {"id": part.tool_call_id, "type": "function", "function": function}
+    calls = [
+        openai_call(CallRequest(id=part.tool_call_id, name=part.tool_name, arguments=part.args_as_json_str()))
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    ]
+    return {"role": "assistant", "content": text, "tool_calls": calls}
 
 
 def _user_text(part: UserPromptPart) -> str:

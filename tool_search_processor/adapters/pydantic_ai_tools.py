@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_ai.tools import ToolDefinition
 
-from tool_search_processor.adapters.framework_tools import MAX_KEPT, FrameworkTools
+from tool_search_processor.adapters.framework_tools import FrameworkTools
 from tool_search_processor.session.foreign_tools import ForeignTool
 from tool_search_processor.tools import Tool
 
@@ -16,7 +16,7 @@ _AGENT_ITSELF = "<agent>"
 
 
 class OwnTools:
-    """Makes a tool for each definition, and makes it again only when the definition changes."""
+    """Converts an agent's definitions, which pydantic-ai makes again at each step."""
 
     def __init__(self, *, proxied: bool = False) -> None:
         """Begin without tools.
@@ -25,9 +25,7 @@ class OwnTools:
             proxied: Whether hidden tools are called through a call tool.
         """
         self._proxied = proxied
-        self._tools = FrameworkTools(_tool_of)
-        # pydantic-ai makes its definitions again at each step
-        self._kept: dict[str, KnownTool] = {}
+        self._tools = FrameworkTools(_tool_of, content=lambda known: (known.definition.name, known))
 
     def of(self, definitions: Iterable[ToolDefinition], *, always: Collection[str] = ()) -> list[ForeignTool]:
         """Return the tools of these definitions; those named in `always` are never hidden."""
@@ -36,14 +34,7 @@ class OwnTools:
     def _known(self, definition: ToolDefinition, *, listed: bool) -> KnownTool:
         # a tool that runs outside of the agent can only be called by its own name
         listed = listed or (self._proxied and definition.kind == "external")
-        known = KnownTool(definition, listed=listed, proxied=self._proxied and not listed)
-        kept = self._kept.get(definition.name)
-        if kept == known:
-            return kept
-        if len(self._kept) >= MAX_KEPT:
-            self._kept = {}
-        self._kept[definition.name] = known
-        return known
+        return KnownTool(definition, listed=listed, proxied=self._proxied and not listed)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.processor.pipeline import SearchPipeline
-from tool_search_processor.session.model_call import CallOptions, ModelCall
+from tool_search_processor.session.model_call import ModelCall
 from tool_search_processor.session.prepared_calls import PreparedCall
 from tool_search_processor.steps import InputStep
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.checks import refuse
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,6 @@ class SearchRun:
         context: Mapping[str, Any],
         thread_id: str | None = None,
         run_id: str | None = None,
-        options: CallOptions | None = None,
         receipts: bool = False,
     ) -> None:
         """Open a run.
@@ -48,16 +48,13 @@ class SearchRun:
             context: The request's own data, for filters and tools.
             thread_id: The conversation; None where the framework doesn't know it.
             run_id: The framework's own id of this run, which no other run has; one is made if None.
-            options: How tools of ours are run; the defaults if None.
             receipts: Note in results what they load, even with a store that doesn't need it, for native load.
         """
         self.search = search
-        self._processors = (search,)
-        self._options = options
         step = InputStep(messages=(), context=context, thread_id=thread_id, receipts=receipts)
         self._base = step if run_id is None else step.replace(run_id=run_id)
         self._number = 0
-        self.model_call = ModelCall(self._processors, self._base, options=options)
+        self.model_call = ModelCall((search,), self._base)
         """The model call that began last; before the first one, nothing is listed."""
 
     async def begin(
@@ -85,7 +82,7 @@ class SearchRun:
             messages=messages, tools=tuple(tools), tool_choice=tool_choice, step_number=self._number
         )
         self._number += 1
-        self.model_call = await ModelCall.begin(self._processors, step, options=self._options)
+        self.model_call = await ModelCall.begin((self.search,), step)
         return self.model_call
 
     async def resolve(self, name: str, arguments: Any, *, call_id: str) -> PreparedCall:
@@ -142,29 +139,41 @@ def read_context(value: object) -> Mapping[str, Any]:
     return {name: attribute for name, attribute in vars(value).items() if not name.startswith("_")}
 
 
-def warn_of_proxy(search: SearchPipeline, *, gate: str) -> None:
+def warn_of_proxy(search: SearchPipeline, *, gate: str, unless: str = "") -> None:
     """Log a warning if calls go through the proxy, where a gate by tool names sees the proxy's name alone.
 
     Args:
         search: The searcher.
-        gate: The framework's gate, such as "HumanInTheLoopMiddleware".
+        gate: The framework's gate, such as "StopAtTools".
+        unless: When the gate guards the tools nevertheless.
     """
     if search.mode == "call":
         logger.warning(
-            "%s goes by the names of tools, and in mode 'call' it sees only the name of the proxy: it guards "
-            "no tool of the catalog. Use mode='load', or tools with requires_approval=True",
+            "in mode 'call', %s sees only the name of the call tool and guards no tool of the catalog%s. "
+            "Use mode='load', or tools with requires_approval=True",
             gate,
+            unless,
         )
 
 
-def check_search(search: object, *, door: str) -> None:
-    """Check what an adapter is given as its searcher.
+def check_options(search: object, *, door: str, **hooks: object) -> None:
+    """Check the searcher and the hooks that an adapter was given.
+
+    Args:
+        search: Has to be a searcher.
+        door: The adapter's class.
+        hooks: By the names of their options; each has to be a function of the framework's context, or None.
 
     Raises:
-        ConfigurationError: If it is something else; `door` is the adapter's class.
+        ConfigurationError: If one of them is something else.
     """
     if not isinstance(search, SearchPipeline):
         raise ConfigurationError(
             f"search: {door} needs a ToolSearchProcessor, found {search!r:.80}: make one of the tools, "
             "ToolSearchProcessor([...])"
         )
+    for option, hook in hooks.items():
+        if hook is not None and not callable(hook):
+            wanted = "a function of the framework's own context"
+            hint = ": pass a function, and the data itself with each run"
+            refuse(option, wanted, hook, optional=True, hint=hint)

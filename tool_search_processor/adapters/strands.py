@@ -32,7 +32,7 @@ except ImportError as exc:
     ) from exc
 
 from tool_search_processor.adapters.framework_tools import FrameworkTools
-from tool_search_processor.adapters.runs import SearchRun, check_search, instructions_of
+from tool_search_processor.adapters.runs import SearchRun, check_options, instructions_of
 from tool_search_processor.adapters.strands_messages import (
     listed_spec,
     to_openai,
@@ -102,13 +102,13 @@ class ToolSearchPlugin(Plugin):
             hide_own: Hide the agent's own tools too until the model has loaded them, under the same filter.
 
         Raises:
-            ConfigurationError: `search` is not a searcher.
+            ConfigurationError: An argument can't work.
         """
-        check_search(search, door="ToolSearchPlugin")
+        check_options(search, door="ToolSearchPlugin", context=context, thread_id=thread_id)
         self._search = search.for_framework(include_step_tools=hide_own)
         super().__init__()  # the parent's constructor reads the name
         self._context = context or _given_state
-        self._thread_id = thread_id or _no_thread
+        self._thread_id = thread_id or (lambda _: None)
         self._own = FrameworkTools(from_strands)
 
     @property
@@ -264,7 +264,3 @@ def _given_state(state: Mapping[str, Any]) -> Mapping[str, Any]:
         for name, value in state.items()
         if name not in _THEIRS and not name.startswith(("event_loop_", "tool_search:"))
     }
-
-
-def _no_thread(_: Mapping[str, Any]) -> None:
-    return None

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.tools.tool_names import make_tool_name
+from tool_search_processor.wire.calls import CallRequest, openai_call
 
 if TYPE_CHECKING:
     from strands.types.content import Message, SystemPrompt
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
     from tool_search_processor.tools import Tool
 
 
-def to_openai(
-    messages: Sequence[Message], *, receipts: Mapping[str, Any] | None = None
-) -> list[dict[str, Any]]:
+def to_openai(messages: Sequence[Message], *, receipts: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return messages of Strands in OpenAI chat shape, as far as a searcher reads them.
 
     Args:
@@ -32,19 +31,17 @@ def to_openai(
         calls = [_call(block["toolUse"]) for block in blocks if "toolUse" in block]
         results = [block["toolResult"] for block in blocks if "toolResult" in block]
         for result in results:
-            told = {"role": "tool", "tool_call_id": result["toolUseId"], "content": _text(result)}
-            receipt = (receipts or {}).get(result["toolUseId"])
-            read.append(told if receipt is None else {**told, "receipt": receipt})
-        if calls:
+            call_id = result["toolUseId"]
+            told = {"role": "tool", "tool_call_id": call_id, "content": _text(result)}
+            read.append({**told, "receipt": receipts.get(call_id)})
+        if text or calls or not results:
             read.append({"role": message["role"], "content": text, "tool_calls": calls})
-        elif text or not results:
-            read.append({"role": message["role"], "content": text})
     return read
 
 
 def _call(use: ToolUse) -> dict[str, Any]:
-    function = {"name": use["name"], "arguments": json.dumps(use["input"], default=str)}
-    return {"id": use["toolUseId"], "type": "function", "function": function}
+    arguments = json.dumps(use["input"], default=str)
+    return openai_call(CallRequest(id=use["toolUseId"], name=use["name"], arguments=arguments))
 
 
 def _text(result: ToolResult) -> str:

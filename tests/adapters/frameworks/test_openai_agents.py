@@ -391,9 +391,7 @@ class TestOwnTools:
 
     async def test_hidden_tools_of_servers_are_made_once(self):
         agent = agent_of(None, mcp_servers=[EchoServer()], hide_own=True)
-        first, second = [
-            agent._own.converted(await agent.get_mcp_tools(RunContextWrapper(None))) for _ in range(2)
-        ]
+        first, second = [agent._own.of(await agent.get_mcp_tools(RunContextWrapper(None))) for _ in range(2)]
         assert first[0] is second[0]
 
     @pytest.mark.parametrize("hide_own", [False, True])
@@ -908,7 +906,7 @@ class TestOptions:
 
     def test_stopping_at_names_behind_the_proxy_is_warned_of(self, caplog):
         agent_of(None, searcher(mode="call"), tool_use_behavior={"stop_at_tool_names": ["pay_money"]})
-        assert "StopAtTools goes by the names" in caplog.text
+        assert "StopAtTools sees only the name of the call tool" in caplog.text
 
     async def test_stopping_at_a_found_tool(self):
         model = script(load("pay_money"), call("pay_money"))

@@ -552,10 +552,10 @@ class TestOwnTools:
         capability = ToolSearchCapability(search, hide_own=True)
         agent = Agent(model, tools=[greet], capabilities=[capability])
         await agent.run("hi", deps=ADA)
-        (kept,) = capability._own._kept.values()
+        (kept,) = capability._own._tools._kept.values()
         await agent.run("hi", deps=ADA)
-        assert list(capability._own._kept.values()) == [kept]
-        assert next(iter(capability._own._kept.values())) is kept
+        assert list(capability._own._tools._kept.values()) == [kept]
+        assert next(iter(capability._own._tools._kept.values())) is kept
 
 
 class TestNames:

@@ -423,5 +423,8 @@ async def test_structured_output_is_never_hidden():
 
 
 def test_a_list_in_place_of_a_searcher_is_refused():
+    for option in ("context", "thread_id"):
+        with pytest.raises(ConfigurationError, match=f"{option} must be a function"):
+            ToolSearchPlugin(ToolSearchProcessor(), **{option: {"user": "ada"}})
     with pytest.raises(ConfigurationError, match="ToolSearchPlugin needs a ToolSearchProcessor, found"):
         ToolSearchPlugin([])
