@@ -12,13 +12,11 @@ from tool_search_processor.transforms.rows import (
     apply_transforms,
     check_transforms,
     compose_get,
-    compose_get_tool,
     find_component,
     get_agreed,
     index_components,
     merge_transforms,
     overrides_get,
-    overrides_get_tool,
     transform_stages,
 )
 from tool_search_processor.transforms.transform import agrees_with_list
@@ -223,7 +221,7 @@ async def test_check_shows_each_transform_the_list_it_gets():
     ],
 )
 def test_only_get_methods_of_users_are_asked(transform, overrides):
-    assert overrides_get_tool(transform) is overrides
+    assert overrides_get(transform) is overrides
 
 
 def test_a_shipped_one_with_a_get_method_of_the_users_own_is_asked():
@@ -231,7 +229,7 @@ def test_a_shipped_one_with_a_get_method_of_the_users_own_is_asked():
         async def get_tool(self, name, call_next):
             return None
 
-    assert overrides_get_tool(Odd("a"))
+    assert overrides_get(Odd("a"))
 
 
 def test_a_user_may_mark_a_get_method():
@@ -240,7 +238,7 @@ def test_a_user_may_mark_a_get_method():
         async def get_tool(self, name, call_next):
             return await call_next(name)
 
-    assert not overrides_get_tool(Same())
+    assert not overrides_get(Same())
 
 
 @pytest.mark.parametrize(
@@ -334,9 +332,9 @@ async def test_every_kind_is_looked_up_through_the_row(kind, key, inner):
     assert await compose_get(row, stages, inner + "z", kind=kind) is None
 
 
-async def test_compose_get_tool_asks_without_judging():
+async def test_compose_get_asks_without_judging():
     stages = [index_components(stage) for stage in await transform_stages([Opener()], TOOLS)]
-    assert await compose_get_tool([Opener()], stages, "write") == TOOLS[1]
+    assert await compose_get([Opener()], stages, "write") == TOOLS[1]
 
 
 def test_the_first_of_a_name_stays_in_an_index():

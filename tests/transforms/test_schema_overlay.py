@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from tool_search_processor.tools.frozen import freeze
 from tool_search_processor.transforms.schema_overlay import (
-    REMOVED,
-    Overlay,
     argument_default,
     declared_arguments,
     is_required,
     overlay_schema,
 )
+from tool_search_processor.transforms.schema_scope import REMOVED, Overlay
 
 S = {"type": "string"}
 N = {"type": "number"}

@@ -19,7 +19,7 @@ from tool_search_processor.transforms import (
 )
 from tool_search_processor.transforms.rows import (
     apply_transforms,
-    compose_get_tool,
+    compose_get,
     index_components,
     transform_stages,
 )
@@ -140,7 +140,7 @@ async def test_the_get_methods_of_the_shipped_ones_agree_with_their_lists(tools,
     for name in {*listed, "get", "n_get", "renamed", "none"}:
         if listed.count(name) > 1:
             continue  # the catalog refuses one of them
-        found = await compose_get_tool(row, stages, name)
+        found = await compose_get(row, stages, name)
         expected = stages[-1].get(name)
         if expected is None and found is not None:
             # two tools had this name on the way, and the list kept the other one

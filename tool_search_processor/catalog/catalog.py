@@ -24,7 +24,7 @@ from tool_search_processor.providers.provider import Context
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.search.strategies import IndexCache, Strategy
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.rows import overrides_get_tool
+from tool_search_processor.transforms.rows import overrides_get
 from tool_search_processor.transforms.transform import Transform, as_transforms
 from tool_search_processor.wire.checks import check_flags
 from tool_search_processor.wire.plain import counted
@@ -229,7 +229,7 @@ class Catalog(ReportingCatalog):
         """Return the tools that every `get_tool` confirms, then the changed tools that are held back."""
         view = await self.view(context)
         # An outer catalog reads this and asks no further.
-        asks = any(map(overrides_get_tool, self.transforms))
+        asks = any(map(overrides_get, self.transforms))
         tools = [tool for tool in view if await view.fetch(tool.name) is not None] if asks else view
         return [*tools, *view.held]
 

@@ -22,7 +22,7 @@ from tool_search_processor.transforms.rows import (
     check_transforms,
     get_agreed,
     index_components,
-    overrides_get_tool,
+    overrides_get,
     transform_stages,
 )
 from tool_search_processor.transforms.transform import Transform
@@ -205,7 +205,7 @@ class Uniting:
                 self._before_transformed = register.given
             refused = [*refused, *register.refused]
         self._note(refused)
-        asked = any(map(overrides_get_tool, transforms))
+        asked = any(map(overrides_get, transforms))
         held = tuple(tool for tool in tools if isinstance(tool, HeldTool))
         served = [tool for tool in tools if not isinstance(tool, HeldTool)] if held else tools
         # Only now, so that what is held keeps its name from others, and has the one that users know.

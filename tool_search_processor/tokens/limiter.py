@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal
 
-from cachetools import LRUCache
+from cachetools import LRUCache, cached
 
 from tool_search_processor.errors import AbortRun, TokenLimitError
 from tool_search_processor.steps import InputStep, Message
@@ -166,17 +166,10 @@ class TokenLimiter:
         return bound <= self._room
 
     def _cached(self, counter: TextCounter, model: str | None) -> TextCounter:
-        def count(text: str) -> int:
-            key = (model or "", hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest())
-            with self._lock:
-                found = self._cache.get(key)
-            if found is None:
-                found = counter(text)
-                with self._lock:
-                    self._cache[key] = found
-            return found
+        def key(text: str) -> tuple[str, bytes]:
+            return model or "", hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
 
-        return count
+        return cached(self._cache, key=key, lock=self._lock)(counter)
 
     def _units(self, messages: Sequence[Message], costs: Sequence[int]) -> list[_Unit]:
         turn = max((i for i, message in enumerate(messages) if message.get("role") == "user"), default=0)

@@ -2,7 +2,7 @@
 
 from tool_search_processor.transforms.argument_overlay import MISSING, ArgTransform
 from tool_search_processor.transforms.namespace import Namespace
-from tool_search_processor.transforms.rows import apply_transforms, compose_get_tool, overrides_get_tool
+from tool_search_processor.transforms.rows import apply_transforms, compose_get, overrides_get
 from tool_search_processor.transforms.tag_filter import TagFilter
 from tool_search_processor.transforms.tool_transform import ToolTransform, ToolTransformConfig
 from tool_search_processor.transforms.transform import (
@@ -28,6 +28,6 @@ __all__ = [
     "Transform",
     "Visibility",
     "apply_transforms",
-    "compose_get_tool",
-    "overrides_get_tool",
+    "compose_get",
+    "overrides_get",
 ]

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tool_search_processor.concurrency.foreign_calls import takes_none
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.tools.arguments import problems_text
@@ -190,20 +191,8 @@ def _root(match: re.Match[str]) -> str:
 
 
 async def _made(factory: DefaultFactory, context: ToolContext | None) -> Any:
-    value = factory(context or ToolContext()) if _takes_context(factory) else factory()
+    value = factory() if takes_none(factory) else factory(context or ToolContext())
     return await value if inspect.isawaitable(value) else value
-
-
-def _takes_context(factory: DefaultFactory) -> bool:
-    try:
-        parameters = inspect.signature(factory).parameters.values()
-    except (TypeError, ValueError):  # `dict` and other builtins have no signature
-        return False
-    return any(
-        parameter.default is parameter.empty
-        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        for parameter in parameters
-    )
 
 
 def _require_json(what: str, value: object) -> None:

@@ -12,13 +12,12 @@ from tool_search_processor.tools.arguments import schema_check
 from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, SINGLE_KEYWORDS
 from tool_search_processor.transforms.argument_overlay import MISSING, ArgTransform, ArgumentMap
 from tool_search_processor.transforms.schema_overlay import (
-    REMOVED,
-    Overlay,
     argument_default,
     declared_arguments,
     is_required,
     overlay_schema,
 )
+from tool_search_processor.transforms.schema_scope import REMOVED, Overlay
 
 ArgTransforms = Mapping[str, ArgTransform]
 

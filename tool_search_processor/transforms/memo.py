@@ -22,10 +22,8 @@ class ToolMemo:
         known, latest = self._known, {}
         changed: list[Tool] = []
         for tool in tools:
-            entry = known.get(id(tool))
-            if entry is None or entry[0] is not tool:
-                entry = (tool, change(tool))
-            latest[id(tool)] = entry
+            # what is kept holds its tool, so no other tool can have the same id
+            entry = latest[id(tool)] = known.get(id(tool)) or (tool, change(tool))
             if entry[1] is not None:
                 changed.append(entry[1])
         self._known = latest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
@@ -134,11 +135,7 @@ class Namespace(Transform):
         name = make_tool_name(whole)
         if name != whole:
             self._remember(name, tool.name)
-        return tool.replace(
-            name=name,
-            namespace=tool.namespace or self.prefix,
-            metadata={"original_name": tool.name, **tool.metadata, **self._prefixed(tool)},
-        )
+        return tool.replace(name=name, **self._labels(tool, original_name=tool.name))
 
     def _remember(self, name: str, original: str) -> None:
         if len(self._long_names) >= _LONG_NAMES:
@@ -146,11 +143,8 @@ class Namespace(Transform):
         self._long_names[name] = original
 
     def _resource(self, resource: Resource) -> Resource:
-        return resource.replace(
-            uri=namespaced_uri(resource.uri, self.prefix),
-            namespace=resource.namespace or self.prefix,
-            metadata={"original_uri": resource.uri, **resource.metadata, **self._prefixed(resource)},
-        )
+        uri = namespaced_uri(resource.uri, self.prefix)
+        return resource.replace(uri=uri, **self._labels(resource, original_uri=resource.uri))
 
     def _template(self, template: ResourceTemplate) -> ResourceTemplate:
         read = template.read
@@ -163,25 +157,22 @@ class Namespace(Transform):
 
         return template.replace(
             uri_template=namespaced_uri(template.uri_template, self.prefix),
-            namespace=template.namespace or self.prefix,
-            metadata={
-                "original_uri": template.uri_template,
-                **template.metadata,
-                **self._prefixed(template),
-            },
             read=None if read is None else read_inner,
+            **self._labels(template, original_uri=template.uri_template),
         )
 
     def _prompt(self, prompt: Prompt) -> Prompt:
-        return prompt.replace(
-            name=f"{self.prefix}_{prompt.name}",
-            namespace=prompt.namespace or self.prefix,
-            metadata={"original_name": prompt.name, **prompt.metadata, **self._prefixed(prompt)},
-        )
+        name = f"{self.prefix}_{prompt.name}"
+        return prompt.replace(name=name, **self._labels(prompt, original_name=prompt.name))
 
-    def _prefixed(self, component: Component) -> dict[str, str]:
+    def _labels(self, component: Component, **original: str) -> dict[str, Any]:
+        """Return the namespace and the metadata that a component gets; an original that it has stays."""
         inner = uri_prefix_of(component)
-        return {_URI_PREFIX: self.prefix if inner is None else f"{self.prefix}/{inner}"}
+        uri_prefix = self.prefix if inner is None else f"{self.prefix}/{inner}"
+        return {
+            "namespace": component.namespace or self.prefix,
+            "metadata": {**original, **component.metadata, _URI_PREFIX: uri_prefix},
+        }
 
     def _inner_uri(self, uri: str) -> str | None:
         scheme, path = _split_uri(uri)

@@ -37,21 +37,15 @@ def merge_transforms(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
 def overrides_get(transform: Transform, *, kind: Kind = "tool") -> bool:
     """Return True if the transform has its own get method, which a lookup must ask.
 
+    ```python
+    overrides_get(Transform())  # -> False
+    ```
+
     Those of this package are not counted: list and get share one function there, so the list is enough.
     """
     method = KINDS[kind].get_method(type(transform))
     is_own = method is not KINDS[kind].get_method(Transform)
     return is_own and not getattr(method, "agrees_with_list", False)
-
-
-def overrides_get_tool(transform: Transform) -> bool:
-    """Return True if the transform has its own `get_tool`, which a lookup must ask.
-
-    ```python
-    overrides_get_tool(Transform())  # -> False
-    ```
-    """
-    return overrides_get(transform)
 
 
 async def apply_transforms(
@@ -111,6 +105,12 @@ async def compose_get(
 ) -> ComponentT | None:
     """Look a component up through the get methods, outermost first; the lists answer at the bottom.
 
+    ```python
+    stages = [{"find": Tool("find")}, {"api_find": Tool("api_find")}]
+    found = await compose_get([Namespace("api")], stages, "api_find")
+    found.name  # -> 'api_find'
+    ```
+
     A transform that has only a list method answers from the list it made, provided that the levels
     below still give what that entry was made from.
 
@@ -142,20 +142,6 @@ async def compose_get(
         return answer
 
     return await get(len(row), key)
-
-
-async def compose_get_tool(
-    transforms: Iterable[Transform], stages: Sequence[Mapping[str, Tool]], name: str
-) -> Tool | None:
-    """Look a tool up through every `get_tool`, outermost first (see `compose_get`).
-
-    ```python
-    stages = [{"find": Tool("find")}, {"api_find": Tool("api_find")}]
-    found = await compose_get_tool([Namespace("api")], stages, "api_find")
-    found.name  # -> 'api_find'
-    ```
-    """
-    return await compose_get(transforms, stages, name)
 
 
 async def get_agreed(

@@ -7,22 +7,8 @@ from typing import Any
 
 from tool_search_processor.tools.schema_walk import Schema, branches, is_pointer, resolve_pointer
 from tool_search_processor.transforms.schema_refs import relocate_refs
-from tool_search_processor.transforms.schema_scope import (
-    DEPENDENCIES,
-    REMOVED,
-    Overlay,
-    rewrite_scope,
-)
+from tool_search_processor.transforms.schema_scope import DEPENDENCIES, Overlay, rewrite_scope
 from tool_search_processor.wire.plain import mapping_of
-
-__all__ = [
-    "REMOVED",
-    "Overlay",
-    "argument_default",
-    "declared_arguments",
-    "is_required",
-    "overlay_schema",
-]
 
 
 def overlay_schema(schema: Schema, overlay: Overlay) -> dict[str, Any] | None:

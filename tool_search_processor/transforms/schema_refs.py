@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from tool_search_processor.tools.schema_walk import (
@@ -41,14 +42,15 @@ def relocate_refs(
     return _without(result, _used_definitions(original) - _used_definitions(result))
 
 
+@dataclass(frozen=True, slots=True)
 class _Relocation:
     """Changes references, and collects the targets that need a new place."""
 
-    def __init__(self, original: Schema, names: Mapping[str, str], hidden: frozenset[str]) -> None:
-        self._original = original
-        self._names = names
-        self._hidden = hidden
-        self._places: dict[str, str] = {}
+    original: Schema
+    names: Mapping[str, str]
+    hidden: frozenset[str]
+    places: dict[str, str] = field(default_factory=dict)
+    """The name in `$defs` of each target, by the pointer to it."""
 
     def edit(self, schema: Schema) -> Schema:
         """Return a schema with its own reference changed."""
@@ -58,16 +60,16 @@ class _Relocation:
 
     def targets(self) -> Iterator[tuple[str, Any]]:
         """Yield name and schema of each definition to add, including those found along the way."""
-        done = 0
-        while done < len(self._places):
-            pointer, name = list(self._places.items())[done]
-            target = resolve_pointer(self._original, pointer)
-            if target is self._original:
-                target = {
-                    k: v for k, v in target.items() if k not in (*DEFINITION_KEYWORDS, "$schema", "$id")
-                }
-            yield name, target
-            done += 1
+        done: set[str] = set()
+        while later := [pointer for pointer in self.places if pointer not in done]:
+            for pointer in later:
+                target = resolve_pointer(self.original, pointer)
+                if target is self.original:
+                    target = {
+                        k: v for k, v in target.items() if k not in (*DEFINITION_KEYWORDS, "$schema", "$id")
+                    }
+                yield self.places[pointer], target
+            done.update(later)
 
     def _moved(self, reference: str) -> str:
         tokens = pointer_parts(reference)
@@ -75,22 +77,22 @@ class _Relocation:
             return self._place(reference)
         if tokens[0] != "properties" or len(tokens) == 1:
             return reference
-        if tokens[1] in self._hidden:
+        if tokens[1] in self.hidden:
             return self._place(reference)
-        if tokens[1] not in self._names:
+        if tokens[1] not in self.names:
             return reference
-        return pointer_to("properties", self._names[tokens[1]], *tokens[2:])
+        return pointer_to("properties", self.names[tokens[1]], *tokens[2:])
 
     def _place(self, pointer: str) -> str:
-        if resolve_pointer(self._original, pointer) is None:
+        if resolve_pointer(self.original, pointer) is None:
             return pointer
-        if pointer not in self._places:
-            taken = {*self._places.values(), *self._original.get("$defs", ())}
-            number = len(self._places) + 1
+        if pointer not in self.places:
+            taken = {*self.places.values(), *self.original.get("$defs", ())}
+            number = len(self.places) + 1
             while f"Shared{number}" in taken:
                 number += 1
-            self._places[pointer] = f"Shared{number}"
-        return f"#/$defs/{self._places[pointer]}"
+            self.places[pointer] = f"Shared{number}"
+        return f"#/$defs/{self.places[pointer]}"
 
 
 def _used_definitions(schema: Schema) -> set[tuple[str, str]]:

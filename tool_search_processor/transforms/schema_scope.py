@@ -94,22 +94,22 @@ def rewrite_scope(root: Schema, overlay: Overlay) -> Rewritten:
     return _Rewriter(root, overlay).rewrite(root, overlay.edits, refs=())
 
 
+@dataclass(slots=True)
 class _Rewriter:
     """The state that the scopes of one schema share."""
 
-    def __init__(self, root: Schema, overlay: Overlay) -> None:
-        self.root = root
-        self.overlay = overlay
-        self.losses = 0
-        """Counts what had to be left out."""
-        self._visited = 0
+    root: Schema
+    overlay: Overlay
+    losses: int = 0
+    """Counts what had to be left out."""
+    visited: int = 0
 
     def rewrite(self, schema: object, edits: Mapping[str, Any], *, refs: tuple[str, ...]) -> Rewritten:
         """Return one schema of the scope; `refs` are the references being followed."""
         if not isinstance(schema, Mapping):
             return schema is not False
-        self._visited += 1
-        if self._visited > _MAX_SCOPES:
+        self.visited += 1
+        if self.visited > _MAX_SCOPES:
             raise RecursionError("the references of the schema multiply")
         return False if self._forbids(schema) else _Scope(self, schema, edits, refs).rewritten()
 

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import get_args
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
@@ -24,7 +25,7 @@ from tool_search_processor.transforms.transform import (
 )
 from tool_search_processor.wire.checks import as_strings, check_flags
 
-_KINDS: tuple[Kind, ...] = ("tool", "resource", "resource_template", "prompt")
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
