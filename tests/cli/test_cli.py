@@ -272,6 +272,15 @@ def test_what_measures_waits_for_its_vectors(waits, limit, monkeypatch):
     assert made == {"cache_path": None, "embedder": "static", **limit}
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_what_serves_answers_by_words_until_the_vectors_are_there(waits, monkeypatch):
+    monkeypatch.setattr("tool_search_processor.search.vector.VectorIndex", dict)
+    monkeypatch.setattr("tool_search_processor.search.hybrid.HybridIndex", dict)
+    options = argparse.Namespace(search="hybrid", embedder="static", vectors=None)
+    made = index_maker("hybrid", options, waits=waits)()
+    assert made["vector"]["background"] is not waits
+
+
 @pytest.mark.parametrize(
     ("arguments", "files"),
     [
@@ -426,8 +435,9 @@ def test_learn_makes_a_history_of_a_log(run, tmp_path):
     code, out, _ = run("learn", path)
     record = json.loads(out)
     assert (code, record["query"], record["tool"]) == (0, "tell the developers", "create_issue")
-    code, out, _ = run("learn", path, path, "--output", made)
-    assert (code, out) == (0, f"1 requests of 1 tools are in {made}\n")
+    answer = run("learn", path, path, "--output", made)
+    assert answer == (0, "", f"tool-search: wrote 1 request of 1 tool to {made}\n")
+    refused(run("learn", path, "--output", tmp_path / "nowhere" / "x"), "can't be written: its folder")
     path.write_text("[]")
     assert "nothing to learn" in run("learn", path)[2]
 

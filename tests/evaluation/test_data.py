@@ -235,7 +235,7 @@ def test_queries_may_be_one_list(write):
         ([""], "holds no queries"),
         (["[]"], "holds no queries"),
         (["x"], "is not JSON"),
-        ([["x"]], r"query 1: a query must be an object with 'query' and 'relevant', found 'x'"),
+        ([["x"]], r"query 1: it must be an object with 'query' and 'relevant', found 'x'"),
         ([{"query": "a", "relevant": ["b"]}, {"relevant": ["b"]}], "query 2: 'query' must be a string"),
         ([{"query": "  ", "relevant": ["b"]}], "query 1: 'query' must be a string that is not empty"),
         ([{"query": "a"}], "query 1: 'relevant' must be a list of tool names, found None"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.evaluation.data import check_unique, load_tools
 from tool_search_processor.evaluation.files import STDIN, DataError, label_of
 from tool_search_processor.search.protocol import AnyIndex
-from tool_search_processor.search.strategies import VECTORS_FILE, index_factory
+from tool_search_processor.search.strategies import index_factory, made_index
 from tool_search_processor.tools import Tool
 
 _WITH_VECTORS = ("vector", "hybrid")
@@ -59,15 +60,15 @@ def read_catalog(options: argparse.Namespace) -> list[Tool]:
     return tools
 
 
-def check_writable(option: str, path: Path) -> None:
-    """Check that a file can be written before the long work begins.
+def check_writable(option: str, path: str | None) -> None:
+    """Check that a file, if one is given, can be written before the long work begins.
 
     Raises:
         ConfigurationError: If its folder doesn't exist, or it is a folder.
     """
-    if path.is_dir() or not path.absolute().parent.is_dir():
+    if path is not None and (Path(path).is_dir() or not Path(path).absolute().parent.is_dir()):
         raise ConfigurationError(
-            f"{option} {str(path)!r} can't be written: its folder doesn't exist, or it is a folder"
+            f"{option} {path!r} can't be written: its folder doesn't exist, or it is a folder"
         )
 
 
@@ -116,25 +117,13 @@ def index_maker(name: str, options: argparse.Namespace, *, waits: bool = False) 
         )
     if ":" in name:
         return index_factory(imported("--search", name))
-    if name in _WITH_VECTORS and (options.embedder or options.vectors or waits):
-        return lambda: _with_vectors(name, options, waits=waits)
-    return index_factory(name)  # type: ignore[arg-type]  # it refuses anything else
-
-
-def _with_vectors(name: str, options: argparse.Namespace, *, waits: bool) -> AnyIndex:
-    from tool_search_processor.search.vector import VectorIndex
-
-    folder = getattr(options, "index_cache", None)
-    vectors = options.vectors or (folder and Path(folder) / VECTORS_FILE)
-    chosen: dict[str, Any] = {"cache_path": vectors}
-    if waits:
-        chosen["timeout_seconds"] = None
+    if name not in _WITH_VECTORS:
+        return index_factory(name)  # type: ignore[arg-type]  # it refuses anything else
+    of_vectors: dict[str, Any] = {"timeout_seconds": None} if waits else {}
+    if name == "hybrid":
+        of_vectors["background"] = not waits
     if options.embedder:
-        chosen["embedder"] = options.embedder
-    vector = VectorIndex(**chosen)
-    if name == "vector":
-        return vector
-    from tool_search_processor.search.bm25 import BM25Index
-    from tool_search_processor.search.hybrid import HybridIndex
-
-    return HybridIndex(BM25Index(cache_path=folder), vector)
+        of_vectors["embedder"] = options.embedder
+    if options.vectors:
+        of_vectors["cache_path"] = options.vectors
+    return partial(made_index, name, getattr(options, "index_cache", None), **of_vectors)

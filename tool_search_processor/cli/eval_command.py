@@ -99,8 +99,7 @@ def run(options: argparse.Namespace) -> int:
     others = _unserving(options, datasets)
     if any(name == _ABSTENTION for name, _ in options.fail_under) and not all(others):
         raise ConfigurationError(f"{_ABSTENTION} is measured with --abstain-tools or --abstain: give one")
-    if options.report:
-        check_writable("--report", Path(options.report))
+    check_writable("--report", options.report)
     total = sum(map(query_count, datasets, others)) * len(makers)
     reports = []
     with progress(total, "queries") as advance:
@@ -120,7 +119,12 @@ def run(options: argparse.Namespace) -> int:
                 reports.append(report)
     if options.report:
         Path(options.report).write_text(html_report(reports), encoding="utf-8", errors="replace")
-    _show(reports, as_json=options.json)
+    if options.json:
+        averages = [united(found) for found in grouped(reports).values() if len(found) > 1]
+        parts = {"reports": reports, "averages": averages}
+        show_json({name: [report.as_json() for report in listed] for name, listed in parts.items()})
+    else:
+        show_figures(reports)
     if options.report:
         warn(f"wrote {options.report}")
     return _verdict(reports, options.fail_under)
@@ -195,19 +199,6 @@ def least_related(place: int, datasets: Sequence[Dataset]) -> Dataset:
         return (share if share > _RELATED else 0.0), sizes
 
     return min([*datasets[place + 1 :], *datasets[:place]], key=distance)
-
-
-def _show(reports: Sequence[Report], *, as_json: bool) -> None:
-    if as_json:
-        averages = [united(found) for found in grouped(reports).values() if len(found) > 1]
-        show_json(
-            {
-                "reports": [report.as_json() for report in reports],
-                "averages": [report.as_json() for report in averages],
-            }
-        )
-        return
-    show_figures(reports)
 
 
 def _bound(text: str) -> tuple[str, float]:

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from tool_search_processor.cli.terminal import Table, show, show_first_that_fits
 from tool_search_processor.evaluation.report import Report
-from tool_search_processor.evaluation.summary import COLUMNS, size_of, table_rows
+from tool_search_processor.evaluation.summary import COLUMNS, has_auc, size_of, table_rows
 
 _WITH_INTERVAL = ("recall@5", "ndcg@10")
 _TEXT = frozenset({"set", "search", "figure"})
@@ -43,7 +43,7 @@ def show_figures(reports: Sequence[Report]) -> None:
 
 
 def _whole(lines: Sequence[Report]) -> Table:
-    with_auc = _with_auc(lines)
+    with_auc = has_auc(lines)
     rows = [
         {
             "set": line.set_name,
@@ -59,7 +59,7 @@ def _whole(lines: Sequence[Report]) -> Table:
 
 
 def _by_set(lines: Sequence[Report], *, intervals: bool) -> Iterator[Table]:
-    with_auc = _with_auc(lines)
+    with_auc = has_auc(lines)
     for name, group in groupby(lines, key=attrgetter("set_name")):
         listed = list(group)
         rows = [
@@ -71,7 +71,7 @@ def _by_set(lines: Sequence[Report], *, intervals: bool) -> Iterator[Table]:
 
 
 def _by_line(lines: Sequence[Report]) -> Iterator[Table]:
-    with_auc = _with_auc(lines)
+    with_auc = has_auc(lines)
     for line in lines:
         figures = _figures(line, with_auc=with_auc)
         rows = [{"figure": name, "value": figure} for name, figure in figures.items()]
@@ -93,7 +93,3 @@ def _figures(line: Report, *, with_auc: bool, intervals: bool = True) -> dict[st
     if with_auc:
         figures["AUC"] = "" if line.abstention_auc is None else f"{line.abstention_auc:.3f}"
     return {**figures, "ms": f"{line.milliseconds:.2f}", "tokens top 5": f"{line.tokens_top5:,.0f}"}
-
-
-def _with_auc(lines: Sequence[Report]) -> bool:
-    return any(line.abstention_auc is not None for line in lines)

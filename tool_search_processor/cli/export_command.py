@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from tool_search_processor.cli.choices import add_tools_option, check_writable, read_catalog
-from tool_search_processor.cli.terminal import show, warn
+from tool_search_processor.cli.terminal import write_output
 from tool_search_processor.evaluation.formats import META_PREFIX
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.plain import counted
 
 
 def _mcp_entry(tool: Tool) -> dict[str, Any]:
@@ -54,15 +54,10 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write every definition, in the catalog's order."""
-    if options.output:
-        check_writable("--output", Path(options.output))
+    check_writable("--output", options.output)
     tools = read_catalog(options)
     definitions = [_SHAPES[options.format](tool) for tool in tools]
     value = {"tools": definitions} if options.format == "mcp" else definitions
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    if not options.output:
-        show(text)
-        return 0
-    Path(options.output).write_text(f"{text}\n", "utf-8", errors="backslashreplace")
-    warn(f"wrote {len(tools):,} tools to {options.output}")
+    write_output(f"{text}\n", options.output, what=counted(len(tools), "tool"))
     return 0

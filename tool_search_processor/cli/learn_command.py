@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
-from tool_search_processor.cli.terminal import progress, show, warn
+from tool_search_processor.cli.choices import check_writable
+from tool_search_processor.cli.terminal import progress, warn, write_output
 from tool_search_processor.evaluation.logs import SEARCH_TOOLS, read_log
+from tool_search_processor.wire.plain import counted
 
 
 def add_to(commands: Any) -> None:
@@ -35,6 +36,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read every log, and print the past requests in them."""
+    check_writable("--output", options.output)
     search_tools = tuple(options.search_tool) or SEARCH_TOOLS
     with progress(None, "reading logs"):
         records = [record for log in options.logs for record in read_log(log, search_tools=search_tools)]
@@ -42,10 +44,7 @@ def run(options: argparse.Namespace) -> int:
     if not distinct:
         warn("the logs hold no call of a tool after a request, so there is nothing to learn")
     text = "".join(f"{line}\n" for line in distinct)
-    if options.output:
-        Path(options.output).write_text(text, encoding="utf-8", errors="replace")
-        tools = len({json.loads(line)["tool"] for line in distinct})
-        show(f"{len(distinct):,} requests of {tools:,} tools are in {options.output}")
-    elif text:
-        show(text.rstrip("\n"))
+    tools = len({record["tool"] for record in records})
+    what = f"{counted(len(distinct), 'request')} of {counted(tools, 'tool')}"
+    write_output(text, options.output, what=what)
     return 0

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from tool_search_processor.cli.choices import add_tools_option, given_tools
-from tool_search_processor.cli.terminal import progress, require_tables, show, show_json, show_table
+from tool_search_processor.cli.terminal import Table, progress, require_tables, show, show_json, show_table
 from tool_search_processor.evaluation.likeness import SIMILARITY, look_alikes
 from tool_search_processor.evaluation.lint import MAX_TOKENS, Finding, LintReport, lint
 from tool_search_processor.wire.checks import refuse
@@ -19,7 +19,7 @@ _SHOWN = 10
 """How many of the costliest tools, and of each kind of finding, are shown by default."""
 _SHOWN_NAMES = 4
 """How many names of a group of look-alikes are shown after the first one."""
-_TEXTS = frozenset({"", "finding", "tool", "what"})
+_HEADS = ("", "finding", "tool", "what")
 
 
 def add_to(commands: Any) -> None:
@@ -75,11 +75,11 @@ def run(options: argparse.Namespace) -> int:
 def _show(report: LintReport, *, every: bool) -> None:
     most = None if every else _SHOWN
     if report.findings:
-        heads, rows = ["", "finding", "tool", "what"], list(_rows(report.findings, most))
-        show_table(heads, rows, text=_TEXTS, whole=frozenset({"", "finding"}))
+        rows = list(_rows(report.findings, most))
+        show_table(Table(heads=_HEADS, rows=rows, text=frozenset(_HEADS), whole=frozenset({"", "finding"})))
     title = "tool" if every else "costliest tools"
     costs = [[name, f"{count:,}"] for name, count in report.tokens[:most]]
-    show_table([title, "tokens"], costs, text=frozenset({title}))
+    show_table(Table(heads=[title, "tokens"], rows=costs, text=frozenset({title})))
     warnings = len(report.findings) - report.errors
     show(
         f"{counted(len(report.tokens), 'tool')}, {report.total_tokens:,} tokens (estimated): "

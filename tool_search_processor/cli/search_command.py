@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from tool_search_processor.cli.choices import add_search_options, add_tools_option, index_maker, read_catalog
-from tool_search_processor.cli.terminal import progress, require_tables, show, show_json, show_table
+from tool_search_processor.cli.terminal import Table, progress, require_tables, show, show_json, show_table
 from tool_search_processor.evaluation.measure import MeasuredIndex
 from tool_search_processor.meta_tools import cut, one_line
 from tool_search_processor.search.protocol import Hit
@@ -56,8 +56,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _typed(text: str) -> str:
     """Return what was typed: in a plain ASCII locale, Python passes UTF-8 on as escapes."""
-    if not any("\udc80" <= character <= "\udcff" for character in text):
-        return text
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -86,10 +84,6 @@ def _show(results: list[dict[str, Any]]) -> None:
         ]
         for result in results
     ]
-    empty = {head for place, head in enumerate(heads) if not any(row[place] for row in rows)}
-    kept = [place for place, head in enumerate(heads) if head not in empty]
-    show_table(
-        [heads[place] for place in kept],
-        [[row[place] for place in kept] for row in rows],
-        text=frozenset({"name", "namespace", "description", "matched"}),
-    )
+    columns = [column for column in zip(heads, *rows, strict=True) if any(column[1:])]
+    kept, *shown = zip(*columns, strict=True)
+    show_table(Table(heads=kept, rows=shown, text=frozenset({"name", "namespace", "description", "matched"})))

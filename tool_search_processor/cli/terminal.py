@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import logging
+import re
 import sys
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,16 @@ def show(*lines: str) -> None:
 def show_json(value: Any) -> None:
     """Print a value as JSON."""
     show(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def write_output(text: str, path: str | None, *, what: str) -> None:
+    """Write text to a file, and say so on the standard error; without a path, to the standard output."""
+    if path is None:
+        sys.stdout.write(text)
+        return
+    # half a surrogate pair becomes the escape that JSON has for it
+    Path(path).write_text(text, "utf-8", errors="backslashreplace")
+    warn(f"wrote {what} to {path}")
 
 
 def warn(text: str) -> None:
@@ -109,17 +121,10 @@ class Table:
         return sum(_GAP + (min(width, _READABLE) if head in wraps else width) for head, width in columns)
 
 
-def show_table(
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    text: frozenset[str],
-    whole: frozenset[str] = frozenset(),
-) -> None:
-    """Print a table, or a list of its rows where its columns would be too narrow to read; see `Table`."""
+def show_table(table: Table) -> None:
+    """Print a table, or a list of its rows where its columns would be too narrow to read."""
     from rich.console import Console
 
-    table = Table(heads=heads, rows=rows, text=text, whole=whole)
     if sys.stdout.isatty() and table.least_width() > Console().width:
         _show_rows(table)
     else:
@@ -192,7 +197,7 @@ def progress(total: int | None, label: str) -> Iterator[Callable[[int], None]]:
     """
     with _bar(is_counted=total is not None) as bar:
         if bar is None:
-            yield _ignore
+            yield lambda _steps: None
             return
         task = bar.add_task(printable(label), total=total)
         yield lambda steps: bar.advance(task, steps)
@@ -205,14 +210,14 @@ def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
     Yields:
         A function to call with a stage's name, the number of its steps that are done, and their total.
     """
-    with _bar() as bar:
-        task = None if bar is None else bar.add_task("", total=None)
-
-        def tell(stage: str, done: int, total: int) -> None:
-            if bar is not None and task is not None:
-                bar.update(task, description=printable(stage), completed=done, total=total)
-
-        yield tell
+    with _bar(is_counted=True) as bar:
+        if bar is None:
+            yield lambda _stage, _done, _total: None
+            return
+        task = bar.add_task("", total=None)
+        yield lambda stage, done, total: bar.update(
+            task, description=printable(stage), completed=done, total=total
+        )
 
 
 def printable(text: str) -> str:
@@ -220,18 +225,12 @@ def printable(text: str) -> str:
 
     Line breaks become spaces. A catalog comes from others, and a name may hold anything.
     """
-    return "".join(
-        " "
-        if character in "\n\r\t"
-        else "\ufffd"
-        if unicodedata.category(character) in _CONTROL
-        else character
-        for character in text
-    )
+    spaced = re.sub("[\n\r\t]", " ", text)
+    return "".join("\ufffd" if unicodedata.category(each) in _CONTROL else each for each in spaced)
 
 
 @contextmanager
-def _bar(*, is_counted: bool = True) -> Iterator[rich.progress.Progress | None]:
+def _bar(*, is_counted: bool) -> Iterator[rich.progress.Progress | None]:
     """Show a bar on standard error, or only the time; None if that is not a terminal, or can't show one."""
     if not sys.stderr.isatty() or importlib.util.find_spec("rich") is None:
         yield None
@@ -247,7 +246,3 @@ def _bar(*, is_counted: bool = True) -> Iterator[rich.progress.Progress | None]:
     )
     with shown.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         yield bar
-
-
-def _ignore(_steps: int) -> None:
-    """Do nothing: no progress is shown."""

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from tool_search_processor.catalog.name_register import NameRegister, Offer
-from tool_search_processor.evaluation.files import STDIN, DataError, label_of, read_values
+from tool_search_processor.evaluation.files import (
+    STDIN,
+    DataError,
+    label_of,
+    names_in,
+    read_records,
+    read_values,
+)
 from tool_search_processor.evaluation.formats import read_tools
 from tool_search_processor.tools import Tool
 
@@ -85,14 +91,19 @@ def load_queries(path: str | Path) -> list[Query]:
     Raises:
         DataError: If the file can't be read, or a record has no query or no list of relevant names.
     """
-    label = label_of(path)
-    records = read_values(path)
-    if len(records) == 1 and isinstance(records[0], list):
-        records = records[0]
+    records = read_records(path, "query", key="relevant")
     if not records:
-        raise DataError(f"{label} holds no queries")
+        raise DataError(f"{label_of(path)} holds no queries")
     return [
-        _query(record, f"{label}, query {number}", number) for number, record in enumerate(records, start=1)
+        Query(
+            text=record["query"],
+            relevant=names_in(
+                record.get("relevant"), place, wanted="'relevant' must be a list of tool names"
+            ),
+            id=str(record.get("id", number)),
+            group=None if record.get("group") is None else str(record["group"]),
+        )
+        for number, (place, record) in enumerate(records, start=1)
     ]
 
 
@@ -194,7 +205,7 @@ def _resolved(query: Query, known: Mapping[str, str]) -> Query | None:
     names = tuple(dict.fromkeys(known[name] for name in query.relevant if name in known))
     if query.relevant and not names:
         return None
-    return Query(text=query.text, relevant=names, id=query.id, group=query.group)
+    return replace(query, relevant=names)
 
 
 def _missing_text(missing: Sequence[str], name: str) -> str:
@@ -233,24 +244,3 @@ def _told_apart(tools: Sequence[Tool]) -> list[Tool]:
         named or tool.replace(name=names.get(tool.original_name, tool.name))
         for tool, named in zip(tools, settled, strict=True)
     ]
-
-
-def _query(record: Any, place: str, number: int) -> Query:
-    if not isinstance(record, Mapping):
-        raise DataError(
-            f"{place}: a query must be an object with 'query' and 'relevant', found {record!r:.60}"
-        )
-    text, relevant = record.get("query"), record.get("relevant")
-    if not isinstance(text, str) or not text.strip():
-        raise DataError(f"{place}: 'query' must be a string that is not empty, found {text!r:.60}")
-    if isinstance(relevant, str):
-        relevant = [relevant]
-    if not isinstance(relevant, list) or not all(isinstance(name, str) for name in relevant):
-        raise DataError(f"{place}: 'relevant' must be a list of tool names, found {relevant!r:.60}")
-    group = record.get("group")
-    return Query(
-        text=text,
-        relevant=tuple(relevant),
-        id=str(record.get("id", number)),
-        group=None if group is None else str(group),
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,47 @@ def read_values(path: str | Path) -> list[Any]:
         return _json_values(text, label)
     except RecursionError as exc:
         raise DataError(f"{label} is nested too deeply") from exc
+
+
+def read_records(path: str | Path, noun: str, *, key: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the records with a `query` in JSON Lines or a JSON list, each with its place for errors.
+
+    Args:
+        path: The file.
+        noun: What a record is called in errors.
+        key: The key of the names of tools in it.
+
+    Raises:
+        DataError: If the file can't be read, or a record is not an object with a query.
+    """
+    records = read_values(path)
+    if len(records) == 1 and isinstance(records[0], list):
+        records = records[0]
+    found = [(f"{label_of(path)}, {noun} {number}", record) for number, record in enumerate(records, start=1)]
+    for place, record in found:
+        if not isinstance(record, Mapping):
+            raise DataError(f"{place}: it must be an object with 'query' and {key!r}, found {record!r:.60}")
+        text = record.get("query")
+        if not isinstance(text, str) or not text.strip():
+            raise DataError(f"{place}: 'query' must be a string that is not empty, found {text!r:.60}")
+    return found
+
+
+def names_in(given: object, place: str, *, wanted: str) -> tuple[str, ...]:
+    """Return the names of tools in a record: one name or a list.
+
+    Args:
+        given: What the record has.
+        place: Where it is, for errors.
+        wanted: What must be there.
+
+    Raises:
+        DataError: If something else is there.
+    """
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DataError(f"{place}: {wanted}, found {given!r:.60}")
+    return tuple(names)
 
 
 def _text(path: str | Path) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.evaluation.files import DataError
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.importers import ToolFields
+from tool_search_processor.wire.plain import mapping_of
 
 META_PREFIX = "tool-search/"
 """The prefix of our own fields in the `_meta` of an MCP definition."""
+_LISTS = ("tags", "keywords", "example_requests")
 
 
 def read_tools(values: list[Any], label: str) -> list[Tool]:
@@ -27,15 +29,14 @@ def read_tools(values: list[Any], label: str) -> list[Tool]:
     """
     tools: list[Tool] = []
     for value in values:
+        about = mapping_of(value)
         # First: a file of servers may also name APIs, under "openapi".
-        if isinstance(value, Mapping) and (
-            "mcpServers" in value or isinstance(value.get("openapi"), Mapping)
-        ):
+        if "mcpServers" in about or isinstance(about.get("openapi"), Mapping):
             raise DataError(
                 f"{label} names servers, not tools: `tool-search serve --config {label}` serves theirs"
             )
-        if isinstance(value, Mapping) and ("openapi" in value or "swagger" in value):
-            tools.extend(_operations(value, label))
+        if "openapi" in about or "swagger" in about:
+            tools.extend(_operations(about, label))
             continue
         for record in _records(value):
             tools.append(_tool(record, f"{label}, tool {len(tools) + 1}"))
@@ -53,18 +54,10 @@ def _operations(document: Mapping[str, Any], label: str) -> list[Tool]:
         raise DataError(str(exc)) from exc
 
 
-def _records(value: Any) -> Iterator[Any]:
-    """Yield the definitions in a list, a `tools/list` result or a request body, or a single definition."""
-    if isinstance(value, Mapping):
-        inner = value.get("result", value)
-        listed = inner.get("tools") if isinstance(inner, Mapping) else None
-        if isinstance(listed, list):
-            yield from listed
-            return
-    if isinstance(value, list):
-        yield from value
-        return
-    yield value
+def _records(value: Any) -> Sequence[Any]:
+    """Return the definitions in a list, a `tools/list` result or a request body, or a single definition."""
+    listed = mapping_of(mapping_of(value).get("result", value)).get("tools", value)
+    return listed if isinstance(listed, list) else [value]
 
 
 def _tool(record: Any, place: str) -> Tool:
@@ -83,23 +76,16 @@ def _tool(record: Any, place: str) -> Tool:
 
 def _fields(record: Mapping[str, Any]) -> ToolFields:
     """Return the fields of a definition that its format doesn't define."""
-    inner, meta = record.get("function"), record.get("_meta")
     about = {
         key.removeprefix(META_PREFIX): value
-        for key, value in (meta.items() if isinstance(meta, Mapping) else ())
+        for key, value in mapping_of(record.get("_meta")).items()
         if isinstance(key, str) and key.startswith(META_PREFIX)
     }
-    given = {**about, **(inner if isinstance(inner, Mapping) else {}), **record}
-    fields: ToolFields = {}
+    given = {**about, **mapping_of(record.get("function")), **record}
+    found = {key: given[key] for key in _LISTS if given.get(key) is not None}
     namespace = given.get("namespace", given.get("server"))
     if namespace is not None:
-        fields["namespace"] = namespace
-    if given.get("tags") is not None:
-        fields["tags"] = given["tags"]
-    if given.get("keywords") is not None:
-        fields["keywords"] = given["keywords"]
-    if given.get("example_requests") is not None:
-        fields["example_requests"] = given["example_requests"]
+        found["namespace"] = namespace
     if given.get("pinned") is True:
-        fields["pinned"] = True
-    return fields
+        found["pinned"] = True
+    return cast("ToolFields", found)

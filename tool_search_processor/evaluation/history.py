@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from tool_search_processor.evaluation.files import DataError, label_of, read_values
+from tool_search_processor.evaluation.files import names_in, read_records
 from tool_search_processor.search.documents import document_of
 from tool_search_processor.search.protocol import Document
 from tool_search_processor.tools import Tool
@@ -41,10 +40,12 @@ def load_history(path: str | Path) -> list[Past]:
     Raises:
         DataError: If the file can't be read, or a record has no query or no tools.
     """
-    label, records = label_of(path), read_values(path)
-    if len(records) == 1 and isinstance(records[0], list):
-        records = records[0]
-    return [_past(record, f"{label}, record {number}") for number, record in enumerate(records, start=1)]
+    found = []
+    for place, record in read_records(path, "record", key="tool"):
+        given = next((record[key] for key in _TOOL_KEYS if record.get(key) is not None), None)
+        tools = names_in(given, place, wanted="'tool' must be a name, or 'tools' a list of names")
+        found.append(Past(text=record["query"], tools=tools))
+    return found
 
 
 def documents_with(tools: Iterable[Tool], history: Iterable[Past]) -> list[Document]:
@@ -69,16 +70,3 @@ def asked_again(queries: Iterable[str], history: Sequence[Past]) -> int:
     """Return how many queries are in a history word for word; they say nothing about new requests."""
     known = {past.text.strip() for past in history}
     return sum(query.strip() in known for query in queries)
-
-
-def _past(record: Any, place: str) -> Past:
-    if not isinstance(record, Mapping):
-        raise DataError(f"{place}: it must be an object with 'query' and 'tool', found {record!r:.60}")
-    text = record.get("query")
-    if not isinstance(text, str) or not text.strip():
-        raise DataError(f"{place}: 'query' must be a string that is not empty, found {text!r:.60}")
-    given = next((record[key] for key in _TOOL_KEYS if record.get(key) is not None), None)
-    tools = [given] if isinstance(given, str) else given
-    if not isinstance(tools, list) or not all(isinstance(name, str) for name in tools):
-        raise DataError(f"{place}: 'tool' must be a name, or 'tools' a list of names, found {given!r:.60}")
-    return Past(text=text, tools=tuple(tools))

@@ -13,11 +13,13 @@ from tool_search_processor.evaluation.report import MACRO, Report
 from tool_search_processor.evaluation.summary import (
     COLUMNS,
     grouped,
+    has_auc,
     recall_curve,
     size_of,
     table_rows,
     united,
 )
+from tool_search_processor.wire.plain import counted
 
 _MISSES = 30
 _SHOWN_HITS = 5
@@ -62,12 +64,12 @@ def _what(reports: Sequence[Report]) -> str:
     sets = {report.set_name: report for report in reports}
     tools = sum(report.tools for report in sets.values())
     queries = sum(report.queries for report in sets.values())
-    return escape(f"{len(sets):,} set{'s' * (len(sets) > 1)}, {tools:,} tools, {queries:,} queries.")
+    return f"{counted(len(sets), 'set')}, {counted(tools, 'tool')}, {counted(queries, 'query')}."
 
 
 def _table(lines: Sequence[Report]) -> str:
     """Return the figures, a part of the table for each set."""
-    with_auc = any(line.abstention_auc is not None for line in lines)
+    with_auc = has_auc(lines)
     heads = ["search", *COLUMNS.values(), *(["abstention AUC"] * with_auc), "ms", "tokens of top 5"]
     bodies = []
     for name, group in groupby(lines, key=attrgetter("set_name")):

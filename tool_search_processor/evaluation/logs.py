@@ -14,7 +14,7 @@ from tool_search_processor.evaluation.files import DataError, label_of, read_val
 from tool_search_processor.meta_tools import read_call, read_search
 from tool_search_processor.search.experience.entries import hashed, request_text
 from tool_search_processor.wire.messages import to_openai_messages
-from tool_search_processor.wire.plain import text_of
+from tool_search_processor.wire.plain import items_of, mapping_of, text_of
 
 SEARCH_TOOLS = ("search_tools", "tool_search")
 CALL_TOOLS = ("call_tool", "execute_tool")
@@ -41,11 +41,11 @@ class _Conversation:
         """Yield what a successful call teaches; remember a search."""
         if name in self.search_tools:
             names = frozenset(_names_in(result))
-            for query in read_search(_object(arguments), default_limit=5).queries:
+            for query in read_search(mapping_of(_loaded(arguments)), default_limit=5).queries:
                 self.asked[query] = names
             return
         if name in CALL_TOOLS:
-            name, _ = read_call(_object(arguments))
+            name, _ = read_call(mapping_of(_loaded(arguments)))
         if not name or name in _OTHER_META_TOOLS:
             return
         fitting = [query for query, names in self.asked.items() if name in names] or list(self.asked)
@@ -161,9 +161,8 @@ def _attributes(part: Mapping[str, Any]) -> dict[str, Any]:
 
 def _user_text(found: Mapping[str, Any], span: Mapping[str, Any]) -> str:
     """Return the last message of the user in a model call's span; empty if it doesn't tell."""
-    given: Any = _loaded(found.get("gen_ai.input.messages")) or _loaded(found.get("gen_ai.prompt"))
-    messages: list[Any] = given if isinstance(given, list) else []
-    for message in reversed(messages):
+    given = _loaded(found.get("gen_ai.input.messages")) or _loaded(found.get("gen_ai.prompt"))
+    for message in reversed(items_of(given)):
         if isinstance(message, Mapping) and message.get("role") == "user":
             parts = message.get("parts")
             texts = (str(part.get("content") or part.get("text") or "") for part in parts or ())
@@ -191,15 +190,9 @@ def _start_of(span: Mapping[str, Any]) -> float:
 
 def _names_in(result: Any) -> Iterator[str]:
     """Yield the names of the tools in a search's result."""
-    content = _loaded(result)
-    for hit in content.get("results") or () if isinstance(content, Mapping) else ():
+    for hit in mapping_of(_loaded(result)).get("results") or ():
         if isinstance(hit, Mapping) and isinstance(hit.get("name"), str):
             yield hit["name"]
-
-
-def _object(given: Any) -> Mapping[str, Any]:
-    loaded = _loaded(given)
-    return loaded if isinstance(loaded, Mapping) else {}
 
 
 def _loaded(given: Any) -> Any:

@@ -34,11 +34,13 @@ def united(reports: Sequence[Report]) -> Report:
 
 def size_of(report: Report) -> str:
     """Return how large the set of a report is, in words."""
-    tools, queries = (
-        counted(report.tools, "tool"),
-        counted(report.queries, "query"),
-    )
+    tools, queries = counted(report.tools, "tool"), counted(report.queries, "query")
     return f"{tools}, {queries}, {report.tokens_all:,.0f} tokens of all definitions"
+
+
+def has_auc(lines: Iterable[Report]) -> bool:
+    """Return True if any line of a table has an `abstention_auc`."""
+    return any(line.abstention_auc is not None for line in lines)
 
 
 def table_rows(reports: Iterable[Report]) -> list[Report]:

@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from tool_search_processor.concurrency.foreign_calls import takes_none
 from tool_search_processor.errors import ConfigurationError
@@ -20,16 +20,17 @@ Strategy = StrategyName | AnyIndex | Callable[[], AnyIndex]
 IndexCache = str | PathLike[str]
 """A folder for what indexes are made of."""
 
-VECTORS_FILE = "vectors.db"
+_VECTORS_FILE = "vectors.db"
 """The file of vectors in such a folder."""
 
 _INDEXES = {
-    "bm25": ("bm25", "BM25Index"),
-    "regex": ("regex", "RegexIndex"),
-    "fuzzy": ("fuzzy", "FuzzyIndex"),
-    "vector": ("vector", "VectorIndex"),
-    "hybrid": ("hybrid", "HybridIndex"),
+    "bm25": "BM25Index",
+    "regex": "RegexIndex",
+    "fuzzy": "FuzzyIndex",
+    "vector": "VectorIndex",
+    "hybrid": "HybridIndex",
 }
+"""The class of each strategy, in the module of the strategy's name."""
 
 
 def index_factory(strategy: Strategy, *, index_cache: IndexCache | None = None) -> Callable[[], AnyIndex]:
@@ -97,25 +98,25 @@ def _named(name: str, index_cache: IndexCache | None) -> Callable[[], AnyIndex]:
             f"there is no search strategy {name!r}: choose one of {', '.join(map(repr, _INDEXES))}, "
             "or an index of your own"
         )
-
-    return partial(_made, name) if index_cache is None else partial(_cached, name, Path(index_cache))
-
-
-def _made(name: str, **options: object) -> AnyIndex:
-    module, index = _INDEXES[name]
-    return cast(
-        "AnyIndex", getattr(import_module(f"tool_search_processor.search.{module}"), index)(**options)
-    )
+    return partial(made_index, name, index_cache)
 
 
-def _cached(name: str, folder: Path) -> AnyIndex:
-    """Return what `_made` returns, of parts that use the folder."""
+def made_index(name: str, folder: IndexCache | None = None, **of_vectors: Any) -> AnyIndex:
+    """Return a new index of a strategy.
+
+    Args:
+        name: The strategy's name.
+        folder: Where to keep what the index is made of; None keeps nothing.
+        of_vectors: Options of `VectorIndex`, for "vector" and "hybrid".
+    """
+    make = getattr(import_module(f"tool_search_processor.search.{name}"), _INDEXES[name])
     if name == "bm25":
-        return _made(name, cache_path=folder)
-    vectors = folder / VECTORS_FILE
+        return cast("AnyIndex", make(cache_path=folder))
     if name == "vector":
-        return _made(name, cache_path=vectors)
+        vectors = None if folder is None else Path(folder) / _VECTORS_FILE
+        return cast("AnyIndex", make(**{"cache_path": vectors, **of_vectors}))
     if name == "hybrid":
-        vector = _made("vector", cache_path=vectors, background=True)
-        return _made(name, lexical=_cached("bm25", folder), vector=vector)
-    return _made(name)
+        # words answer alone until the vectors are there
+        vector = made_index("vector", folder, **{"background": True, **of_vectors})
+        return cast("AnyIndex", make(lexical=made_index("bm25", folder), vector=vector))
+    return cast("AnyIndex", make())
