@@ -85,10 +85,10 @@ class WordRanking:
     def _of_clauses(self) -> Evidence:
         """Return the evidence for a request of several clauses; each word is added up once."""
         rows = np.zeros((len(self._clauses), self._source.size), np.float32)
-        for row, (new, _) in zip(rows, self._clauses, strict=True):
+        whole: Evidence = np.zeros(self._source.size, np.float32)
+        for row, (new, again) in zip(rows, self._clauses, strict=True):
             add_up(new, row)
-        whole: Evidence = np.sum(rows, axis=0)
-        for row, (_, again) in zip(rows, self._clauses, strict=True):
+            whole += row
             if again:
                 add_up(again, row)
         if len(self._source.hidden):

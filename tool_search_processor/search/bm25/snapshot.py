@@ -26,9 +26,8 @@ _MASKS = 64
 _ALTERNATIVES = 4_096
 """The alternatives of this many words are cached: finding them takes as long as ten searches."""
 _HELD = 4_000_000
-"""This many numbers of 4 bytes, plus 24 for each document, are cached of what the words of queries found."""
-
-
+"""This many numbers of 4 bytes, plus 24 for each of at most a million documents, are cached of what the words
+of queries found."""
 _HELD_REQUESTS = 12_000_000
 """The same of what they found in example requests."""
 
@@ -163,7 +162,7 @@ class Snapshot:
         found = self._evidence.get((word, guess))
         if found is None:
             found = evidence_of(word, source=self, guess=guess)
-            if self._held > _HELD + 24 * min(self.size, 300_000):
+            if self._held > _HELD + 24 * min(self.size, 1_000_000):
                 self._forget()
             self._evidence[word, guess] = found
             self._held += found.cost
