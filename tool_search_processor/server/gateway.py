@@ -11,7 +11,6 @@ from typing import Any, Unpack
 
 try:
     from starlette.applications import Starlette
-    from starlette.exceptions import HTTPException
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
 except ImportError as exc:
@@ -25,6 +24,7 @@ from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
+from tool_search_processor.server.apps import make_app
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.mcp.registry import REGISTERED
@@ -34,7 +34,6 @@ from tool_search_processor.server.protection import Limits
 from tool_search_processor.server.rest.app import RestEndpoints
 from tool_search_processor.server.rest.letta import checked_fields
 from tool_search_processor.server.rest.search_modes import ModeSearch
-from tool_search_processor.server.rest.search_requests import refused
 from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
 
 logger = logging.getLogger(__name__)
@@ -203,14 +202,8 @@ class Gateway(CatalogServer):
                 finally:
                     await self.aclose()
 
-        app = Starlette(
-            routes=[*endpoints.routes(access), *front.routes],  # its own page, and not the front's greeting
-            middleware=front.user_middleware,
-            lifespan=lifespan,
-            exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other
-        )
-        app.router.redirect_slashes = False  # a redirect leads to whatever host a request names
-        return app
+        routes = [*endpoints.routes(access), *front.routes]  # its own page, and not the front's greeting
+        return make_app(routes, middleware=front.user_middleware, lifespan=lifespan)
 
     async def aclose(self) -> None:
         """Close the upstreams.

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from types import MappingProxyType
-from typing import TypedDict
+from contextlib import suppress
+from typing import TypedDict, Unpack
 
 from cachetools import LRUCache
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tool_search_processor.server.access import Access, Caller, TokenCheck
+from tool_search_processor.server.apps import problem, refusal
 from tool_search_processor.server.hosts import LOOPBACK, HostCheck
 from tool_search_processor.wire.checks import check_count, check_positive
 
@@ -48,8 +51,8 @@ class Protection:
     wrong token (401); a body that is too large (413) or too slow (408). The app gets a body as one message.
     """
 
-    # Why not a library's: uvicorn's limit_concurrency counts idle connections as well, the body limit of the
-    # SDK guards its own endpoint alone, and none of them limits the time that a body takes.
+    # Why not a library's: uvicorn's limit_concurrency counts idle connections as well, the body limits of
+    # Starlette (from 1.10) and of the SDK answer in plain text, and none limits the time that a body takes.
 
     def __init__(
         self,
@@ -105,71 +108,77 @@ class Protection:
             await self._app(scope, receive, send)
             return
         headers = joined_headers(scope["headers"])
-        refused = self._hosts.refusal(headers)
-        if refused is None and self._in_flight >= self._max_concurrent:
-            refused = (503, "too many requests at once")
         send = granting(send, self._hosts.grant(headers))
-        if refused is not None:
-            await refusal(*refused)(scope, receive, send)
-            return
-        if preflight := self._hosts.preflight(scope["method"], headers):
+        if (foreign := self._hosts.refusal(headers)) is not None:
+            await problem(*foreign)(scope, receive, send)
+        elif self._in_flight >= self._max_concurrent:
+            await problem(503, "too many requests at once")(scope, receive, send)
+        elif preflight := self._hosts.preflight(scope["method"], headers):
             await Response(status_code=204, headers=preflight)(scope, receive, send)
-            return
-        self._in_flight += 1
-        try:
-            await self._admitted(headers, scope, receive, send)
-        finally:
-            self._in_flight -= 1
-
-    async def _admitted(self, headers: Mapping[str, str], scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await self._refusal(headers, scope)
-        if answer is None:
+        else:
+            self._in_flight += 1
             try:
-                async with asyncio.timeout(self._body_timeout_seconds):
-                    body = scope[BODY_KEY] = await self._body(scope, receive)
-            except ClientDisconnect:
-                return
-            except TimeoutError:
-                answer = refusal(408, "the body took too long")
-            except OverflowError:
-                answer = self._too_large()
-            else:
-                await self._app(scope, replay(body, receive), send)
-                return
-        await answer(scope, receive, send)
+                await self._serve(headers, scope, receive, send)
+            finally:
+                self._in_flight -= 1
 
-    async def _refusal(self, headers: Mapping[str, str], scope: Scope) -> Response | None:
-        """Return the answer for a request that exceeds a limit, has no token, or has too large a body."""
+    async def _serve(self, headers: Mapping[str, str], scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._let_in(headers, scope)
+            body = scope[BODY_KEY] = await self._body(headers, scope, receive)
+        except ClientDisconnect:
+            return
+        except HTTPException as exc:
+            await refusal(exc)(scope, receive, send)
+            return
+        await self._app(scope, replay(body, receive), send)
+
+    async def _let_in(self, headers: Mapping[str, str], scope: Scope) -> None:
+        """Note who is asking.
+
+        Raises:
+            HTTPException: The client asks too often, or without a valid token.
+        """
         address = (scope.get("client") or ("",))[0]
         # Counted before the token is checked, so that guessing is limited as well.
         if self._rate is not None and not self._rate.admits(address):
-            return refusal(429, "too many requests")
+            raise HTTPException(429, "too many requests")
         caller = await self._access.admit(headers.get("authorization"))
         if caller is None and path_in_app(scope) not in self._open_paths:
-            return refusal(401, "a bearer token is needed", {"www-authenticate": "Bearer"})
+            raise HTTPException(401, "a bearer token is needed", {"www-authenticate": "Bearer"})
         scope[CALLER_KEY] = caller or Caller()
-        try:
-            length = int(headers.get("content-length", "0"))
-        except ValueError:
-            length = 0
-        return self._too_large() if length > self._max_body_bytes else None
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+    async def _body(self, headers: Mapping[str, str], scope: Scope, receive: Receive) -> bytes:
         """Return a request's whole body.
 
         Raises:
-            ClientDisconnect: If the client left before it was complete.
-            OverflowError: If it is too large.
+            ClientDisconnect: The client left before it was complete.
+            HTTPException: It is too large, or takes too long.
         """
+        too_large = HTTPException(413, f"a body holds at most {self._max_body_bytes:,} bytes")
+        with suppress(ValueError):
+            if int(headers.get("content-length", "0")) > self._max_body_bytes:
+                raise too_large
         body = bytearray()
-        async for part in Request(scope, receive).stream():
-            body += part
-            if len(body) > self._max_body_bytes:
-                raise OverflowError
+        try:
+            async with asyncio.timeout(self._body_timeout_seconds):
+                async for part in Request(scope, receive).stream():
+                    body += part
+                    if len(body) > self._max_body_bytes:
+                        raise too_large
+        except TimeoutError:
+            raise HTTPException(408, "the body took too long") from None
         return bytes(body)
 
-    def _too_large(self) -> Response:
-        return refusal(413, f"a body holds at most {self._max_body_bytes:,} bytes")
+
+def protection(*, token: TokenCheck | None = None, **limits: Unpack[Limits]) -> Middleware:
+    """Return `Protection` for a Starlette app, with options that were checked.
+
+    Raises:
+        ConfigurationError: For an option that can't work; Starlette would find out at the first request.
+    """
+    Protection(Response(), token=token, **limits)
+    return Middleware(Protection, token=token, **limits)
 
 
 # Why not a library: neither uvicorn nor Starlette limits rates, and slowapi would be one more dependency.
@@ -237,9 +246,3 @@ def granting(send: Send, granted: Mapping[str, str]) -> Send:
         await send(message)
 
     return send_with if granted else send
-
-
-def refusal(status: int, problem: str, headers: Mapping[str, str] = MappingProxyType({})) -> Response:
-    """Return an answer with a status and one sentence, as JSON."""
-    again = {"retry-after": "1"} if status in (429, 503) else {}
-    return JSONResponse({"detail": problem}, status, headers={**headers, **again})

@@ -1,7 +1,6 @@
 """Letta's own client, over real HTTP."""
 
 import inspect
-from typing import get_args
 
 import httpx
 import letta_client
@@ -12,7 +11,7 @@ from tests.server.rest.serving import TOOLS, HttpServer
 from tool_search_processor import Tool
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.rest import create_app
-from tool_search_processor.server.rest.letta import ToolField
+from tool_search_processor.server.rest.letta import TOOL_FIELDS
 
 NAMES = [tool.name for tool in TOOLS]
 
@@ -171,7 +170,7 @@ FULL = Tool(
     },
 )
 WRITTEN = Tool("written", "Write.", metadata={"source_code": "def written(): ...", "source_type": "python"})
-EVERY_FIELD = get_args(ToolField)
+EVERY_FIELD = TOOL_FIELDS
 
 
 def test_what_a_server_is_told_to_show_is_shown_where_the_tool_has_it():

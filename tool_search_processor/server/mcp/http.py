@@ -15,14 +15,14 @@ from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.methods import parse_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from tool_search_processor.concurrency.once import Once
 from tool_search_processor.server.access import Caller, TokenCheck
+from tool_search_processor.server.apps import make_app
 from tool_search_processor.server.mcp.client_requests import REQUEST_KEY, of_http
 from tool_search_processor.server.mcp.rules import SessionRules, UserRules
 from tool_search_processor.server.mcp.server_options import FrontOptions
@@ -34,7 +34,7 @@ from tool_search_processor.server.protection import (
     CALLER_KEY,
     MAX_BODY_BYTES,
     Limits,
-    Protection,
+    protection,
 )
 
 if TYPE_CHECKING:
@@ -282,10 +282,7 @@ def http_app(
         max_sessions=sessions.options.max_sessions,
         max_request_body_size=limits.get("max_body_bytes", MAX_BODY_BYTES),
     )
-    endpoint: ASGIApp = SessionEndpoint(manager, sessions, closing=closing)
-    Protection(
-        endpoint, token=token, **limits
-    )  # raises now; the instance that serves is made when the app starts
+    endpoint = SessionEndpoint(manager, sessions, closing=closing)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -299,21 +296,16 @@ def http_app(
         url = request.url.replace(path=f"{request.scope.get('root_path', '')}{path}", query="")
         return PlainTextResponse(_GREETING.format(name=server.name, url=url))
 
-    app = Starlette(
-        routes=[
-            # Both, and no redirect, which would lead to whatever host a request names.
-            *(
-                Route(each, endpoint=endpoint, methods=["GET", "POST", "DELETE"])
-                for each in dict.fromkeys((path, f"{path.rstrip('/')}/"))
-            ),
-            Route("/metrics", show_metrics, methods=["GET"]),
-            Route("/", greet, methods=["GET"]),
-        ],
-        middleware=[Middleware(Protection, token=token, **limits)],
-        lifespan=lifespan,
-    )
-    app.router.redirect_slashes = False
-    return app
+    routes = [
+        # Both, and no redirect, which would lead to whatever host a request names.
+        *(
+            Route(each, endpoint=endpoint, methods=["GET", "POST", "DELETE"])
+            for each in dict.fromkeys((path, f"{path.rstrip('/')}/"))
+        ),
+        Route("/metrics", show_metrics, methods=["GET"]),
+        Route("/", greet, methods=["GET"]),
+    ]
+    return make_app(routes, middleware=[protection(token=token, **limits)], lifespan=lifespan)
 
 
 def _user_of(request: Request) -> object:

@@ -11,8 +11,6 @@ from typing import Any, Unpack
 
 from pydantic import TypeAdapter
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -29,9 +27,10 @@ from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.server.access import Access, Caller, TokenCheck
+from tool_search_processor.server.apps import make_app, problem
 from tool_search_processor.server.hosts import LOOPBACK
 from tool_search_processor.server.metrics import ServerMetrics
-from tool_search_processor.server.protection import Limits, Protection
+from tool_search_processor.server.protection import Limits, protection
 from tool_search_processor.server.rest.document import MESSAGE_HEADER, openapi_document
 from tool_search_processor.server.rest.inspection import Inspector, InspectRequest
 from tool_search_processor.server.rest.letta import (
@@ -48,10 +47,8 @@ from tool_search_processor.server.rest.search_requests import (
     MAX_BODY_BYTES,
     context_of,
     guarded,
-    problem,
     read_body,
     read_query,
-    refused,
 )
 from tool_search_processor.server.rest.tool_pages import ListRequest, find_by_id, list_page
 
@@ -130,15 +127,7 @@ def create_app(
 
     limits.setdefault("allowed_hosts", LOOPBACK if access.is_open else None)
     limits.setdefault("max_body_bytes", MAX_BODY_BYTES)
-    app = Starlette(
-        routes=endpoints.routes(access),
-        middleware=[Middleware(Protection, **limits)],
-        lifespan=lifespan,
-        exception_handlers={HTTPException: refused},  # type: ignore[dict-item]  # it gets no other
-    )
-    Protection(app, **limits)  # raises now; the instance that serves is made when the app starts
-    app.router.redirect_slashes = False  # a redirect leads to whatever host a request names
-    return app
+    return make_app(endpoints.routes(access), middleware=[protection(**limits)], lifespan=lifespan)
 
 
 class RestEndpoints:
@@ -200,9 +189,7 @@ class RestEndpoints:
                 found = await view.listed(admission, wanted=wanted)
             is_cut_off = not found and await view.has_outage(admission)
         if mode == "vector" and not found and not self.search.indexes.is_ready:
-            return problem(
-                503, "the tools are being embedded: try again", headers={"Retry-After": _RETRY_SECONDS}
-            )
+            return problem(503, "the tools are being embedded: try again", {"retry-after": _RETRY_SECONDS})
         results = [search_result(one, embeds=self.search.has_vectors, fields=self._fields) for one in found]
         return _json(_RESULTS, results, headers={MESSAGE_HEADER: OUTAGE} if is_cut_off else {})
 

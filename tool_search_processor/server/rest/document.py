@@ -67,42 +67,35 @@ def openapi_document() -> dict[str, Any]:
     models = [(SearchRequest, "validation"), (SearchResult, "serialization"), (ToolOut, "serialization")]
     models += [(Problem, "validation"), (Health, "validation")]
     _, schemas = models_json_schema(models, ref_template=_REFERENCE)  # type: ignore[arg-type]  # a list of pairs
-    found = _responses(_many("SearchResult"), 400, 401, 408, 413, 422)
-    found["200"]["headers"] = {MESSAGE_HEADER: _MESSAGE}
-    search = {
-        "operationId": "search_tools",
-        "summary": "Search the tools",
-        "requestBody": {"required": True, "content": _json(_reference("SearchRequest"))},
-        "responses": found,
-    }
-    one = {"name": "tool_id", "in": "path", "required": True, "schema": {"type": "string"}}
+    body = {"required": True, "content": _json(_reference("SearchRequest"))}
+    search = _operation(
+        "search_tools",
+        "Search the tools",
+        _many("SearchResult"),
+        problems=(400, 401, 408, 413, 422),
+        requestBody=body,
+    )
+    search["responses"]["200"]["headers"] = {MESSAGE_HEADER: _MESSAGE}
+    listing = _operation(
+        "list_tools",
+        "List the tools",
+        _many("ToolOut"),
+        problems=(401, 404, 422),
+        parameters=_parameters(),
+    )
+    tool_id = {"name": "tool_id", "in": "path", "required": True, "schema": {"type": "string"}}
+    one = _operation(
+        "retrieve_tool", "Show a tool", _reference("ToolOut"), problems=(401, 404), parameters=[tool_id]
+    )
+    health = _operation("health", "Show whether the server is up", _reference("Health"), security=[])
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tool search", "version": __version__},
         "paths": {
             "/v1/tools/search": {"post": search},
-            "/v1/tools": {
-                "get": _get(
-                    "list_tools",
-                    "List the tools",
-                    _responses(_many("ToolOut"), 401, 404, 422),
-                    parameters=_parameters(),
-                )
-            },
-            "/v1/tools/{tool_id}": {
-                "get": _get(
-                    "retrieve_tool",
-                    "Show a tool",
-                    _responses(_reference("ToolOut"), 401, 404),
-                    parameters=[one],
-                )
-            },
-            "/health": {
-                "get": {
-                    **_get("health", "Show whether the server is up", _responses(_reference("Health"))),
-                    "security": [],
-                }
-            },
+            "/v1/tools": {"get": listing},
+            "/v1/tools/{tool_id}": {"get": one},
+            "/health": {"get": health},
         },
         "components": {
             "schemas": schemas["$defs"],
@@ -112,11 +105,15 @@ def openapi_document() -> dict[str, Any]:
     }
 
 
-def _get(
-    operation: str, summary: str, responses: dict[str, Any], *, parameters: list[dict[str, Any]] | None = None
+def _operation(
+    name: str, summary: str, answer: dict[str, Any], *, problems: tuple[int, ...] = (), **more: object
 ) -> dict[str, Any]:
-    shown = {"operationId": operation, "summary": summary, "responses": responses}
-    return {**shown, "parameters": parameters} if parameters else shown
+    refused = {
+        str(status): {"description": _SAID[status], "content": _json(_reference("Problem"))}
+        for status in sorted({*problems, *_ANY_TIME})
+    }
+    responses = {"200": {"description": "The answer.", "content": _json(answer)}, **refused}
+    return {"operationId": name, "summary": summary, "responses": responses, **more}
 
 
 def _parameters() -> list[dict[str, Any]]:
@@ -126,14 +123,6 @@ def _parameters() -> list[dict[str, Any]]:
         {"name": name, "in": "query", "description": schema.pop("description"), "schema": schema}
         for name, schema in properties.items()
     ]
-
-
-def _responses(schema: dict[str, Any], *problems: int) -> dict[str, Any]:
-    said = {
-        str(status): {"description": _SAID[status], "content": _json(_reference("Problem"))}
-        for status in sorted({*problems, *_ANY_TIME})
-    }
-    return {"200": {"description": "The answer.", "content": _json(schema)}, **said}
 
 
 def _json(schema: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import inspect
 import uuid
 from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
@@ -15,21 +15,8 @@ from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.protocol import Document
 from tool_search_processor.server.rest.search_modes import Found
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.checks import as_names
 from tool_search_processor.wire.plain import sendable
-
-ToolField = Literal[
-    "metadata",
-    "source_code",
-    "source_type",
-    "return_char_limit",
-    "pip_requirements",
-    "npm_requirements",
-    "enable_parallel_execution",
-    "created_by_id",
-    "last_updated_by_id",
-    "project_id",
-]
-"""Fields of a tool that are shown only if the server is set up to."""
 
 _KEPT_IDS = 1 << 16
 _SHOWN_METADATA = ("original_name", "title")
@@ -72,6 +59,10 @@ class ToolMore(BaseModel):
     project_id: str | None = None
 
 
+TOOL_FIELDS = ("metadata", *ToolMore.model_fields)
+"""Fields of a tool that are shown only if the server is set up to."""
+
+
 class ToolOut(ToolMore):
     """A tool."""
 
@@ -111,12 +102,13 @@ def checked_fields(names: Iterable[str]) -> frozenset[str]:
     """Return the further fields that a server is set up to show.
 
     Raises:
-        ConfigurationError: When one is not a `ToolField`.
+        ConfigurationError: When one is not in `TOOL_FIELDS`.
     """
-    offered = get_args(ToolField)
-    given = (names,) if isinstance(names, str) else tuple(names)
-    if unknown := [name for name in given if name not in offered]:
-        raise ConfigurationError(f"tool_fields holds {unknown[0]!r:.80}: choose from {', '.join(offered)}")
+    given = as_names(names, what="tool_fields")
+    if unknown := [name for name in given if name not in TOOL_FIELDS]:
+        raise ConfigurationError(
+            f"tool_fields holds {unknown[0]!r:.80}: choose from {', '.join(TOOL_FIELDS)}"
+        )
     return frozenset(given)
 
 
@@ -136,7 +128,7 @@ def tool_out(tool: Tool, *, fields: Collection[str] = ()) -> ToolOut:
 
     Args:
         tool: The tool.
-        fields: Each `ToolField` to show as well. What the tool's metadata doesn't hold, or holds in
+        fields: Which of `TOOL_FIELDS` to show. What the tool's metadata doesn't hold, or holds in
             another type, is left out.
     """
     definition = tool.to_openai()["function"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from tool_search_processor import telemetry
 from tool_search_processor.catalog import Catalog
@@ -165,32 +165,11 @@ def fuse(lists: Mapping[ListName, Sequence[Ranked]], *, limit: int | None = None
     https://doi.org/10.1145/1571941.1572114.
     """
     deeper = 0 if len(lists) == 1 else K
-    scores: dict[str, float] = {}
-    for ranked in lists.values():
-        for place, (_, tool) in enumerate(ranked, 1):
-            scores[tool.name] = scores.get(tool.name, 0.0) + 1 / len(lists) / (deeper + place)
-    best = sorted(scores, key=lambda name: -scores[name])[:limit]
-    ranks = {
-        name: {tool.name: place for place, (_, tool) in enumerate(ranked, 1)}
-        for name, ranked in lists.items()
-    }
-    return [_found(name, scores[name], lists, ranks) for name in best]
-
-
-def _found(
-    name: str,
-    score: float,
-    lists: Mapping[ListName, Sequence[Ranked]],
-    ranks: Mapping[ListName, Mapping[str, int]],
-) -> Found:
-    """Put together what the lists say about a tool that at least one of them holds."""
-    places = {of: ranks[of][name] for of in lists if name in ranks[of]}
-    said = [lists[of][place - 1] for of, place in places.items()]
-    return Found(
-        tool=said[0][1],
-        score=score,
-        fts_rank=places.get("fts"),
-        vector_rank=places.get("vector"),
-        matched=said[0][0].matched,
-        fit=max(hit.score for hit, _ in said),
-    )
+    found: dict[str, Found] = {}
+    for of, ranked in lists.items():
+        for place, (hit, tool) in enumerate(ranked, 1):
+            one = found.get(tool.name) or Found(tool=tool, matched=hit.matched)
+            rank: dict[str, Any] = {f"{of}_rank": place}
+            score = one.score + 1 / len(lists) / (deeper + place)
+            found[tool.name] = replace(one, score=score, fit=max(one.fit, hit.score), **rank)
+    return sorted(found.values(), key=lambda one: -one.score)[:limit]

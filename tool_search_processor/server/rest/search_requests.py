@@ -1,21 +1,22 @@
-"""Reads requests over HTTP, behind `Protection`; problems are reported in FastAPI's shape."""
+"""Reads requests over HTTP, behind `Protection`, and reports problems in FastAPI's shape."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
 from tool_search_processor.errors import InvalidPatternError
 from tool_search_processor.server import protection
 from tool_search_processor.server.access import Access, Caller
+from tool_search_processor.server.apps import problem
 from tool_search_processor.server.hosts import host_name, is_loopback
 from tool_search_processor.wire.plain import clean_text
 
@@ -24,20 +25,12 @@ logger = logging.getLogger(__name__)
 MAX_BODY_BYTES = 256 * 1024
 """The longest body that is taken: of a query, 20,000 characters count."""
 
+_UNAUTHORIZED = "this needs a valid token: send the header Authorization: Bearer …"
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 Model = TypeVar("Model", bound=BaseModel)
 Endpoint = Callable[[Request], Awaitable[Response]]
 Answer = Callable[[Request, Caller], Awaitable[Response]]
-
-
-class InvalidRequestError(Exception):
-    """A request that can't be answered; `problems` says why, in FastAPI's shape."""
-
-    def __init__(self, problems: Sequence[Mapping[str, Any]]) -> None:
-        """Keep the problems, each with `type`, `loc` and `msg`."""
-        self.problems = list(problems)
-        super().__init__(str(self.problems))
 
 
 def guarded(answer: Answer, access: Access, *, for_people: bool = False) -> Endpoint:
@@ -56,14 +49,15 @@ def guarded(answer: Answer, access: Access, *, for_people: bool = False) -> Endp
             if for_people and access.is_open:
                 check_is_near(request)
             caller = await access.admit(headers_of(request).get("authorization"))
-            return await answer(request, caller) if caller else unauthorized(scheme)
+            if caller is None:
+                challenge = {"WWW-Authenticate": f'{scheme} realm="tool search"'}
+                raise HTTPException(401, _UNAUTHORIZED, challenge)
+            return await answer(request, caller)
         except HTTPException:
             raise
-        except InvalidRequestError as exc:
-            return JSONResponse({"detail": exc.problems}, 422)
         except InvalidPatternError as exc:  # only a query is read as a pattern
             wrong = {"type": "value_error", "loc": ["body", "query"], "msg": clean_text(str(exc))}
-            return JSONResponse({"detail": [wrong]}, 422)
+            return problem(422, [wrong])
         except BaseException as exc:  # providers, indexes and embedders are anybody's code
             if is_no_failure(exc):
                 raise
@@ -88,25 +82,11 @@ def check_is_near(request: Request) -> None:
         raise HTTPException(403, "this page is for this machine alone, unless the server is given a token")
 
 
-def unauthorized(scheme: str) -> Response:
-    """Return what somebody without a valid token gets."""
-    challenge = {"WWW-Authenticate": f'{scheme} realm="tool search"'}
-    return problem(
-        401, "this needs a valid token: send the header Authorization: Bearer …", headers=challenge
-    )
-
-
-def problem(status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a failure as FastAPI writes it."""
-    return JSONResponse({"detail": detail}, status, headers=headers)
-
-
 async def read_body(request: Request, model: type[Model]) -> Model:
     """Read a JSON body.
 
     Raises:
-        InvalidRequestError: When it is not JSON, or has values that don't fit.
-        HTTPException: When it is too long.
+        HTTPException: When it is too long, is not JSON, or has values that don't fit.
     """
     body = await request.body()
     if len(body) > MAX_BODY_BYTES:
@@ -114,14 +94,14 @@ async def read_body(request: Request, model: type[Model]) -> Model:
     try:
         return model.model_validate_json(body)
     except ValidationError as exc:
-        raise InvalidRequestError(_problems(exc, "body")) from None
+        raise _invalid(exc, "body") from None
 
 
 def read_query(request: Request, model: type[Model]) -> Model:
     """Read a URL's parameters; repeatable parameters are also split at commas.
 
     Raises:
-        InvalidRequestError: When one doesn't fit.
+        HTTPException: When one doesn't fit.
     """
     given: dict[str, Any] = {}
     for key, value in request.query_params.multi_items():
@@ -133,7 +113,7 @@ def read_query(request: Request, model: type[Model]) -> Model:
     try:
         return model.model_validate(given)
     except ValidationError as exc:
-        raise InvalidRequestError(_problems(exc, "query")) from None
+        raise _invalid(exc, "query") from None
 
 
 def context_of(request: Request, caller: Caller) -> Mapping[str, Any]:
@@ -146,12 +126,8 @@ def headers_of(request: Request) -> dict[str, str]:
     return protection.joined_headers(request.scope["headers"])
 
 
-async def refused(_: Request, exc: HTTPException) -> Response:
-    """Answer what Starlette or an endpoint refused, in the same shape as everything else."""
-    return problem(exc.status_code, exc.detail, headers=exc.headers)
-
-
-def _problems(exc: ValidationError, place: str) -> list[dict[str, Any]]:
+def _invalid(exc: ValidationError, place: str) -> HTTPException:
     """Return what pydantic found, without the values: they may hold anything, at any length."""
     errors = exc.errors(include_url=False, include_context=False, include_input=False)
-    return [{"type": e["type"], "loc": [place, *e["loc"]], "msg": e["msg"]} for e in errors]
+    problems = [{"type": e["type"], "loc": [place, *e["loc"]], "msg": e["msg"]} for e in errors]
+    return HTTPException(422, problems)  # type: ignore[arg-type]  # a list, as FastAPI has it

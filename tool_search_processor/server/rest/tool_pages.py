@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
@@ -39,16 +39,15 @@ async def list_page(view: RestView, asked: ListRequest) -> list[Tool]:
         HTTPException: When a cursor is the id of no such tool.
     """
     tools = [*filter(_wanted(asked), view.catalog)]
+    step = -1 if asked.before is not None and asked.after is None else 1  # counted from the page's end
     if asked.order == "desc":
         tools.reverse()
-    backwards = asked.before is not None and asked.after is None
     with view.admission() as admission:
         if asked.after is not None:
             tools = tools[await _place(tools, asked.after, admission) + 1 :]
         if asked.before is not None:
             tools = tools[: await _place(tools, asked.before, admission)]
-        page = await admission.admit(_ordered(tools, backwards=backwards), "search", limit=asked.limit)
-    return list(_ordered(page, backwards=backwards))
+        return (await admission.admit(tools[::step], "search", limit=asked.limit))[::step]
 
 
 async def find_by_id(view: RestView, wanted: str) -> Tool:
@@ -57,7 +56,7 @@ async def find_by_id(view: RestView, wanted: str) -> Tool:
     Raises:
         HTTPException: When it may not, or is not there, which look the same.
     """
-    tools = [tool for tool in view.catalog if tool_id(tool.name) == wanted]
+    tools = [*view.catalog]
     with view.admission() as admission:
         return tools[await _place(tools, wanted, admission)]
 
@@ -66,15 +65,7 @@ async def _place(tools: Sequence[Tool], wanted: str, admission: Admission) -> in
     for place, tool in enumerate(tools):
         if tool_id(tool.name) == wanted and await admission.admits(tool, "search"):
             return place
-    raise _no_tool(wanted)
-
-
-def _no_tool(wanted: str) -> HTTPException:
-    return HTTPException(404, f"there is no tool with the id {wanted!r:.80}")
-
-
-def _ordered(tools: Sequence[Tool], *, backwards: bool) -> Iterator[Tool]:
-    return reversed(tools) if backwards else iter(tools)
+    raise HTTPException(404, f"there is no tool with the id {wanted!r:.80}")
 
 
 def _wanted(asked: ListRequest) -> Callable[[Tool], bool]:
