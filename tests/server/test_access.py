@@ -94,11 +94,15 @@ async def exits(_):
     raise SystemExit(3)
 
 
+async def cancels_itself(_):
+    raise asyncio.CancelledError
+
+
 async def promises(_):
     return user_of("a")
 
 
-@pytest.mark.parametrize("check", [sudden, exits, promises, lambda _: Future()])
+@pytest.mark.parametrize("check", [sudden, exits, cancels_itself, promises, lambda _: Future()])
 async def test_whatever_a_function_raises_or_promises_lets_nobody_in(check, caplog):
     assert await Access(check).admit("Bearer a") is None
     assert "the check of a token failed" in caplog.text
@@ -110,11 +114,17 @@ async def test_a_token_that_is_no_text_is_nobodys_and_no_failure(caplog):
 
 
 async def test_a_request_that_is_cancelled_is_not_refused():
-    async def cancelled(_):
-        raise asyncio.CancelledError
+    asked = asyncio.Event()
 
+    async def waits(_):
+        asked.set()
+        await asyncio.Event().wait()
+
+    request = asyncio.create_task(Access(waits).admit("Bearer a"))
+    await asked.wait()
+    request.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await Access(cancelled).admit("Bearer a")
+        await request
 
 
 @pytest.mark.parametrize("token", ["secret\n", " secret", "secret\t", "sec\rret", "half \ud800 a character"])

@@ -30,6 +30,11 @@ def _takes(hook: Callable[..., Any], *arguments: object) -> bool:
     return True
 
 
+async def awaited(value: Any) -> Any:
+    """Return what a function gave that may be sync or async: the value itself, or what it waits for."""
+    return await value if inspect.isawaitable(value) else value
+
+
 def is_cancelled() -> bool:
     """Return True if the running task is being cancelled, not just something that it awaits."""
     try:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
-import binascii
 import hmac
 import inspect
 import logging
@@ -12,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tool_search_processor.concurrency.foreign_calls import awaited, is_no_failure
 from tool_search_processor.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
@@ -78,16 +77,14 @@ class Access:
         except UnicodeDecodeError:
             return None
         try:
-            user = check(token)
-            if inspect.isawaitable(user):
-                user = await user
+            user = await awaited(check(token))
             if inspect.isawaitable(user) or hasattr(user, "add_done_callback"):
                 if inspect.iscoroutine(user):
                     user.close()
                 raise TypeError(f"the check of a token must return its user, found {type(user).__name__!r}")
-        except (asyncio.CancelledError, GeneratorExit):
-            raise
-        except BaseException:
+        except BaseException as exc:
+            if is_no_failure(exc):
+                raise
             logger.warning("the check of a token failed: the request was refused", exc_info=True)
             return None
         return None if user is None or user is False else Caller(user=user)
@@ -101,7 +98,7 @@ def presented_token(authorization: str | None) -> bytes | None:
     if scheme.lower() == "basic":
         try:
             credentials = base64.b64decode(credentials, validate=True).partition(b":")[2]
-        except (binascii.Error, ValueError):
+        except ValueError:
             return None
     elif scheme.lower() != "bearer":
         return None

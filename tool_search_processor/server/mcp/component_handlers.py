@@ -3,51 +3,52 @@
 from __future__ import annotations
 
 import base64
-import inspect
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import mcp_types as types
+from pydantic import BaseModel
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ToolNotCallableError
 from tool_search_processor.server.mcp.call_results import fit
 from tool_search_processor.server.mcp.links import linked_contents, linked_messages
 from tool_search_processor.session.tool_results import encode_result
-from tool_search_processor.wire.plain import clean_text, sendable
+from tool_search_processor.transforms.transform import Kind
+from tool_search_processor.wire.plain import clean_text, plain, sendable
 
 _CONTENTS = (types.TextResourceContents, types.BlobResourceContents)
 MOST_VALUES = 100
 """The most values of a completion, as the protocol has it."""
 _MOST_COUNTED = 10_000
-_LISTED = (
-    *("uri", "uri_template", "name", "title", "description", "mime_type"),
-    *("arguments", "annotations", "metadata"),
-)
-_WireT = TypeVar("_WireT", types.Resource, types.ResourceTemplate, types.Prompt)
+_ENTRY = ("uri", "uri_template", "name", "title", "description", "mime_type", "arguments")
+"""The fields of an entry in a list, as far as a kind has them."""
+_LISTS: Mapping[Kind, tuple[type[BaseModel], type[BaseModel], str]] = {
+    "resource": (types.Resource, types.ListResourcesResult, "resources"),
+    "resource_template": (
+        types.ResourceTemplate,
+        types.ListResourceTemplatesResult,
+        "resource_templates",
+    ),
+    "prompt": (types.Prompt, types.ListPromptsResult, "prompts"),
+}
+"""Of each kind: an entry, a list, and the list's field that holds the entries."""
 
 
 def listed_text(component: Resource | ResourceTemplate | Prompt) -> str:
     """Return a string that is equal for components that clients see as equal."""
-    return repr([getattr(component, attribute, None) for attribute in _LISTED])
+    return repr([getattr(component, field, None) for field in (*_ENTRY, "annotations", "metadata")])
 
 
-def wire_resource(resource: Resource) -> types.Resource:
-    """Return a resource as an entry of a list."""
-    return _wire(types.Resource, resource, {"uri": resource.uri, "mimeType": resource.mime_type})
-
-
-def wire_template(template: ResourceTemplate) -> types.ResourceTemplate:
-    """Return a resource template as an entry of a list."""
-    given = {"uriTemplate": template.uri_template, "mimeType": template.mime_type}
-    return _wire(types.ResourceTemplate, template, given)
-
-
-def wire_prompt(prompt: Prompt) -> types.Prompt:
-    """Return a prompt as an entry of a list."""
-    return _wire(types.Prompt, prompt, {"arguments": [*map(asdict, prompt.arguments)]})
+def list_result(
+    components: Iterable[Resource | ResourceTemplate | Prompt], *, kind: Kind, next_cursor: str | None
+) -> Any:
+    """Return a page of a list."""
+    entry, result, field = _LISTS[kind]
+    entries = [_wire(entry, component) for component in components]
+    return result.model_validate({field: entries, "next_cursor": next_cursor})
 
 
 async def read(component: Resource | ResourceTemplate, uri: str) -> types.ReadResourceResult:
@@ -58,9 +59,8 @@ async def read(component: Resource | ResourceTemplate, uri: str) -> types.ReadRe
     """
     if component.read is None:
         raise ToolNotCallableError(f"{uri} can't be read: it is a definition only")
-    content: Any = component.read(uri) if isinstance(component, ResourceTemplate) else component.read()
-    if inspect.isawaitable(content):
-        content = await content
+    given = component.read(uri) if isinstance(component, ResourceTemplate) else component.read()
+    content = await awaited(given)
     meta = getattr(content, "meta", None)
     if isinstance(content, types.ReadResourceResult):
         content = content.contents
@@ -81,9 +81,7 @@ async def render(prompt: Prompt, arguments: Mapping[str, str]) -> types.GetPromp
     """
     if prompt.render is None:
         raise ToolNotCallableError(f"{prompt.name} can't be filled in: it is a definition only")
-    given: Any = prompt.render(arguments)
-    if inspect.isawaitable(given):
-        given = await given
+    given: Any = await awaited(prompt.render(arguments))
     if isinstance(given, types.GetPromptResult):
         messages = linked_messages(given.messages, prompt)
         return fit(given.model_copy(update={"messages": messages}))
@@ -100,20 +98,14 @@ async def complete(
     if component.complete is None:
         return types.CompleteResult(completion=types.Completion(values=[]))
     known = (params.context.arguments if params.context else None) or {}
-    offered: Any = component.complete(params.argument.name, params.argument.value, known)
-    if inspect.isawaitable(offered):
-        offered = await offered
+    offered = await awaited(component.complete(params.argument.name, params.argument.value, known))
     return types.CompleteResult(completion=_completion(offered))
 
 
-def _wire(kind: type[_WireT], component: Resource | ResourceTemplate | Prompt, own: dict[str, Any]) -> _WireT:
+def _wire(kind: type[BaseModel], component: Resource | ResourceTemplate | Prompt) -> BaseModel:
     """Return an entry of a list, without annotations that no client could read."""
-    entry = {
-        "name": component.name,
-        "title": component.title,
-        "description": component.description or None,
-        **own,
-    }
+    entry = {field: plain(getattr(component, field)) for field in _ENTRY if hasattr(component, field)}
+    entry["description"] = component.description or None
     passed_on = {key: sendable(component.metadata.get(key)) for key in ("_meta", "icons", "size")}
     extra = {**passed_on, "annotations": sendable(component.annotations)}
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -139,21 +140,14 @@ class FrontHandlers:
         finally:
             await reports.finish()
 
-    async def list_resources(
-        self, ctx: Ctx, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        """List the resources that a session's rules leave on."""
-        page, cursor = await self._page(ctx, params, "resource")
-        found = [*map(component_handlers.wire_resource, page)]
-        return types.ListResourcesResult(resources=found, next_cursor=cursor)
-
-    async def list_resource_templates(
-        self, ctx: Ctx, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        """List the resource templates that a session's rules leave on."""
-        page, cursor = await self._page(ctx, params, "resource_template")
-        templates = [*map(component_handlers.wire_template, page)]
-        return types.ListResourceTemplatesResult(resource_templates=templates, next_cursor=cursor)
+    async def list_components(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None, *, kind: Kind
+    ) -> Any:
+        """List the resources, templates or prompts that a session's rules leave on."""
+        shown = await self._shown(request_of(ctx), kind)
+        _note_listed(ctx, map(component_handlers.listed_text, shown), kind=kind)
+        page, cursor = page_of(shown, params)
+        return component_handlers.list_result(page, kind=kind, next_cursor=cursor)
 
     async def read_resource(
         self, ctx: Ctx, params: types.ReadResourceRequestParams
@@ -161,22 +155,14 @@ class FrontHandlers:
         """Read a resource: one from the lists, from a template, or linked to by an answer and not listed."""
         request = request_of(ctx)
         content = await self._content(request, params.uri)
-        return await _while_awaited(request, self._or_error(content, f"the resource {params.uri!r:.200}"))
-
-    async def list_prompts(
-        self, ctx: Ctx, params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
-        """List the prompts that a session's rules leave on."""
-        page, cursor = await self._page(ctx, params, "prompt")
-        found = [*map(component_handlers.wire_prompt, page)]
-        return types.ListPromptsResult(prompts=found, next_cursor=cursor)
+        return await self._answered(request, content, what=f"the resource {params.uri!r:.200}")
 
     async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Fill a prompt in."""
         request = request_of(ctx)
         prompt = await self._prompt(request, params.name)
         rendered = component_handlers.render(prompt, params.arguments or {})
-        return await _while_awaited(request, self._or_error(rendered, f"the prompt {prompt.name!r}"))
+        return await self._answered(request, rendered, what=f"the prompt {prompt.name!r}")
 
     async def complete(self, ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Complete an argument of a prompt, or a variable of a template of resources."""
@@ -187,15 +173,7 @@ class FrontHandlers:
         else:
             found = await self._template(request, params.ref.uri)
         answer = component_handlers.complete(found, params)
-        return await _while_awaited(request, self._or_error(answer, f"the completion for {found.name!r}"))
-
-    async def _page(
-        self, ctx: Ctx, params: types.PaginatedRequestParams | None, kind: Kind
-    ) -> tuple[Sequence[Any], str | None]:
-        """Return a page of what a session's rules leave on, and the next one's cursor."""
-        shown = await self._shown(request_of(ctx), kind)
-        _note_listed(ctx, map(component_handlers.listed_text, shown), kind=kind)
-        return page_of(shown, params)
+        return await self._answered(request, answer, what=f"the completion for {found.name!r}")
 
     async def _shown(self, request: FrontRequest, kind: Kind) -> Sequence[Any]:
         listed = await components_of(self._catalog, request.context, kind=kind)
@@ -204,13 +182,13 @@ class FrontHandlers:
     async def _prompt(self, request: FrontRequest, name: str) -> Prompt:
         prompt: Prompt | None = await self._catalog.get_prompt(name, request.context)
         if prompt is None or not request.session.rules.admits(prompt, kind="prompt"):
-            raise MCPError(types.INVALID_PARAMS, clean_text(f"Unknown prompt: {name[:80]!r}"))
+            raise _unknown("prompt", name)
         return prompt
 
     async def _template(self, request: FrontRequest, uri: str) -> ResourceTemplate:
         template: ResourceTemplate | None = await self._catalog.get_resource_template(uri, request.context)
         if template is None or not request.session.rules.admits(template, kind="resource_template"):
-            raise MCPError(types.INVALID_PARAMS, clean_text(f"Unknown resource template: {uri[:80]!r}"))
+            raise _unknown("resource template", uri)
         return template
 
     async def _content(self, request: FrontRequest, uri: str) -> Awaitable[types.ReadResourceResult]:
@@ -243,10 +221,10 @@ class FrontHandlers:
             found.append(unlisted)
         return found[0] if found else None
 
-    async def _or_error(self, answer: Awaitable[_ResultT], what: str) -> _ResultT:
+    async def _answered(self, request: FrontRequest, answer: Awaitable[_ResultT], *, what: str) -> _ResultT:
         """Return what a provider answers; what it raises becomes an error of the protocol."""
         try:
-            return await answer
+            return await _while_awaited(request, answer)
         except BaseException as exc:  # foreign code
             if isinstance(exc, MCPError) or is_no_failure(exc):
                 raise
@@ -277,48 +255,30 @@ class ProtocolServer(Server[Hub]):
             get_tool_input_schema=lambda _: None,
             on_list_tools=handlers.list_tools,
             on_call_tool=handlers.call_tool,
-            on_list_resources=handlers.list_resources,
-            on_list_resource_templates=handlers.list_resource_templates,
+            on_list_resources=partial(handlers.list_components, kind="resource"),
+            on_list_resource_templates=partial(handlers.list_components, kind="resource_template"),
             on_read_resource=handlers.read_resource,
-            on_list_prompts=handlers.list_prompts,
+            on_list_prompts=partial(handlers.list_components, kind="prompt"),
             on_get_prompt=handlers.get_prompt,
             on_completion=handlers.complete,
             on_subscriptions_listen=handlers.listen,
         )
-        self._tells_changes = tells_changes
+        self._told_changes = ALL_CHANGES if tells_changes else NotificationOptions()
         self.add_request_handler("logging/setLevel", types.SetLevelRequestParams, handlers.set_log_level)
         self.add_notification_handler(
             "notifications/initialized", types.NotificationParams, handlers.initialized
         )
 
     def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
+        self, notification_options: NotificationOptions | None = None, *more: Any, **options: Any
     ) -> InitializationOptions:
         """Return what a client learns at its start, such as that it will be notified of changes."""
-        return super().create_initialization_options(
-            notification_options or (ALL_CHANGES if self._tells_changes else NotificationOptions()),
-            experimental_capabilities,
-            extensions,
-        )
+        told = notification_options or self._told_changes
+        return super().create_initialization_options(told, *more, **options)
 
-    def get_capabilities(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-        *,
-        protocol_version: str | None = None,
-    ) -> types.ServerCapabilities:
+    def get_capabilities(self, *given: Any, **options: Any) -> types.ServerCapabilities:
         """Return what the server can do: subscriptions to a single resource are not among it."""
-        capabilities = super().get_capabilities(
-            notification_options,
-            experimental_capabilities,
-            extensions,
-            protocol_version=protocol_version,
-        )
+        capabilities = super().get_capabilities(*given, **options)
         if capabilities.resources is not None:
             capabilities.resources.subscribe = False
         return capabilities
@@ -341,6 +301,10 @@ async def _or_not_found(answer: Awaitable[_ResultT], uri: str) -> _ResultT:
         if isinstance(exc.__cause__, MCPError) and exc.__cause__.code in _NOT_FOUND_UPSTREAM:
             raise _not_found(uri) from exc
         raise
+
+
+def _unknown(what: str, name: str) -> MCPError:
+    return MCPError(types.INVALID_PARAMS, clean_text(f"Unknown {what}: {name[:80]!r}"))
 
 
 def _not_found(uri: str) -> MCPError:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import mcp_types as types
 
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.server.mcp.call_results import fit, tool_result
 from tool_search_processor.session.tool_results import read_result
 from tool_search_processor.tools import Tool
@@ -113,9 +113,7 @@ def _around(run: Run, middleware: Middleware, answered: Answered) -> Run:
             return given[-1]
 
         async def work() -> types.CallToolResult:
-            value = middleware(call, go_on)
-            if inspect.isawaitable(value):
-                value = await value
+            value = await awaited(middleware(call, go_on))
             if value is None:
                 raise TypeError("a middleware returned None: return what `await next(call)` returned")
             if any(value is result for result in given):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import Any, Unpack, overload
 
 from tool_search_processor import meta_tools
 from tool_search_processor.concurrency.shared_task import run_without_waiting
@@ -18,9 +18,6 @@ from tool_search_processor.tools import Tool
 from tool_search_processor.tools.importers import ToolFields
 from tool_search_processor.transforms.rows import transform_stages
 from tool_search_processor.transforms.transform import Transform
-
-if TYPE_CHECKING:
-    pass
 
 REGISTERED = "registered"
 """What a catalog's status calls the tools that were registered one by one."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
-from tool_search_processor.concurrency.foreign_calls import is_no_failure
+from tool_search_processor.concurrency.foreign_calls import awaited, is_no_failure
 from tool_search_processor.concurrency.shared_task import within
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools
@@ -90,8 +89,7 @@ class RequestProviders(Provider):
         return await within(self._named(context), self._timeout_seconds)
 
     async def _named(self, context: Context) -> Sequence[Provider]:
-        named = self._function(context)
-        return as_providers(await named if inspect.isawaitable(named) else named)
+        return as_providers(await awaited(self._function(context)))
 
     async def _list(self, provider: Provider, context: Context, kind: Kind) -> Sequence[Any]:
         try:

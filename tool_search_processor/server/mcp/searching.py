@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +18,7 @@ from tool_search_processor.server.mcp.meta_tool_definitions import (
     search_answer,
     search_result,
 )
+from tool_search_processor.server.mcp.paging import cursor_of, place_of
 from tool_search_processor.server.mcp.server_options import MAX_LIMIT
 from tool_search_processor.server.mcp.tool_view import ToolView
 from tool_search_processor.tools import Tool
@@ -68,7 +67,7 @@ class FrontSearch:
         return self._answer(
             page,
             total=total,
-            next_cursor=_cursor(end, call) if has_more else None,
+            next_cursor=cursor_of(end, within=_asked(call)) if has_more else None,
             message=f"{found.preface}{message}",
             top_score=max((hit.score for hit, _ in page), default=0.0),
         )
@@ -89,7 +88,7 @@ class FrontSearch:
         return self._answer(
             [(None, tool) for tool in page],
             total=len(tools) if view.is_open else None,
-            next_cursor=_cursor(end, call) if len(tools) > end else None,
+            next_cursor=cursor_of(end, within=_asked(call)) if len(tools) > end else None,
             message=f"{left_out}{listed_text(view.names, found=len(page))}",
         )
 
@@ -112,20 +111,12 @@ class FrontSearch:
         return SearchAnswer(content=content, tools=[tool for _, tool in page], top_score=top_score)
 
 
-def _cursor(start: int, call: SearchCall) -> str:
-    return base64.urlsafe_b64encode(f"{start}:{_asked(call)}".encode()).decode()
-
-
 def _start(cursor: object, call: SearchCall) -> int | None:
     """Return where a page begins; None if the cursor is not from an answer to this search."""
     if cursor is None or cursor == "":
         return 0
-    try:
-        start, _, asked = base64.urlsafe_b64decode(str(cursor)[:200]).decode().partition(":")
-        place = int(start)
-    except (ValueError, binascii.Error):
-        return None
-    return place if 0 <= place <= _DEEPEST and asked == _asked(call) else None
+    start = place_of(str(cursor), within=_asked(call))
+    return start if start is not None and start <= _DEEPEST else None
 
 
 def _asked(call: SearchCall) -> str:

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tool_search_processor import meta_tools
 from tool_search_processor._version import __version__
@@ -31,9 +31,6 @@ from tool_search_processor.server.options import MAX_SESSIONS, ResultFormat
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import as_names
-
-if TYPE_CHECKING:
-    pass
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import hmac
 import json
 import secrets
@@ -174,7 +173,7 @@ class SignedIds:
         try:
             content = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
             mode, began = content["mode"], float(content["began"])
-        except (ValueError, TypeError, KeyError, binascii.Error):
+        except (ValueError, TypeError, KeyError):
             return None
         is_over = self._clock() - began >= self._ttl_seconds
         return mode if mode in MODES and not is_over else None

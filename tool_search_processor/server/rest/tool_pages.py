@@ -56,7 +56,7 @@ async def find_by_id(view: RestView, wanted: str) -> Tool:
     Raises:
         HTTPException: When it may not, or is not there, which look the same.
     """
-    tools = [*view.catalog]
+    tools: list[Tool] = [*view.catalog]
     with view.admission() as admission:
         return tools[await _place(tools, wanted, admission)]
 
