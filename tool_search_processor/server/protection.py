@@ -51,8 +51,9 @@ class Protection:
     wrong token (401); a body that is too large (413) or too slow (408). The app gets a body as one message.
     """
 
-    # Why not a library's: uvicorn's limit_concurrency counts idle connections as well, the body limits of
-    # Starlette (from 1.10) and of the SDK answer in plain text, and none limits the time that a body takes.
+    # Why not a library's: uvicorn's limit_concurrency counts idle connections as well, older releases of
+    # Starlette have no body limit, the SDK's guards its own endpoint alone, and none limits the time that a
+    # body takes.
 
     def __init__(
         self,
