@@ -33,7 +33,7 @@ def test_hybrid_on_tools_that_are_made_up():
 
 
 def test_hybrid_needs_long_requests(tmp_path):
-    (tmp_path / "tools.jsonl").write_text(json.dumps({"name": "open_issue", "description": "Opens an issue."}))
+    (tmp_path / "tools.jsonl").write_text(json.dumps({"name": "open_issue", "description": "Opens a ticket"}))
     (tmp_path / "queries.jsonl").write_text(json.dumps({"query": "report a bug", "relevant": ["open_issue"]}))
     done = run("--set", str(tmp_path), "--hybrid")
     assert (done.returncode, done.stderr) == (1, "there are too few requests of 80 to 120 characters\n")
