@@ -54,6 +54,15 @@ async def test_a_name_that_is_near_two_means_neither():
     assert await found("CREATE ISSUE", CREATE, DOTTED) is None
 
 
+async def test_of_two_near_names_an_original_name_means_its_tool():
+    assert await found("Create.Issue", CREATE, DOTTED) == "create-issue"
+
+
+async def test_a_name_that_is_near_two_is_not_read_as_part_of_a_call_format():
+    twins = [Tool("functions_send_mail"), Tool("functions-send-mail")]
+    assert await found("functions.SendMail", *twins, SEND) is None
+
+
 async def test_an_original_name_that_two_tools_have_means_neither():
     twin = Tool("create_Issue", metadata={"original_name": "Create.Issue"})
     assert await found("Create.Issue", DOTTED, twin) is None

@@ -806,6 +806,14 @@ async def test_by_default_a_verdict_holds_for_a_minute():
         assert policy.asked == asked
 
 
+def test_by_default_ten_thousand_verdicts_are_kept():
+    asked = []
+    hook = cached_filter(lambda request: not asked.append(request), key=by_user)
+    for user in (*range(10_001), 1, 0):  # the first one made room for the last
+        assert hook(FilterRequest("tool_0", TOOLS[0], {"user": user}, "search")) is True
+    assert len(asked) == 10_002
+
+
 async def test_no_more_verdicts_than_maxsize_are_kept():
     policy = Policy()
     hook = cached_filter(policy, key=by_user, maxsize=2)

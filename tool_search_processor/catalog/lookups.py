@@ -41,12 +41,9 @@ async def find_by_name(
             return exact
         passed = {spoken, *without}
         near = await admission.admit((tool for tool in view.near(spoken) if tool.name not in passed), "load")
-        if len(near) > 1:
-            near = [tool for tool in near if tool.metadata.get("original_name") == spoken]
-            if not near:
-                return None
+        meant = [tool for tool in near if tool.metadata.get("original_name") == spoken] or near
         if near:
-            return await view.fetch(near[0].name) if len(near) == 1 else None
+            return await view.fetch(meant[0].name) if len(meant) == 1 else None
     return None
 
 

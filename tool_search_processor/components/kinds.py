@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.tools.patterns import matches
 from tool_search_processor.wire.plain import clean_text, visible_text
 
-_EXPRESSION = re.compile(r"\{([+#./;?&]?)([^{}]*)\}")
-"""One expression of a URI template: its operator, and its variables (RFC 6570, section 2.2)."""
+_TEMPLATE_PART = re.compile(r"\{([+#./;?&]?)([^{}]*)\}|.", re.DOTALL)
+"""An expression of a URI template: its operator and its variables (RFC 6570, section 2.2); or a character."""
 
 Complete = Callable[[str, str, Mapping[str, str]], Any | Awaitable[Any]]
 """Takes an argument's name, what was typed so far, and the known arguments. Returns the possible values, best
@@ -95,17 +96,12 @@ class ResourceTemplate(_Component):
         """Return True if the template can make this URI.
 
         The time is at most proportional to the product of the two lengths, whatever the template: both
-        come from outside, and a regular expression with many wildcards would let either stall a server.
+        come from outside, and a backtracking expression with many wildcards would let either stall a server.
         """
         if not uri.startswith(self.uri_template.partition("{")[0]):
             return False
-        tokens = list(_template_tokens(self.uri_template))
-        states = _closure({0}, tokens)
-        for character in uri:
-            states = _closure(set(_after(character, states, tokens)), tokens)
-            if not states:
-                return False
-        return len(tokens) in states
+        pattern = _TEMPLATE_PART.sub(_pattern_of, self.uri_template)
+        return bool(matches(rf"(?s)\A{pattern}\z", uri))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,46 +143,11 @@ def _show(component: object, *attributes: str) -> None:
             object.__setattr__(component, attribute, visible_text(clean_text(text)))
 
 
-def _template_tokens(template: str) -> Iterator[tuple[str, str]]:
-    """Yield what a URI is read against: ("text", one character) or a wildcard.
-
-    "value" stands for characters up to a slash, "span" for any; ("query", "?") for an optional query
-    with "rest" for what follows its first character.
-    """
-    position = 0
-    for match in _EXPRESSION.finditer(template):
-        yield from (("text", character) for character in template[position : match.start()])
-        operator, variables = match.groups()
-        if operator in ("?", "&"):
-            yield from (("query", operator), ("rest", ""))
-        else:
-            yield ("span" if operator in _SPANNING or "*" in variables else "value", "")
-        position = match.end()
-    yield from (("text", character) for character in template[position:])
-
-
-def _closure(states: set[int], tokens: list[tuple[str, str]]) -> set[int]:
-    """Add the states that are reached without reading a character."""
-    waiting = list(states)
-    while waiting:
-        state = waiting.pop()
-        kind = tokens[state][0] if state < len(tokens) else "end"
-        step = {"query": 2, "rest": 1}.get(kind, 0)
-        if state + step not in states:
-            states.add(state + step)
-            waiting.append(state + step)
-    return states
-
-
-def _after(character: str, states: set[int], tokens: list[tuple[str, str]]) -> Iterator[int]:
-    """Yield the states that reading one character leads to."""
-    for state in states:
-        kind, text = tokens[state] if state < len(tokens) else ("end", "")
-        if kind in ("text", "query"):
-            if text == character:
-                yield state + 1
-        elif kind == "rest":
-            yield state
-        elif kind == "span" or (kind == "value" and character not in "/?#"):
-            yield state
-            yield state + 1
+def _pattern_of(part: re.Match[str]) -> str:
+    """Return the regular expression of what a character or an expression of a URI template makes."""
+    operator, variables = part.groups()
+    if variables is None:
+        return re.escape(part[0])
+    if operator in ("?", "&"):
+        return rf"(?:\{operator}.*)?"
+    return ".+" if operator in _SPANNING or "*" in variables else "[^/?#]+"

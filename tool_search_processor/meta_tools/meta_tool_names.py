@@ -22,26 +22,25 @@ class MetaToolNames:
     @property
     def present(self) -> tuple[str, ...]:
         """The names of the meta-tools that are listed, in their order."""
-        second = {"load": (self.load,), "auto_load": (), "call": (self.call,)}[self.mode]
-        return (self.search, *second, *((self.unload,) if self.allow_unload else ()))
+        return tuple(name for name, _ in self._listed)
 
     @property
     def options(self) -> dict[str, str]:
         """The names of the meta-tools that are listed, each with the option that changes it."""
-        listed = {self.search: "search_tool_name"}
-        if self.mode == "load":
-            listed[self.load] = "load_tool_name"
-        if self.mode == "call":
-            listed[self.call] = "call_tool_name"
-        if self.allow_unload:
-            listed[self.unload] = "unload_tool_name"
-        return listed
+        return dict(self._listed)
 
     @property
     def loading(self) -> frozenset[str]:
         """The names of the meta-tools whose results load."""
-        return {
-            "load": frozenset({self.load}),
-            "auto_load": frozenset({self.search}),
-            "call": frozenset[str](),
-        }[self.mode]
+        return frozenset({"load": (self.load,), "auto_load": (self.search,), "call": ()}[self.mode])
+
+    @property
+    def _listed(self) -> list[tuple[str, str]]:
+        listed = [(self.search, "search_tool_name")]
+        if self.mode == "load":
+            listed.append((self.load, "load_tool_name"))
+        elif self.mode == "call":
+            listed.append((self.call, "call_tool_name"))
+        if self.allow_unload:
+            listed.append((self.unload, "unload_tool_name"))
+        return listed
