@@ -37,7 +37,7 @@ class LearnedRequests:
             known = tools.document_by_name
             made = tuple(self.added_to(known[name]) for name in self._requests if name in known)
             self._made = tools.generation, made
-        if not tags and without.isdisjoint(self._requests):
+        if not tags and self._requests.keys().isdisjoint(without):
             return made
         return tuple(
             document

@@ -179,7 +179,7 @@ class ToolSet:
         return self._selections.setdefault(key, self._selected(tags, without))
 
     def _selected(self, tags: frozenset[str], without: frozenset[str]) -> frozenset[str] | None:
-        if not tags and without.isdisjoint(self.by_name):
+        if not tags and self.by_name.keys().isdisjoint(without):
             return None
         return self._with_labels(tags, without)
 
