@@ -352,7 +352,9 @@ async def test_a_document_from_outside_leads_nowhere_inside(server):
 
     async with serve(answer) as web:
         provider = OpenAPIProvider(f"{web.url}/api.json")
-        with pytest.raises(ConfigurationError, match=r"GET /good called at .* own network: give base_url="):
+        with pytest.raises(
+            ConfigurationError, match=r"GET /good: it is called at .* own network: give base_url="
+        ):
             await provider.list_tools({})
         await provider.aclose()
         pinned = OpenAPIProvider(f"{web.url}/api.json", base_url=server)

@@ -7,9 +7,8 @@ from jsonschema import Draft202012Validator
 
 from tests.providers.openapi.apis import api, body, definitions, in_path, query, tools
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers.openapi.document_tools import read_tools
+from tool_search_processor.providers.openapi.document_tools import OperationTool, read_tools
 from tool_search_processor.providers.openapi.documents import OpenAPIDocument
-from tool_search_processor.tools import Tool
 from tool_search_processor.tools.schema_walk import schemas_in
 from tool_search_processor.tools.tool_names import is_tool_name
 
@@ -39,7 +38,7 @@ def test_an_operation_is_a_tool():
             }
         }
     )
-    assert tool == Tool(
+    assert tool == OperationTool(
         "issues_create",
         "Create an issue. Anyone with read access can.",
         {
@@ -184,7 +183,9 @@ def test_an_operation_that_cannot_be_a_tool_is_left_out_and_named(caplog):
 
 
 def test_a_document_of_which_nothing_can_be_read_is_refused():
-    with pytest.raises(ConfigurationError, match=r"api, GET /odd: .*not a value that JSON can carry"):
+    with pytest.raises(
+        ConfigurationError, match=r"api: none of .* GET /odd: .*not a value that JSON can carry"
+    ):
         tools({"/odd": {"get": {"parameters": [query("a", {"default": object()})]}}})
 
 

@@ -131,7 +131,7 @@ def test_options_that_cannot_work(options, message):
         ({"openapi": "3.1.0"}, "without paths"),
         (
             {"openapi": "3.1.0", "paths": {"/p": {"get": {}}}},
-            "names no absolute server for GET /p: give base_url=",
+            r"none of its operations can be used\. GET /p: it names no absolute server: give base_url=",
         ),
     ],
 )
@@ -315,6 +315,61 @@ async def test_an_operation_that_is_a_reference_to_nothing_is_left_out_and_told(
     assert "an operation is left out: the OpenAPI document, GET /a: its reference" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("server", "options", "reason"),
+    [
+        ({"url": "/v1"}, {}, "it names no absolute server, but '/v1': give base_url='https://…/v1'"),
+        ({"url": "ftp://a.test"}, {}, "it names no absolute server: give base_url='https://…'"),
+        (
+            {"url": "https://{r}.a.test"},
+            {},
+            "it has the server 'https://{r}.a.test' without a value of its variable 'r': give "
+            "server_variables={'r': '…'} or base_url='https://…'",
+        ),
+        (
+            {"url": "https://{r}.a.test", "variables": {"r": {"enum": ["eu"]}}},
+            {"server_variables": {"r": "us"}},
+            "server_variables: 'r' is one of ['eu']; what was given is not one of them",
+        ),
+    ],
+)
+async def test_a_server_that_cannot_be_called_costs_its_operations_alone(server, options, reason, caplog):
+    paths = {"/a": {"get": {"servers": [server]}}, "/b": {"get": {}}}
+    catalog = Catalog([OpenAPIProvider(api(paths), **options)])
+    assert [tool.name for tool in await catalog.list_tools()] == ["get_b"]
+    (refused,) = catalog.status().refused
+    assert (refused.name, refused.provider, refused.reason) == ("get_a", "Pets", reason)
+    assert "an operation is left out: the OpenAPI document, GET /a: " in caplog.text
+
+
+@respx.mock
+async def test_a_server_in_the_own_network_costs_its_operations_alone():
+    paths = {"/a": {"get": {"servers": [{"url": "http://127.0.0.1:1"}]}}, "/b": {"get": {}}}
+    respx.get("https://docs.example.com/api.json").respond(json=api(paths))
+    given = OpenAPIProvider("https://docs.example.com/api.json")
+    assert await names(given) == ["get_b"]
+    (refused,) = given.refused_tools()
+    assert refused.reason == (
+        "it is called at http://127.0.0.1:1, in this machine's own network: give base_url= if that is meant"
+    )
+    await given.aclose()
+
+
+@pytest.mark.parametrize(
+    ("operation", "reason"),
+    [
+        ({"$ref": "http://[a"}, "the document refers to 'http://[a': "),
+        ({"$ref": "#/tags/x/y"}, "its reference '#/tags/x/y' leads to no operation"),
+        ({"requestBody": {"content": {3: {}}}}, "it can't be read: "),
+    ],
+)
+async def test_what_cannot_be_read_costs_its_operation_alone(operation, reason):
+    given = OpenAPIProvider(api({"/a": {"post": operation}, "/b": {"get": {}}}, tags=[{"name": "pets"}]))
+    assert await names(given) == ["get_b"]
+    (refused,) = given.refused_tools()
+    assert refused.reason.startswith(reason)
+
+
 async def test_a_path_behind_a_reference_that_is_not_followed_is_left_out():
     paths = {"/a": {"$ref": "paths/a.yaml"}, "/b": {"get": {}}}
     catalog = Catalog([OpenAPIProvider(api(paths))])
@@ -335,8 +390,8 @@ def test_a_security_scheme_behind_such_a_reference_is_missed_only_where_it_has_a
 @pytest.mark.parametrize(
     ("servers", "options", "message"),
     [
-        (["https://api.test/{version}"], {}, r"variable 'version' for GET /p: give server_variables="),
-        (["/v1"], {}, r"names no absolute server, but '/v1' for GET /p: give base_url='https://…/v1'"),
+        (["https://api.test/{version}"], {}, r"GET /p: .* its variable 'version': give server_variables="),
+        (["/v1"], {}, r"GET /p: it names no absolute server, but '/v1': give base_url='https://…/v1'"),
         (["https://a"], {"base_url": "https://{host}/v1"}, r"base_url has '\{host\}' in it"),
     ],
 )

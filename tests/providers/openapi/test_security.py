@@ -30,7 +30,7 @@ def credentials(secrets, schemes=SCHEMES, **version):
 
 
 async def proof(secrets, *security, context=None, **more):
-    route = Route(method="GET", path="/p", server=None, security=security)
+    route = Route(method="GET", path="/p", server="", security=security)
     return await credentials(secrets, **more).proof(route, context or ToolContext())
 
 

@@ -5,14 +5,10 @@ import re
 import pytest
 
 from tests.providers.openapi.apis import api
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.operations import list_operations
-from tool_search_processor.providers.openapi.servers import (
-    check_variables,
-    joined,
-    read_server,
-)
+from tool_search_processor.providers.openapi.servers import Servers, joined
 
 REGION = {
     "url": "https://{region}.example.com:{port}/v1",
@@ -28,9 +24,9 @@ def read(*, servers=None, item=None, operation=None, url=None):
     return document, node
 
 
-def server(variables=None, **where):
+def server(variables=None, *, base_url=None, client_url=None, **where):
     document, node = read(**where)
-    return read_server(document, node, variables=variables or {}).url
+    return Servers(document, variables=variables or {}, base_url=base_url, client_url=client_url).url(node)
 
 
 @pytest.mark.parametrize(
@@ -40,10 +36,6 @@ def server(variables=None, **where):
         ({"servers": [{"url": "https://a"}], "item": [{"url": "https://b"}]}, "https://b"),
         ({"item": [{"url": "https://b"}], "operation": [{"url": "https://c"}]}, "https://c"),
         ({"servers": [{"url": "/v1"}, {"url": "https://b"}]}, "https://b"),
-        ({"servers": [{"url": "ftp://a"}]}, None),
-        ({"servers": [3]}, None),
-        ({"servers": [{"url": "/v1"}]}, None),
-        ({}, None),
         ({"servers": [{"url": "/v1"}], "url": "https://h/docs/api.json"}, "https://h/v1"),
         ({"servers": [{"url": "v1"}], "url": "https://h/docs/api.json"}, "https://h/docs/v1"),
         ({"servers": [{"url": "//h2/v1"}], "url": "https://h/docs/api.json"}, "https://h2/v1"),
@@ -52,7 +44,6 @@ def server(variables=None, **where):
         ({"servers": [REGION], "variables": {"region": "us"}}, "https://us.example.com:443/v1"),
         ({"servers": [{"url": "https://{x}", "variables": {"x": {"enum": ["one"]}}}]}, "https://one"),
         ({"servers": [{"url": "https://{x}"}], "variables": {"x": "two"}}, "https://two"),
-        ({"servers": [{"url": "https://{x}"}]}, None),
         ({"servers": [{"url": "https://a/{v}"}, {"url": "https://b"}]}, "https://b"),
         ({"servers": [{"url": "https://a?key=1"}]}, "https://a?key=1"),
     ],
@@ -86,33 +77,38 @@ def test_the_server(where, expected):
 @pytest.mark.parametrize("where", ["default", "enum", "given"])
 def test_an_empty_variable_is_a_value_only_where_the_url_lacks_nothing(where, url, filled):
     declared = {"default": {"default": ""}, "enum": {"enum": [""]}, "given": {"default": "a"}}[where]
-    document, node = read(servers=[{"url": url, "variables": {"x": declared}}], url="https://h/api.json")
-    found = read_server(document, node, variables={"x": ""} if where == "given" else {})
-    assert found.url == filled
-    if filled is None:
-        assert found.fault == f"has the server {url!r} without a value of its variable 'x'"
-        assert "server_variables={'x': '…'}" in found.remedy
+    servers = [{"url": url, "variables": {"x": declared}}]
+    given = {"x": ""} if where == "given" else {}
+    if filled is not None:
+        assert server(given, servers=servers, url="https://h/api.json") == filled
+        return
+    told = (
+        f"it has the server {url!r} without a value of its variable 'x': give server_variables={{'x': '…'}}"
+    )
+    with pytest.raises(InvalidToolError, match=f"^{re.escape(told)}"):
+        server(given, servers=servers, url="https://h/api.json")
 
 
 @pytest.mark.parametrize("default", ["", None])
 def test_a_variable_without_a_default_needs_a_value(default):
     servers = [{"url": "https://{x}.example.com", "variables": {"x": {"default": default}}}]
-    assert server(servers=servers) is None
+    with pytest.raises(InvalidToolError, match="without a value of its variable 'x'"):
+        server(servers=servers)
     assert server({"x": "eu"}, servers=servers) == "https://eu.example.com"
 
 
 def test_a_variable_has_one_of_its_values():
     with pytest.raises(
-        ConfigurationError, match=r"server_variables: 'region' is one of \['eu', 'us'\]; .* not one of them$"
+        InvalidToolError, match=r"server_variables: 'region' is one of \['eu', 'us'\]; .* not one of them$"
     ):
         server({"region": "moon"}, servers=[REGION])
 
 
 def test_a_variable_that_no_server_has_is_told():
     document, node = read(servers=[REGION])
-    check_variables(document, [node], variables={"port": "1"})
+    Servers(document, variables={"port": "1"}).check_variables([node])
     with pytest.raises(ConfigurationError, match=r"variable 'prot'; there are \['port', 'region'\]"):
-        check_variables(document, [node], variables={"prot": "1"})
+        Servers(document, variables={"prot": "1"}).check_variables([node])
 
 
 @pytest.mark.parametrize(
@@ -120,17 +116,19 @@ def test_a_variable_that_no_server_has_is_told():
     [
         (
             [{"url": "https://{region}.api.test/{v}"}],
-            r"has the server 'https://\{region\}.* without a value of its variable 'region'.*"
+            r"^it has the server 'https://\{region\}.* without a value of its variable 'region'.*"
             r"server_variables=\{'region': '…'\}",
         ),
-        ([{"url": "/v1/"}], r"names no absolute server, but '/v1'.*base_url='https://…/v1'"),
-        ([{"url": "v1"}], r"names no absolute server.*base_url='https://…'"),
+        ([{"url": "/v1/"}], r"^it names no absolute server, but '/v1'.*base_url='https://…/v1'"),
+        ([{"url": "v1"}], r"^it names no absolute server: give base_url='https://…'$"),
+        ([{"url": "ftp://a"}], r"^it names no absolute server: give base_url='https://…'$"),
+        ([3], "^it names no absolute server: "),
+        (None, "^it names no absolute server: "),
     ],
 )
 def test_a_server_that_cannot_be_called_is_told(servers, told):
-    found = read_server(*read(servers=servers), variables={})
-    assert found.url is None
-    assert re.match(told, f"{found.fault}: {found.remedy}")
+    with pytest.raises(InvalidToolError, match=told):
+        server(servers=servers)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +143,7 @@ def test_a_server_that_cannot_be_called_is_told(servers, told):
     ],
 )
 def test_a_relative_server_stands_behind_a_host_that_is_given_alone(servers, base_url, expected):
-    assert read_server(*read(servers=servers), variables={}).behind(base_url) == expected
+    assert server(servers=servers, base_url=base_url) == expected
 
 
 @pytest.mark.parametrize(

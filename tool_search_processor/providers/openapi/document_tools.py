@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
@@ -15,8 +15,8 @@ from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.operation_arguments import read_signature
 from tool_search_processor.providers.openapi.operations import Operation, OperationNode, list_operations
 from tool_search_processor.providers.openapi.routes import Route
-from tool_search_processor.providers.openapi.servers import Server, read_server
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.arguments import parse_arguments
 from tool_search_processor.tools.dialects import Converted
 from tool_search_processor.tools.foreign import (
     HIDDEN,
@@ -35,13 +35,33 @@ _MAX_OUTPUT_SCHEMA = 4_000
 _READING = frozenset({"GET", "HEAD", "OPTIONS", "QUERY", "TRACE"})
 
 
+@dataclass(frozen=True)
+class OperationTool(Tool):
+    """A tool that leaves out an optional parameter whose value is null: a URL or a header can't hold null.
+
+    In a body null is a value, and is sent.
+    """
+
+    left_out_if_null: frozenset[str] = field(default=frozenset(), hash=False)
+
+    def check_arguments(self, arguments: Mapping[str, Any] | str | None = None) -> Any:
+        """Return the arguments as `Tool.check_arguments` does, without parameters that are null.
+
+        Raises:
+            ToolArgumentsError: If they do not fit.
+        """
+        given = parse_arguments(arguments)
+        if isinstance(given, Mapping):
+            given = {k: v for k, v in given.items() if v is not None or k not in self.left_out_if_null}
+        return super().check_arguments(given)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
     """An operation as a tool that nothing runs yet, and how it is called."""
 
-    tool: Tool
+    tool: OperationTool
     route: Route
-    server: Server
 
 
 def read_tools(document: OpenAPIDocument) -> list[Tool]:
@@ -57,8 +77,8 @@ def read_definitions(
     document: OpenAPIDocument,
     nodes: Sequence[OperationNode],
     *,
-    variables: Mapping[str, str] | None = None,
-    on_left_out: Callable[[Operation, str], None] | None = None,
+    find_server: Callable[[OperationNode], str] | None = None,
+    on_left_out: Callable[[Operation, str], object] | None = None,
 ) -> list[Definition]:
     """Return the definitions of operations, in order.
 
@@ -67,11 +87,11 @@ def read_definitions(
     Args:
         document: The document that holds them.
         nodes: The operations.
-        variables: Values of server variables, over the defaults.
+        find_server: Returns the URL of an operation's server; None if nothing will be called.
         on_left_out: Gets each operation that is left out, and why.
 
     Raises:
-        ConfigurationError: If no operation can be read.
+        ConfigurationError: If no operation can be used.
     """
     reader = SchemaReader(document)
     found: list[Definition] = []
@@ -80,15 +100,21 @@ def read_definitions(
         try:
             if node.fault is not None:
                 raise InvalidToolError(node.fault)
+            server = "" if find_server is None else find_server(node)
             with hidden_counted() as hidden:
-                definition = _definition(document, reader, node=node, variables=variables or {})
+                definition = _definition(document, reader, node=node, server=server)
             found.append(_with_hidden(definition, hidden, document) if hidden else definition)
-        except (InvalidToolError, RecursionError, TypeError) as exc:
-            reason = "it is nested too deeply" if isinstance(exc, RecursionError) else str(exc)
-            faults.append((node.operation, reason))
+        except InvalidToolError as exc:
+            faults.append((node.operation, str(exc)))
+        except RecursionError:
+            faults.append((node.operation, "it is nested too deeply"))
+        except (TypeError, AttributeError) as exc:  # a parsed document may hold what JSON can't
+            faults.append((node.operation, f"it can't be read: {exc}"))
     if faults and not found:
         operation, reason = faults[0]
-        raise ConfigurationError(f"{document.label}, {operation.route}: {reason}")
+        raise ConfigurationError(
+            f"{document.label}: none of its operations can be used. {operation.route}: {reason}"
+        )
     for operation, reason in faults:
         logger.warning("an operation is left out: %s, %s: %s", document.label, operation.route, reason)
         if on_left_out is not None:
@@ -97,13 +123,13 @@ def read_definitions(
 
 
 def _definition(
-    document: OpenAPIDocument, reader: SchemaReader, *, node: OperationNode, variables: Mapping[str, str]
+    document: OpenAPIDocument, reader: SchemaReader, *, node: OperationNode, server: str
 ) -> Definition:
     operation = node.operation
     signature = read_signature(document, reader, node)
     kinds, output_schema = _answers(document, reader, node)
     original = operation.operation_id or operation.route
-    tool = Tool(
+    tool = OperationTool(
         name=operation.name,
         description=foreign_text(_description(node.node)),
         parameters=_shown(reader.with_definitions(signature.schema()) or {}, operation.name),
@@ -116,18 +142,20 @@ def _definition(
             "path": operation.path,
             **({} if original == operation.name else {"original_name": original}),
         },
+        left_out_if_null=frozenset(
+            one.name for one in signature.arguments if one.name not in signature.required
+        ),
     )
-    server = read_server(document, node, variables=variables)
     route = Route(
         method=operation.method,
         path=operation.path,
-        server=server.url,
+        server=server,
         arguments=tuple(signature.arguments),
         body=signature.body,
         accept=_accept(kinds),
         security=_security(document, node),
     )
-    return Definition(tool=tool, route=route, server=server)
+    return Definition(tool=tool, route=route)
 
 
 def _with_hidden(definition: Definition, hidden: Mapping[str, int], document: OpenAPIDocument) -> Definition:

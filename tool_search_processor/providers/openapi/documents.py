@@ -100,7 +100,10 @@ class OpenAPIDocument:
         return ({**found, **beside}, found_base) if beside else (found, found_base)
 
     def _find(self, reference: str, base: str) -> Target | None:
-        uri, fragment = urldefrag(urljoin(base, reference))
+        try:
+            uri, fragment = urldefrag(urljoin(base, reference))
+        except ValueError as exc:
+            raise InvalidToolError(f"the document refers to {reference!r:.200}: {exc}") from exc
         if reference.startswith("#"):
             uri, fragment = base, reference[1:]
         if uri not in self._registry:
@@ -110,27 +113,27 @@ class OpenAPIDocument:
                 raise InvalidToolError(f"the document refers to {reference!r:.200}{fault}")
         try:
             value = self._registry.resolver(base_uri=uri).lookup(f"#{fragment}").contents
-        except Unresolvable:
+        except (Unresolvable, ValueError):  # `items/x`, which is no place in a list
             return None
         return Target(key=f"{uri}#{unquote(fragment)}", value=value, base=uri)
 
     def _load(self, uri: str) -> str:
         """Read another file of the document; return why that can't be done, or an empty string."""
-        parts = urlsplit(uri)
-        if self._folder is None or parts.scheme != "file" or parts.netloc:
-            return (
-                ", which is not fetched: bundle everything into one document (`npx @redocly/cli bundle`), or "
-                "give the path of the document if the reference is to a file next to it"
-            )
-        path = Path(url2pathname(parts.path)).resolve()
-        if not path.is_relative_to(self._folder):
-            return (
-                ", which is outside of its folder: only files next to the document and below are read; "
-                "bundle everything into one document (`npx @redocly/cli bundle`)"
-            )
         try:
+            parts = urlsplit(uri)
+            if self._folder is None or parts.scheme != "file" or parts.netloc:
+                return (
+                    ", which is not fetched: bundle everything into one document (`npx @redocly/cli "
+                    "bundle`), or give the path of the document if the reference is to a file next to it"
+                )
+            path = Path(url2pathname(parts.path)).resolve()
+            if not path.is_relative_to(self._folder):
+                return (
+                    ", which is outside of its folder: only files next to the document and below are read; "
+                    "bundle everything into one document (`npx @redocly/cli bundle`)"
+                )
             value = parse_text(read_file(path), label=str(path))
-        except ConfigurationError as exc:
+        except ValueError as exc:  # of the file, or of a reference that is neither a URL nor a path
             return f": {exc}"
         resource = Specification.OPAQUE.create_resource(value)
         self._registry = self._registry.with_resource(uri, resource)

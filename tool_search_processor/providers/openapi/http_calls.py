@@ -124,7 +124,6 @@ class OperationCaller:
         route: Route,
         arguments: Mapping[str, Any],
         *,
-        server: str,
         credentials: Credentials,
         context: ToolContext,
     ) -> Any:
@@ -133,7 +132,6 @@ class OperationCaller:
         Args:
             route: How the operation is called.
             arguments: As they were checked against the tool's schema.
-            server: The URL that the path is put behind.
             credentials: Those of the security schemes.
             context: That of the call.
 
@@ -151,7 +149,7 @@ class OperationCaller:
                 proof = await credentials.proof(route, context)
                 given = await _given(self._auth, context)
                 own = {} if isinstance(given, httpx.Auth) else given
-                request = self._request(client, outgoing, server=server, proof=proof, own=own)
+                request = self._request(client, outgoing, server=route.server, proof=proof, own=own)
                 auth = given if isinstance(given, httpx.Auth) else httpx.USE_CLIENT_DEFAULT
                 response = await send(client, request, auth=auth, label=route.label)
                 try:

@@ -7,26 +7,23 @@ import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from tool_search_processor.errors import ConfigurationError, ToolCallError
 from tool_search_processor.providers.openapi.document_tools import Definition, read_definitions
 from tool_search_processor.providers.openapi.documents import OpenAPIDocument, read_file
 from tool_search_processor.providers.openapi.http_calls import Clients, OperationCaller
 from tool_search_processor.providers.openapi.http_responses import AnswerLimits, read_content
-from tool_search_processor.providers.openapi.operation_tools import operation_tool
 from tool_search_processor.providers.openapi.operations import (
-    Operation,
     OperationNode,
     Selection,
     as_selection,
     list_operations,
     select,
 )
-from tool_search_processor.providers.openapi.redirects import depth_inside, send
+from tool_search_processor.providers.openapi.redirects import send
 from tool_search_processor.providers.openapi.routes import VARIABLE
 from tool_search_processor.providers.openapi.security import Credentials, Secret
-from tool_search_processor.providers.openapi.servers import check_variables
+from tool_search_processor.providers.openapi.servers import Servers
 from tool_search_processor.providers.openapi.texts import parse_text
 from tool_search_processor.providers.provider import Context, Provider
 from tool_search_processor.providers.refusals import RefusedTool
@@ -66,7 +63,8 @@ class OpenAPIProvider(Provider):
     time-out and a server that can't be reached raise `ToolCallError`, whose text is fit for the model.
 
     A document at a URL is read at the first listing; every other one at construction. An operation that can't
-    be a tool is left out with a warning and stands in `catalog.status().refused`.
+    be a tool, or has no server that can be called, is left out with a warning and stands in
+    `catalog.status().refused`.
     """
 
     foreign = True
@@ -124,7 +122,8 @@ class OpenAPIProvider(Provider):
             max_document_bytes: Largest document that is fetched.
 
         Raises:
-            ConfigurationError: If an option can't work, or the document can't be read.
+            ConfigurationError: If an option can't work, the document can't be read, or none of its operations
+                can be used.
             ImportError: If httpx is missing, or PyYAML for a document in YAML.
         """
         check_positive("timeout_seconds", timeout_seconds)
@@ -239,19 +238,24 @@ class OpenAPIProvider(Provider):
         """Make the tools of a document those of this provider."""
         with self._lock:
             nodes = self._selected(list_operations(document))
-            check_variables(document, nodes, variables=self._variables)
+            servers = Servers(
+                document,
+                variables=self._variables,
+                base_url=self._base_url,
+                client_url=self._clients.base_url,
+            )
+            servers.check_variables(nodes)
             credentials = Credentials(document, self._secrets)
             approved = select(nodes, self._approval, option="requires_approval")
             asked = {node.operation.name for node in approved}
             left_out: dict[str, str] = {}
-
-            def note(operation: Operation, reason: str) -> None:
-                left_out[operation.name] = reason
-
-            found = read_definitions(document, nodes, variables=self._variables, on_left_out=note)
-            self._tools = tuple(
-                self._tool(one, document, credentials=credentials, asked=asked) for one in found
+            found = read_definitions(
+                document,
+                nodes,
+                find_server=servers.url,
+                on_left_out=lambda operation, reason: left_out.update({operation.name: reason}),
             )
+            self._tools = tuple(self._tool(one, credentials=credentials, asked=asked) for one in found)
             self._left_out = left_out
 
     def _selected(self, nodes: list[OperationNode]) -> list[OperationNode]:
@@ -259,50 +263,21 @@ class OpenAPIProvider(Provider):
         left_out = {node.operation.name for node in select(nodes, self._exclude, option="exclude")}
         return [node for node in kept if node.operation.name not in left_out]
 
-    def _tool(
-        self,
-        definition: Definition,
-        document: OpenAPIDocument,
-        *,
-        credentials: Credentials,
-        asked: Collection[str],
-    ) -> Tool:
-        route, found = definition.route, definition.server
-        given = self._base_url or (self._clients.base_url if found.url is None else None)
-        server = found.behind(given) if given is not None else found.url
-        if server is None:
-            raise ConfigurationError(f"{document.label} {found.fault} for {route.label}: {found.remedy}")
-        self._check_server(server, document, route.label)
+    def _tool(self, definition: Definition, *, credentials: Credentials, asked: Collection[str]) -> Tool:
+        tool, route = definition.tool, definition.route
 
         async def execute(operation_arguments: Mapping[str, Any], context: ToolContext) -> Any:
             return await self._caller.call(
-                route, operation_arguments, server=server, credentials=credentials, context=context
+                route, operation_arguments, credentials=credentials, context=context
             )
 
-        # where it is called at is what it is: a document that names another host has changed its tools
-        metadata = {**definition.tool.metadata, "server": shown_url(server)}
-        return operation_tool(
-            definition.tool,
-            route,
+        return tool.replace(
             execute=execute,
             namespace=self._namespace,
-            metadata=metadata,
-            requires_approval=definition.tool.name in asked,
+            # a document that names another host has changed its tools
+            metadata={**tool.metadata, "server": shown_url(route.server)},
+            requires_approval=tool.name in asked,
         )
-
-    def _check_server(self, server: str, document: OpenAPIDocument, label: str) -> None:
-        """Refuse to be led into the own network by a document from outside of it."""
-        if document.url is None or self._base_url is not None:
-            return
-        if depth_inside(_host(server)) > depth_inside(_host(document.url)):
-            raise ConfigurationError(
-                f"{document.label} has {label} called at {shown_url(server)}, in this machine's own network: "
-                "give base_url= if that is meant"
-            )
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or ""
 
 
 def _check_base_url(base_url: str | None) -> None:

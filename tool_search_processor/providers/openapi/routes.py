@@ -80,8 +80,8 @@ class Route:
     method: str
     path: str
     """A template such as `/pets/{id}`."""
-    server: str | None
-    """The URL that the path is put behind; None where the document names none that is absolute."""
+    server: str
+    """The URL that the path is put behind; empty where nothing will be called."""
     arguments: tuple[Argument, ...] = ()
     body: Body | None = None
     accept: str = "*/*"

@@ -1,72 +1,119 @@
-"""The server that an operation is called at."""
+"""The server at which an operation is called."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.operations import OperationNode
+from tool_search_processor.providers.openapi.redirects import depth_inside
 from tool_search_processor.providers.openapi.routes import VARIABLE
 from tool_search_processor.providers.openapi.swagger import to_servers
-from tool_search_processor.providers.web import WEB, is_readable
+from tool_search_processor.providers.web import WEB, is_readable, shown_url
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
-    """The server at which an operation is called."""
+class Servers:
+    """Finds the server at which each operation of a document is called."""
 
-    url: str | None
-    """An absolute URL; None where the document names none."""
-    path: str = ""
-    """The path of the first relative server; it is put behind a host that is given alone."""
-    fault: str = "names no absolute server"
-    """What errors say if there is no URL."""
-    remedy: str = "give base_url='https://…'"
+    def __init__(
+        self,
+        document: OpenAPIDocument,
+        *,
+        variables: Mapping[str, str],
+        base_url: str | None = None,
+        client_url: str | None = None,
+    ) -> None:
+        """Set what the user gave.
 
-    def behind(self, base_url: str) -> str:
-        """Return a base URL of the user's; one without a path gets that of a relative server."""
-        is_host = urlsplit(base_url).path in ("", "/")
-        return base_url.rstrip("/") + self.path if self.path and self.url is None and is_host else base_url
+        Args:
+            document: A server that is a relative URL is so to where it came from.
+            variables: Values of server variables, over the defaults.
+            base_url: Takes the place of all servers.
+            client_url: Takes the place of servers that are not absolute.
+        """
+        self._document = document
+        self._variables = variables
+        self._base_url = base_url
+        self._client_url = client_url
 
+    def url(self, node: OperationNode) -> str:
+        """Return the URL of the first server of an operation, else of its path, else of the document.
 
-def read_server(document: OpenAPIDocument, node: OperationNode, *, variables: Mapping[str, str]) -> Server:
-    """Return the first server of an operation that can be called, else of its path, else of the document.
+        Raises:
+            InvalidToolError: None of them can be called, or a variable may not have the value that was given.
+        """
+        urls = [_filled(mapping_of(server), self._variables) for server in _servers(self._document, node)]
+        absolute = next(filter(_is_callable, map(self._absolute, urls)), None)
+        given = self._base_url or (self._client_url if absolute is None else None)
+        if given is not None:
+            # one without a path gets that of a relative server
+            is_host = absolute is None and urlsplit(given).path in ("", "/")
+            found = given.rstrip("/") + path if is_host and (path := _relative_path(urls)) else given
+        elif absolute is None:
+            raise InvalidToolError(_fault(urls))
+        else:
+            found = absolute
+        self._refuse_inside(found)
+        return found
 
-    Args:
-        document: A server that is a relative URL is so to where it came from.
-        node: The operation.
-        variables: Values of server variables, over the defaults.
+    def check_variables(self, nodes: Sequence[OperationNode]) -> None:
+        """Refuse a variable that no server has.
 
-    Raises:
-        ConfigurationError: If a variable may not have the value that was given.
-    """
-    urls = [_filled(mapping_of(server), variables) for server in _servers(document, node)]
-    for url in urls:
-        absolute = urljoin(document.url, url) if document.url is not None and is_readable(url) else url
-        if absolute.startswith(WEB) and is_readable(absolute) and not VARIABLE.search(absolute):
-            return Server(url=absolute)
-    for url in urls:
-        if unfilled := VARIABLE.findall(url):
-            return Server(
-                url=None,
-                fault=f"has the server {url!r:.200} without a value of its variable {unfilled[0]!r}",
-                remedy=f"give server_variables={{{unfilled[0]!r}: '…'}} or base_url='https://…'",
+        Raises:
+            ConfigurationError: Names it, and those that there are.
+        """
+        urls = [mapping_of(server).get("url") for node in nodes for server in _servers(self._document, node)]
+        known = sorted({name for url in urls for name in VARIABLE.findall(str(url))})
+        unknown = [name for name in self._variables if name not in known]
+        if unknown:
+            raise ConfigurationError(
+                f"server_variables: no server has the variable {unknown[0]!r}; there are {known!r}"
             )
-    path = next((url.rstrip("/") for url in urls if url.startswith("/") and not url.startswith("//")), "")
-    if not path:
-        return Server(url=None)
-    return Server(
-        url=None,
-        path=path,
-        fault=f"names no absolute server, but {path!r:.200}",
-        remedy=f"give base_url='https://…{path}'",
-    )
+
+    def _absolute(self, url: str) -> str:
+        return urljoin(self._document.url, url) if self._document.url and is_readable(url) else url
+
+    def _refuse_inside(self, server: str) -> None:
+        """Refuse to be led into the own network by a document from outside of it."""
+        if self._document.url is None or self._base_url is not None:
+            return
+        if depth_inside(_host(server)) > depth_inside(_host(self._document.url)):
+            raise InvalidToolError(
+                f"it is called at {shown_url(server)}, in this machine's own network: give base_url= if that "
+                "is meant"
+            )
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""
+
+
+def _is_callable(url: str) -> bool:
+    return url.startswith(WEB) and is_readable(url) and not VARIABLE.search(url)
+
+
+def _relative_path(urls: Sequence[str]) -> str:
+    """Return the path of the first relative server; empty where a variable has no value."""
+    if any(map(VARIABLE.search, urls)):
+        return ""
+    return next((url.rstrip("/") for url in urls if url.startswith("/") and not url.startswith("//")), "")
+
+
+def _fault(urls: Sequence[str]) -> str:
+    """Return why none of the servers can be called, and what to do."""
+    for url in urls:
+        if unfilled := VARIABLE.search(url):
+            return (
+                f"it has the server {url!r:.200} without a value of its variable {unfilled[1]!r}: give "
+                f"server_variables={{{unfilled[1]!r}: '…'}} or base_url='https://…'"
+            )
+    path = _relative_path(urls)
+    found = f", but {path!r:.200}" if path else ""
+    return f"it names no absolute server{found}: give base_url='https://…{path}'"
 
 
 def joined(server: str, target: str) -> str:
@@ -74,23 +121,6 @@ def joined(server: str, target: str) -> str:
     base, _, query = server.partition("#")[0].partition("?")
     url = base.rstrip("/") + target
     return url + ("&" if "?" in target else "?") + query if query else url
-
-
-def check_variables(
-    document: OpenAPIDocument, nodes: Sequence[OperationNode], *, variables: Mapping[str, str]
-) -> None:
-    """Refuse a variable that no server has.
-
-    Raises:
-        ConfigurationError: Names it, and those that there are.
-    """
-    urls = [mapping_of(server).get("url") for node in nodes for server in _servers(document, node)]
-    known = sorted({name for url in urls for name in VARIABLE.findall(str(url))})
-    unknown = [name for name in variables if name not in known]
-    if unknown:
-        raise ConfigurationError(
-            f"server_variables: no server has the variable {unknown[0]!r}; there are {known!r}"
-        )
 
 
 def _servers(document: OpenAPIDocument, node: OperationNode) -> Sequence[Any]:
@@ -106,18 +136,14 @@ def _filled(server: Mapping[str, Any], variables: Mapping[str, str]) -> str:
     url = str(server.get("url", "/"))
     declared = mapping_of(server.get("variables"))
     values = {name: _value(name, mapping_of(declared.get(name)), variables) for name in VARIABLE.findall(url)}
-    filled = _with_values(url, values)
+    filled = _with_values(url, {name: value for name, value in values.items() if value is not None})
     if "" not in values.values() or _is_whole(filled):
         return filled
-    return _with_values(url, {name: value or None for name, value in values.items()})
+    return _with_values(url, {name: value for name, value in values.items() if value})
 
 
-def _with_values(url: str, values: Mapping[str, str | None]) -> str:
-    def value(found: re.Match[str]) -> str:
-        known = values[found[1]]
-        return found[0] if known is None else known
-
-    return VARIABLE.sub(value, url)
+def _with_values(url: str, values: Mapping[str, str]) -> str:
+    return VARIABLE.sub(lambda found: values.get(found[1], found[0]), url)
 
 
 def _value(name: str, variable: Mapping[str, Any], given: Mapping[str, str]) -> str | None:
@@ -125,7 +151,7 @@ def _value(name: str, variable: Mapping[str, Any], given: Mapping[str, str]) -> 
     choices = items_of(variable.get("enum"))
     if name in given:
         if choices and str(given[name]) not in map(str, choices):
-            raise ConfigurationError(
+            raise InvalidToolError(
                 f"server_variables: {name!r} is one of {list(choices)!r}; what was given is not one of them"
             )
         return str(given[name])
