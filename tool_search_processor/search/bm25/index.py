@@ -39,14 +39,14 @@ class BM25Index(Index):
     that matches every word of the query perfectly.
 
     The score is how likely a tool is to fit: 1.0 is an exact name, 0.5 as likely as not. The effect of a
-    `min_score`, as a mean of twelve public sets, on the requests of a set (the share that still gets an
-    answer, and recall@5), and on requests that no tool of the catalog serves (the share that rightly gets no
-    answer):
+    `min_score` on requests that some tool serves (the share that still gets an answer, and recall@5), and on
+    requests that no tool serves (the share that rightly gets no answer). Means over twelve public sets
+    (`python tests/benchmarks/bench_min_score.py --set DIR … --search bm25`):
 
         min_score      0     0.1   0.2   0.3   0.4   0.5
         answered      1.00  1.00  0.99  0.95  0.90  0.83
         recall@5      0.82  0.82  0.81  0.78  0.73  0.67
-        no answer     0.04  0.15  0.36  0.55  0.71  0.82
+        no answer     0.03  0.23  0.42  0.57  0.72  0.81
 
     0.1 costs nothing; 0.3 is a good choice if a wrong tool does harm.
 
