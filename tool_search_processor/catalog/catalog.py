@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from types import MappingProxyType
 
 from tool_search_processor.catalog.backoff import ProviderLimits
-from tool_search_processor.catalog.components import Components
 from tool_search_processor.catalog.drift import Drift, OnChange
 from tool_search_processor.catalog.indexes import IndexPool, WarmUpProgress, told
 from tool_search_processor.catalog.merging import Seen, United, Uniting, fetch_from
@@ -109,21 +108,14 @@ class Catalog(ReportingCatalog):
         ]
         self.static = all(source.static for source in self._sources)
         self._drift = Drift(on_change, known_fingerprints)
-        self._set_up(
-            as_transforms(transforms), search=search, index_cache=index_cache, reserved_names=reserved_names
-        )
+        self._indexes = IndexPool(search, index_cache=index_cache)
+        self._seen = Seen()
+        self._set_up(as_transforms(transforms), reserved_names)
 
-    def _set_up(
-        self,
-        transforms: tuple[Transform, ...],
-        *,
-        search: Strategy,
-        index_cache: IndexCache | None = None,
-        reserved_names: Collection[str],
-    ) -> None:
-        """Set up everything after the sources, and check what is known."""
+    def _set_up(self, transforms: tuple[Transform, ...], reserved_names: Collection[str]) -> None:
+        """Set what the sources' lists go through and which names are reserved, and check what is known."""
         self.transforms = transforms
-        self._components = Components(self._sources, transforms=transforms, owner=self.name)
+        self._gather(self._sources, transforms)
         self._reserved = _with_options(reserved_names)
         self.reserved_names = frozenset(self._reserved)
         self._uniting = Uniting(
@@ -133,8 +125,6 @@ class Catalog(ReportingCatalog):
             drift=self._drift,
             owner=self.name,
         )
-        self._indexes = IndexPool(search, index_cache=index_cache)
-        self._seen = Seen()
         run_without_waiting(self._read({}, strict=True) if self.static else self._check_static())
 
     def adapted(
@@ -169,14 +159,11 @@ class Catalog(ReportingCatalog):
         if index_cache is None and isinstance(search, str):
             index_cache = self._indexes.index_cache
         other, added = copy.copy(self), as_transforms(transforms)
-        other._set_up(  # noqa: SLF001 - of the same class
-            (*self.transforms, *added),
-            search=search,
-            index_cache=index_cache,
-            reserved_names={**self._reserved, **_with_options(reserved_names)},
-        )
-        if not added:  # the names are the same, so both can share what they have seen
-            other._seen = self._seen  # noqa: SLF001
+        other._indexes = IndexPool(search, index_cache=index_cache)  # noqa: SLF001 - of the same class
+        if added:  # otherwise the names are the same, and both share what they have seen
+            other._seen = Seen()  # noqa: SLF001
+        names = {**self._reserved, **_with_options(reserved_names)}
+        other._set_up((*self.transforms, *added), names)  # noqa: SLF001
         return other
 
     def add_transform(self, transform: Transform) -> None:
@@ -186,13 +173,8 @@ class Catalog(ReportingCatalog):
             ConfigurationError: What a construction raises; nothing is changed then.
         """
         other = copy.copy(self)
-        other._set_up(  # noqa: SLF001 - of the same class
-            (*self.transforms, *as_transforms([transform])),
-            search=self._indexes.strategy,
-            reserved_names=self._reserved,
-        )
-        self.transforms, self._uniting = other.transforms, other._uniting  # noqa: SLF001
-        self._components = other._components  # noqa: SLF001
+        other._set_up((*self.transforms, *as_transforms([transform])), self._reserved)  # noqa: SLF001
+        vars(self).update(vars(other))
         self._drift.renew()  # what was united before, or is just now, is united again
 
     def __repr__(self) -> str:
@@ -332,7 +314,7 @@ class Catalog(ReportingCatalog):
         Raises:
             ExceptionGroup: What the failing ones raised.
         """
-        self._components.stop()
+        self._stop_gathering()
         for source in self._sources:
             source.stop()
         closing = [source.provider.aclose() for source in self._sources]

@@ -1,4 +1,4 @@
-"""What a catalog's providers list besides tools: resources, resource templates, prompts."""
+"""What a catalog passes on besides tools: resources, resource templates, prompts."""
 
 from __future__ import annotations
 
@@ -95,11 +95,6 @@ class Gathering(Generic[ComponentT]):
         method = KINDS[self._kind].list_name
         return next((f"{method}: {error}" for error in errors if error is not None), None)
 
-    def stop(self) -> None:
-        """Cancel the readings that are under way."""
-        for source in self.sources:
-            source.stop()
-
     async def _stages(self, context: Context) -> Sequence[Mapping[str, ComponentT]]:
         """Return the gathered list, and the list after each transform, by name or URI."""
         lists = await asyncio.gather(*(self._read(source, context) for source in self.sources))
@@ -132,25 +127,31 @@ class Gathering(Generic[ComponentT]):
                 logger.warning("the %s %r of %s is not served: the name is taken", what, key, origin)
 
 
-class Components:
-    """Everything that a catalog's providers list besides tools."""
+class ComponentCatalog(Provider):
+    """A provider whose resources, templates and prompts are those of many; see `Catalog`."""
 
-    def __init__(
-        self, sources: Sequence[Source[Tool]], *, transforms: Sequence[Transform], owner: str
-    ) -> None:
-        """Gather what the providers of some tools list besides them; see `Gathering`."""
-        self.label = owner
-        self._transforms = tuple(transform.for_part() for transform in transforms)
-        self.resources = Gathering(Resource, sources, transforms=self._transforms, owner=owner)
-        self.templates = Gathering(ResourceTemplate, sources, transforms=self._transforms, owner=owner)
-        self.prompts = Gathering(Prompt, sources, transforms=self._transforms, owner=owner)
+    def _gather(self, sources: Sequence[Source[Tool]], transforms: Iterable[Transform]) -> None:
+        """Set what is passed on besides some tools: what their providers list, through transforms."""
+        row = tuple(transform.for_part() for transform in transforms)
+        self._row = row
+        self._resources = Gathering(Resource, sources, transforms=row, owner=self.name)
+        self._templates = Gathering(ResourceTemplate, sources, transforms=row, owner=self.name)
+        self._prompts = Gathering(Prompt, sources, transforms=row, owner=self.name)
 
-    async def unlisted_resource(self, uri: str, context: Context) -> Resource | None:
+    async def list_resources(self, context: Context | None = None) -> Sequence[Resource]:
+        """Return the resources of a request in the providers' order; of equal URIs the first stays."""
+        return await self._resources.all(context or {})
+
+    async def get_resource(self, uri: str, context: Context | None = None) -> Resource | None:
+        """Return one resource of a request by its exact URI, or None."""
+        return await self._resources.get(uri, context or {})
+
+    async def get_unlisted_resource(self, uri: str, context: Context | None = None) -> Resource | None:
         """Return an unlisted resource from the first provider that can read this URI, or None."""
 
         async def find(uri: str) -> Resource | None:
-            for source in self.resources.sources:
-                found = await unlisted_resource_of(source.provider, uri, context)
+            for source in self._resources.sources:
+                found = await unlisted_resource_of(source.provider, uri, context or {})
                 if found is not None:
                     return found
             return None
@@ -158,24 +159,30 @@ class Components:
         if len(uri) > _LONGEST_URI:
             return None
         try:
-            return await look_through(self._transforms, uri, find)
+            return await look_through(self._row, uri, find)
         except BaseException as exc:  # foreign code: a lookup that fails gives nothing
             if is_no_failure(exc):
                 raise
             logger.warning("the resource %r is not given: a lookup failed", uri, exc_info=True)
             return None
 
-    async def template(self, uri: str, context: Context) -> ResourceTemplate | None:
+    async def list_resource_templates(self, context: Context | None = None) -> Sequence[ResourceTemplate]:
+        """Return the templates of resources of a request, in order; of equal templates the first stays."""
+        return await self._templates.all(context or {})
+
+    async def get_resource_template(
+        self, uri: str, context: Context | None = None
+    ) -> ResourceTemplate | None:
         """Return the template with exactly this text, or the first that can make this URI.
 
         None for the URI of a hidden resource, and for one with `..`, which may lead to one.
         """
-        found = None if len(uri) > _LONGEST_URI else await self.templates.get(uri, context)
+        found = None if len(uri) > _LONGEST_URI else await self._templates.get(uri, context or {})
         if found is None:
             return None
         spellings = spellings_of(uri)
         for spelling in spellings:
-            if await hides_resource_of(self, spelling, context):
+            if await hides_resource_of(self, spelling, context or {}):
                 return None
         return found if spellings else None
 
@@ -183,21 +190,28 @@ class Components:
         """Return True if a provider lists a resource at this outer URI that isn't served."""
 
         async def is_hidden(uri: str) -> bool:
-            providers = [source.provider for source in self.resources.sources]
+            providers = [source.provider for source in self._resources.sources]
             return await any_hides_resource(providers, uri, context)
 
-        listed = partial(self.resources.untransformed, context)
-        return await hides_resource(self._transforms, uri, listed=listed, is_hidden=is_hidden)
+        listed = partial(self._resources.untransformed, context)
+        return await hides_resource(self._row, uri, listed=listed, is_hidden=is_hidden)
 
-    def judged(self, status: ProviderStatus, provider: Provider) -> ProviderStatus:
+    async def list_prompts(self, context: Context | None = None) -> Sequence[Prompt]:
+        """Return the prompts of a request in the providers' order; of equal names the first stays."""
+        return await self._prompts.all(context or {})
+
+    async def get_prompt(self, name: str, context: Context | None = None) -> Prompt | None:
+        """Return one prompt of a request by its exact name, or None."""
+        return await self._prompts.get(name, context or {})
+
+    def _judged(self, status: ProviderStatus, provider: Provider) -> ProviderStatus:
         """Return a provider's status: also down if its last listing of other components failed."""
-        gatherings = (self.resources, self.templates, self.prompts)
-        errors = (gathering.error_of(provider) for gathering in gatherings)
+        errors = (kind.error_of(provider) for kind in (self._resources, self._templates, self._prompts))
         error = next((error for error in errors if error is not None), None)
         return status if error is None or status.up is False else replace(status, up=False, error=error)
 
-    def stop(self) -> None:
-        """Cancel the readings that are under way."""
-        self.resources.stop()
-        self.templates.stop()
-        self.prompts.stop()
+    def _stop_gathering(self) -> None:
+        """Cancel the readings of components that are under way."""
+        for kind in (self._resources, self._templates, self._prompts):
+            for source in kind.sources:
+                source.stop()

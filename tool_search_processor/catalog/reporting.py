@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from tool_search_processor.catalog.component_catalog import ComponentCatalog
+from tool_search_processor.catalog.components import ComponentCatalog
 from tool_search_processor.catalog.drift import Drift
 from tool_search_processor.catalog.merging import Seen
 from tool_search_processor.catalog.provider_cache import Source
@@ -25,7 +25,7 @@ class ReportingCatalog(ComponentCatalog):
 
     def status(self) -> CatalogStatus:
         """Return which providers are up, how many tools each has, and what is not served or has changed."""
-        providers = [self._components.judged(source.status(), source.provider) for source in self._sources]
+        providers = [self._judged(source.status(), source.provider) for source in self._sources]
         held = {name: tool.change for name, tool in self._seen.held.items() if tool.change}
         changed = [replace(change, name=name) for name, change in held.items()]
         changed += [change for change in self._drift.changes() if change not in held.values()]
