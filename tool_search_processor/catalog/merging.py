@@ -237,7 +237,7 @@ class Uniting:
 
         if register.give_all(listed, offers):
             return listed, _placed(listed, found)
-        return _named(register.settle(offers()), found)
+        return [tool for tool in register.settle(offers()) if tool is not None], register.places
 
     def _note(self, refused: Iterable[RefusedTool]) -> None:
         """Warn about each refused tool once."""
@@ -255,22 +255,12 @@ def _settled(
         return [offer for source, listed in listings for offer in source.offers(listed)]
 
     wanted = [tool for _, listed in listings for tool in listed]
-    found = [place for source, listed in listings for place in source.places(listed)]
     if register.give_all(wanted, offers):
+        found = [place for source, listed in listings for place in source.places(listed)]
         return [listed for _, listed in listings], _placed(wanted, found)
-    settled, left = iter(register.settle(offers())), iter(found)
-    named = [_named(islice(settled, len(listed)), islice(left, len(listed))) for _, listed in listings]
-    places: dict[str, str] = {}
-    for _, some in named:
-        places.update(some)
-    return [tools for tools, _ in named], places
-
-
-def _named(settled: Iterable[Tool | None], found: Iterable[str]) -> tuple[list[Tool], dict[str, str]]:
-    """Return the tools that got a name, and the place of each by its name."""
-    named = [(tool, place) for tool, place in zip(settled, found, strict=True) if tool is not None]
-    tools = [tool for tool, _ in named]
-    return tools, _placed(tools, [place for _, place in named])
+    settled = iter(register.settle(offers()))
+    lists = [islice(settled, len(listed)) for _, listed in listings]
+    return [[tool for tool in named if tool is not None] for named in lists], register.places
 
 
 def _placed(tools: Sequence[Tool], places: Sequence[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
@@ -16,29 +17,26 @@ GIVEN_DIRECTLY = ""
 Key = tuple[str, str, str]
 
 
+@dataclass(frozen=True, slots=True)
 class Offer:
     """A tool that wants a name."""
 
-    __slots__ = ("key", "origin", "place", "tool")
+    tool: Tool
+    """Its name is the one that it wants."""
+    place: str
+    """Which of the catalog's sources it is from; `GIVEN_DIRECTLY` for none."""
+    origin: str
+    """What errors and status call that source."""
 
-    def __init__(self, tool: Tool, place: str, origin: str) -> None:
-        """Offer a tool.
-
-        Args:
-            tool: The tool, whose name is the one that it wants.
-            place: Which of the catalog's sources it is from; `GIVEN_DIRECTLY` for none.
-            origin: What errors and status call that source.
-        """
-        self.tool = tool
-        self.place = place
-        self.origin = origin
-        self.key: Key = (place, tool.original_name, tool.name)
+    @property
+    def key(self) -> Key:
         """What distinguishes the tool from all others, however the lists change."""
+        return (self.place, self.tool.original_name, self.tool.name)
 
     @property
     def is_made(self) -> bool:
         """Whether its name was made from another one."""
-        return self.key[1] != self.tool.name
+        return self.tool.original_name != self.tool.name
 
     @property
     def rank(self) -> tuple[bool, bool]:
@@ -111,6 +109,11 @@ class NameRegister:
         entered = self._entered.items()
         return GivenNames(lambda: entered, are_wanted=all(name == offer.tool.name for name, offer in entered))
 
+    @property
+    def places(self) -> dict[str, str]:
+        """The place of each tool that `settle` gave a name, by that name."""
+        return {name: offer.place for name, offer in self._entered.items()}
+
     def give_all(self, tools: Sequence[Tool], offers: Callable[[], Sequence[Offer]]) -> bool:
         """Give each tool the name that it wants, if that is what `settle` would do for all of them.
 
@@ -141,59 +144,47 @@ class NameRegister:
             DuplicateToolError: Where tools of equal originals want a name, in a strict register.
             ReservedToolNameError: Where a name is reserved, in a strict register.
         """
-        named: list[Tool | None] = [None] * len(offers)
-        wanting: dict[str, list[int]] = {}
+        wanting: dict[str, list[Offer]] = {}
         before = self._before.by_key
-        for number, offer in enumerate(offers):
+        for offer in offers:
             held = before.get(offer.key)
-            if held is None or not self._enter(held, number, offers, named):
-                wanting.setdefault(offer.tool.name, []).append(number)
+            if held is None or not self._enter(held, offer):
+                wanting.setdefault(offer.tool.name, []).append(offer)
         # Hashed names come last, so that they never take a name that is valid unchanged.
         told_apart = [
-            number
-            for name, numbers in wanting.items()
-            if len(numbers) > 1 or not self._enter(name, numbers[0], offers, named)
-            for number in self._contest(name, numbers, offers, named)
+            offer
+            for name, rivals in wanting.items()
+            if len(rivals) > 1 or not self._enter(name, rivals[0])
+            for offer in self._contest(name, rivals)
         ]
-        for number in told_apart:
-            tool = offers[number].tool
-            name = hashed_tool_name(tool.name, tool.original_name)
-            if not self._enter(name, number, offers, named):
-                self._refuse(name, offers[number])
-        return named
+        for offer in told_apart:
+            name = hashed_tool_name(offer.tool.name, offer.tool.original_name)
+            if not self._enter(name, offer):
+                self._refuse(name, offer)
+        named = {id(offer): _renamed(offer.tool, name) for name, offer in self._entered.items()}
+        return [named.get(id(offer)) for offer in offers]
 
-    def _contest(
-        self, name: str, numbers: Sequence[int], offers: Sequence[Offer], named: list[Tool | None]
-    ) -> list[int]:
+    def _contest(self, name: str, rivals: Sequence[Offer]) -> list[Offer]:
         """Assign a name that is taken or that several tools want; return the tools that need a hash."""
-        if name in self._reserved:
-            for number in numbers:
-                self._refuse(name, offers[number])
-            return []
-        told_apart: list[int] = []
-        is_free = self._holder(name) is None
-        ranked = sorted(numbers, key=lambda number: offers[number].rank)
-        if is_free and (
-            not offers[ranked[0]].is_made or len({offers[n].tool.original_name for n in numbers}) == 1
-        ):
-            self._enter(name, ranked.pop(0), offers, named)
+        told_apart: list[Offer] = []
+        ranked = sorted(rivals, key=lambda offer: offer.rank)
+        is_plain = not ranked[0].is_made or len({offer.tool.original_name for offer in ranked}) == 1
+        if is_plain and self._enter(name, ranked[0]):
+            del ranked[0]
         holder = self._holder(name)
-        for number in ranked:
-            offer = offers[number]
-            if offer.is_made and (holder is None or holder[0] != offer.tool.original_name):
-                told_apart.append(number)
+        for offer in ranked:
+            is_same = holder is not None and holder[0] == offer.tool.original_name
+            if offer.is_made and not is_same and name not in self._reserved:
+                told_apart.append(offer)
             else:
                 self._refuse(name, offer)
         return told_apart
 
-    def _enter(self, name: str, number: int, offers: Sequence[Offer], named: list[Tool | None]) -> bool:
+    def _enter(self, name: str, offer: Offer) -> bool:
         """Give a tool a name if the name is free. Return whether it was."""
         if name in self._entered or name in self._taken or name in self._reserved:
             return False
-        offer = offers[number]
         self._entered[name] = offer
-        tool = offer.tool
-        named[number] = tool if tool.name == name else _renamed(tool, name)
         return True
 
     def _holder(self, name: str) -> tuple[str, str] | None:
@@ -219,6 +210,8 @@ class NameRegister:
 
 
 def _renamed(tool: Tool, name: str) -> Tool:
+    if tool.name == name:
+        return tool
     return tool.replace(name=name, metadata={**tool.metadata, "original_name": tool.original_name})
 
 
