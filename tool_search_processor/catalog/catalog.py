@@ -119,7 +119,7 @@ class Catalog(ReportingCatalog):
         self._reserved = _with_options(reserved_names)
         self.reserved_names = frozenset(self._reserved)
         self._uniting = Uniting(
-            self._sources,
+            sources=self._sources,
             transforms=transforms,
             reserved_names=self._reserved,
             drift=self._drift,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic
 
@@ -30,7 +30,14 @@ from tool_search_processor.transforms.rows import (
     overrides_get,
     transform_stages,
 )
-from tool_search_processor.transforms.transform import KINDS, ComponentT, Transform, component_key, kind_of
+from tool_search_processor.transforms.transform import (
+    KINDS,
+    ComponentT,
+    Kind,
+    Transform,
+    component_key,
+    kind_of,
+)
 from tool_search_processor.wire.plain import are_same
 
 logger = logging.getLogger(__name__)
@@ -47,43 +54,31 @@ class _Gathered(Generic[ComponentT]):
     """The components after each transform, by name or URI."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Gathering(Generic[ComponentT]):
     """Gathers one kind of component from all providers: unique names or URIs in a stable order."""
 
-    def __init__(
-        self,
-        kind: type[ComponentT],
-        sources: Sequence[Source[Tool]],
-        *,
-        transforms: Sequence[Transform],
-        owner: str,
-    ) -> None:
-        """Set the sources; nothing is read yet.
-
-        Args:
-            kind: What they list.
-            sources: Those of the catalog's tools, whose providers are asked for this kind as well.
-            transforms: What the whole list goes through, the first one innermost.
-            owner: What warnings call the catalog.
-        """
-        self.sources: Sequence[Source[ComponentT]] = [source.of_kind(kind) for source in sources]
-        self._kind = kind_of(kind)
-        self._transforms = transforms
-        self._owner = owner
-        self._warned = Once()
-        self._last: _Gathered[ComponentT] | None = None
+    kind: Kind
+    sources: Sequence[Source[ComponentT]]
+    """Those of this kind, in order; nothing is read yet."""
+    transforms: Sequence[Transform]
+    """What the whole list goes through, the first one innermost."""
+    owner: str
+    """What warnings call the catalog."""
+    _warned: Once = field(default_factory=Once)
+    _last: _Gathered[ComponentT] | None = None
 
     async def all(self, context: Context) -> Sequence[ComponentT]:
         """Return the components of a request, in order, without those that a get method rejects."""
         stages = await self._stages(context)
-        if not any(overrides_get(transform, kind=self._kind) for transform in self._transforms):
+        if not any(overrides_get(transform, kind=self.kind) for transform in self.transforms):
             return tuple(stages[-1].values())
-        agreed = [await get_agreed(self._transforms, stages, key, kind=self._kind) for key in stages[-1]]
+        agreed = [await get_agreed(self.transforms, stages, key, kind=self.kind) for key in stages[-1]]
         return tuple(component for component in agreed if component is not None)
 
     async def get(self, key: str, context: Context) -> ComponentT | None:
         """Return the component of this name or URI, if every transform with its own get method agrees."""
-        return await get_agreed(self._transforms, await self._stages(context), key, kind=self._kind)
+        return await get_agreed(self.transforms, await self._stages(context), key, kind=self.kind)
 
     async def untransformed(self, context: Context) -> Collection[ComponentT]:
         """Return the components of a request as the providers list them."""
@@ -92,7 +87,7 @@ class Gathering(Generic[ComponentT]):
     def error_of(self, provider: Provider) -> str | None:
         """Return why a provider's last listing failed, or None if it succeeded."""
         errors = (source.status().error for source in self.sources if source.provider is provider)
-        method = KINDS[self._kind].list_name
+        method = KINDS[self.kind].list_name
         return next((f"{method}: {error}" for error in errors if error is not None), None)
 
     async def _stages(self, context: Context) -> Sequence[Mapping[str, ComponentT]]:
@@ -105,10 +100,10 @@ class Gathering(Generic[ComponentT]):
         for source, listed in zip(self.sources, lists, strict=True):
             self._enter(listed, gathered, origin=source.name)
         rows: Sequence[Sequence[ComponentT]] = await transform_stages(
-            self._transforms, tuple(gathered.values()), kind=self._kind
+            self.transforms, tuple(gathered.values()), kind=self.kind
         )
         last: dict[str, ComponentT] = {}
-        self._enter(rows[-1], last, origin=f"the transforms of {self._owner}")
+        self._enter(rows[-1], last, origin=f"the transforms of {self.owner}")
         stages = [index_components(row) for row in rows]
         stages[-1] = last
         self._last = _Gathered(lists=lists, stages=stages)
@@ -123,7 +118,7 @@ class Gathering(Generic[ComponentT]):
         for component in listed:
             key = component_key(component)
             if entered.setdefault(key, component) is not component and self._warned.is_new((key, origin)):
-                what = self._kind.replace("_", " ")
+                what = self.kind.replace("_", " ")
                 logger.warning("the %s %r of %s is not served: the name is taken", what, key, origin)
 
 
@@ -132,11 +127,15 @@ class ComponentCatalog(Provider):
 
     def _gather(self, sources: Sequence[Source[Tool]], transforms: Iterable[Transform]) -> None:
         """Set what is passed on besides some tools: what their providers list, through transforms."""
-        row = tuple(transform.for_part() for transform in transforms)
-        self._row = row
-        self._resources = Gathering(Resource, sources, transforms=row, owner=self.name)
-        self._templates = Gathering(ResourceTemplate, sources, transforms=row, owner=self.name)
-        self._prompts = Gathering(Prompt, sources, transforms=row, owner=self.name)
+
+        def gathering(kind: type[ComponentT]) -> Gathering[ComponentT]:
+            own = [source.of_kind(kind) for source in sources]
+            return Gathering(kind=kind_of(kind), sources=own, transforms=self._row, owner=self.name)
+
+        self._row = tuple(transform.for_part() for transform in transforms)
+        self._resources = gathering(Resource)
+        self._templates = gathering(ResourceTemplate)
+        self._prompts = gathering(Prompt)
 
     async def list_resources(self, context: Context | None = None) -> Sequence[Resource]:
         """Return the resources of a request in the providers' order; of equal URIs the first stays."""

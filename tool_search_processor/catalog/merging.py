@@ -71,37 +71,27 @@ class Seen:
     """By the names that users know."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Uniting:
     """Makes one set of several lists, for shared tools and for a request's own in the same way."""
 
-    def __init__(
-        self,
-        sources: Sequence[Source[Tool]],
-        *,
-        transforms: tuple[Transform, ...],
-        reserved_names: Mapping[str, str | None],
-        drift: Drift,
-        owner: str,
-    ) -> None:
-        """Set what is united, and what the lists go through; nothing is read yet.
+    sources: Sequence[Source[Tool]]
+    """All providers of the catalog, in order."""
+    transforms: tuple[Transform, ...]
+    """What the lists go through, the first one innermost."""
+    reserved_names: Mapping[str, str | None]
+    """Names that no tool may have after the transforms, each with the option that changes it."""
+    drift: Drift
+    """Watches the shared lists."""
+    owner: str
+    """What errors call the catalog."""
+    last: United = field(default_factory=United)
+    """What all requests share, as last united."""
 
-        Args:
-            sources: All providers of the catalog, in order.
-            transforms: The first one innermost.
-            reserved_names: Names that no tool may have after the transforms, each with the option that
-                changes it.
-            drift: What watches the shared lists.
-            owner: What errors call the catalog.
-        """
-        self.last = United()
-        """What all requests share, as last united."""
+    def __post_init__(self) -> None:
+        """Begin with nothing united."""
         self._lock = threading.Lock()
-        self._sources = sources
-        self._transforms = transforms
-        self._for_parts = tuple(transform.for_part() for transform in transforms)
-        self._reserved_names = reserved_names
-        self._drift = drift
-        self._owner = owner
+        self._for_parts = tuple(transform.for_part() for transform in self.transforms)
         self._warned = Once()
         self._before = NO_NAMES
         self._before_transformed = NO_NAMES
@@ -112,45 +102,42 @@ class Uniting:
         Raises:
             ConfigurationError: If `strict`, for what is refused otherwise.
         """
-        sources = [source for source in self._sources if source.is_shared]
-        lists = tuple(source.listed for source in sources)
+        epoch = self.drift.epoch
+        listings = [(source, source.listed) for source in self.sources if source.is_shared]
+        lists = tuple(listed for _, listed in listings)
         known = self.last
-        is_known = known.lists is not None and known.epoch == self._drift.epoch
+        is_known = known.lists is not None and known.epoch == epoch
         if is_known and not strict and are_same(lists, known.lists or ()):
             return known
-        is_whole = len(sources) == len(self._sources)
-        united = await self._share(list(zip(sources, lists, strict=True)), is_whole=is_whole, strict=strict)
-        with self._lock:
-            if self.last.tools.generation < united.tools.generation:
-                self.last = united
-        return united
-
-    async def _share(self, listings: Sequence[Listing], *, is_whole: bool, strict: bool) -> United:
-        epoch = self._drift.epoch
         register = self._register({}, strict=strict, before=self._before)
         entered, places = _settled(register, listings)
         tools = [
             tool
             for (source, _), listed in zip(listings, entered, strict=True)
-            for tool in self._drift.watch(listed, provider=source.name, foreign=source.foreign)
+            for tool in self.drift.watch(listed, provider=source.name, foreign=source.foreign)
         ]
+        is_whole = len(listings) == len(self.sources)
         # What isn't there at the start may still be added: only requests are warned of it.
         is_early = strict and any(source.grows for source, _ in listings)
-        transforms = self._transforms if is_whole and not is_early else self._for_parts
+        transforms = self.transforms if is_whole and not is_early else self._for_parts
         # What one request lacks another may have: only a list that is the whole can be judged.
         if strict and is_whole:
             await check_transforms(transforms, tools)
         self._before = register.given
-        return await self._united(
+        united = await self._united(
             tools,
             places,
             taken={},
             transforms=transforms,
             refused=register.refused,
-            lists=None if is_early else tuple(listed for _, listed in listings),
+            lists=None if is_early else lists,
             epoch=epoch,
             strict=strict,
         )
+        with self._lock:
+            if self.last.tools.generation < united.tools.generation:
+                self.last = united
+        return united
 
     async def add(self, listings: Sequence[Listing], *, taken: Mapping[str, Tool], strict: bool) -> United:
         """Return the set of a request's own tools, which take no name that is in `taken`."""
@@ -174,9 +161,9 @@ class Uniting:
         self, taken: Mapping[str, Tool], *, strict: bool, before: GivenNames = NO_NAMES
     ) -> NameRegister:
         """Return the register of names as they are before the transforms, which may change them."""
-        if self._transforms:
+        if self.transforms:
             return NameRegister(taken={}, strict=strict, before=before)
-        return NameRegister(taken=taken, reserved=self._reserved_names, strict=strict, before=before)
+        return NameRegister(taken=taken, reserved=self.reserved_names, strict=strict, before=before)
 
     async def _united(
         self,
@@ -196,7 +183,7 @@ class Uniting:
             stages = await transform_stages(transforms, tools)
             register = NameRegister(
                 taken=taken,
-                reserved=self._reserved_names,
+                reserved=self.reserved_names,
                 strict=strict,
                 before=NO_NAMES if lists is None else self._before_transformed,
             )
@@ -213,7 +200,7 @@ class Uniting:
             tools=ToolSet(served, places=places),
             lists=lists,
             stages=[index_components(stage) for stage in stages] if asked else (),
-            transforms=self._transforms,
+            transforms=self.transforms,
             refused=tuple(refused),
             held=held,
             epoch=epoch,
@@ -230,7 +217,7 @@ class Uniting:
         """Assign the names after the transforms; a copy has the place of its original."""
         by_origin = {origin_of(tool): places[tool.name] for tool in before}
         found = [by_origin.get(origin_of(tool), _NEW) for tool in listed]
-        origin = f"the transforms of {self._owner}"
+        origin = f"the transforms of {self.owner}"
 
         def offers() -> Sequence[Offer]:
             return [Offer(tool, place, origin) for tool, place in zip(listed, found, strict=True)]

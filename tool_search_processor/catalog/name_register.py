@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
@@ -44,30 +44,25 @@ class Offer:
         return self.is_made, self.place != GIVEN_DIRECTLY
 
 
+@dataclass(eq=False)
 class GivenNames:
     """Which tool has which name."""
 
-    def __init__(
-        self, named: Callable[[], Iterable[tuple[str, Offer]]] = tuple, *, are_wanted: bool = True
-    ) -> None:
-        """Remember the names.
-
-        Args:
-            named: Returns each name with its tool; called only where several tools want one name.
-            are_wanted: Whether every tool has the name that it wants.
-        """
-        self._named = named
-        self.are_wanted = are_wanted
+    named: Callable[[], Iterable[tuple[str, Offer]]] = tuple
+    """Returns each name with its tool; called only where several tools want one name."""
+    are_wanted: bool = True
+    """Whether every tool has the name that it wants."""
 
     @cached_property
     def by_key(self) -> Mapping[Key, str]:
         """The names by the keys of their tools."""
-        return {offer.key: name for name, offer in self._named()}
+        return {offer.key: name for name, offer in self.named()}
 
 
 NO_NAMES = GivenNames()
 
 
+@dataclass(kw_only=True, eq=False)
 class NameRegister:
     """Assigns names, which don't depend on the order of the lists.
 
@@ -76,30 +71,17 @@ class NameRegister:
     originals clash: the ones given directly come first, then the earlier ones; the others are refused.
     """
 
-    def __init__(
-        self,
-        *,
-        taken: Mapping[str, Tool],
-        reserved: Collection[str] = (),
-        strict: bool = False,
-        before: GivenNames = NO_NAMES,
-    ) -> None:
-        """Begin a register.
-
-        Args:
-            taken: Tools that have their names already.
-            reserved: Names that no tool may have; in a mapping, each with the option that changes it.
-            strict: Raise at the first clash.
-            before: The `given` of the register before this one.
-        """
-        self.refused: list[RefusedTool] = []
-        # Only looked into: a request pays for its own tools, however many are shared.
-        self._taken = taken
-        self._entered: dict[str, Offer] = {}
-        self._reserved = reserved
-        self._strict = strict
-        self._before = before
-        self._given: GivenNames | None = None
+    taken: Mapping[str, Tool]
+    """Tools that have their names already; only looked into, so that a request pays for its own tools."""
+    reserved: Collection[str] = ()
+    """Names that no tool may have; in a mapping, each with the option that changes it."""
+    strict: bool = False
+    """Whether to raise at the first clash."""
+    before: GivenNames = NO_NAMES
+    """The `given` of the register before this one."""
+    refused: list[RefusedTool] = field(default_factory=list)
+    _entered: dict[str, Offer] = field(default_factory=dict)
+    _given: GivenNames | None = None
 
     @property
     def given(self) -> GivenNames:
@@ -129,9 +111,9 @@ class NameRegister:
         names = {tool.name for tool in tools}
         if (
             len(names) < len(tools)
-            or not self._before.are_wanted
-            or not names.isdisjoint(self._reserved)
-            or any(map(self._taken.__contains__, names))
+            or not self.before.are_wanted
+            or not names.isdisjoint(self.reserved)
+            or any(map(self.taken.__contains__, names))
         ):
             return False
         self._given = GivenNames(lambda: [(offer.tool.name, offer) for offer in offers()])
@@ -145,7 +127,7 @@ class NameRegister:
             ReservedToolNameError: Where a name is reserved, in a strict register.
         """
         wanting: dict[str, list[Offer]] = {}
-        before = self._before.by_key
+        before = self.before.by_key
         for offer in offers:
             held = before.get(offer.key)
             if held is None or not self._enter(held, offer):
@@ -174,7 +156,7 @@ class NameRegister:
         holder = self._holder(name)
         for offer in ranked:
             is_same = holder is not None and holder[0] == offer.tool.original_name
-            if offer.is_made and not is_same and name not in self._reserved:
+            if offer.is_made and not is_same and name not in self.reserved:
                 told_apart.append(offer)
             else:
                 self._refuse(name, offer)
@@ -182,14 +164,14 @@ class NameRegister:
 
     def _enter(self, name: str, offer: Offer) -> bool:
         """Give a tool a name if the name is free. Return whether it was."""
-        if name in self._entered or name in self._taken or name in self._reserved:
+        if name in self._entered or name in self.taken or name in self.reserved:
             return False
         self._entered[name] = offer
         return True
 
     def _holder(self, name: str) -> tuple[str, str] | None:
         """Return the original name of the tool that has a name, and where it came from."""
-        if (shared := self._taken.get(name)) is not None:
+        if (shared := self.taken.get(name)) is not None:
             return shared.original_name, "the tools that all requests share"
         offer = self._entered.get(name)
         return None if offer is None else (offer.tool.original_name, offer.origin)
@@ -198,12 +180,12 @@ class NameRegister:
         holder = self._holder(name)
         error: ConfigurationError
         if holder is None:
-            option = self._reserved.get(name) if isinstance(self._reserved, Mapping) else None
+            option = self.reserved.get(name) if isinstance(self.reserved, Mapping) else None
             error = _reserved_error(name, offer.origin, option=option)
         else:
             error = DuplicateToolError(name, (holder[1], offer.origin))
         is_mistake = holder is None or holder[0] == offer.tool.original_name
-        if self._strict and is_mistake:
+        if self.strict and is_mistake:
             raise error
         reason = str(error) if is_mistake else _held_text(name, *holder)  # type: ignore[misc]  # is_mistake
         self.refused.append(RefusedTool(name=name, provider=offer.origin, reason=reason))
