@@ -103,7 +103,7 @@ async def test_fetching_asks_only_for_what_is_listed_and_not_added():
     async def fetch(name):
         asked.append(name)
 
-    seen = view(Tool("a"), fetch=fetch).with_own([Tool("b")]).with_own([Tool("c")])
+    seen = view(Tool("a"), lookup=fetch).with_own([Tool("b")]).with_own([Tool("c")])
     assert await seen.fetch("unknown") is None
     assert (await seen.fetch("b")).name == "b"
     assert (await seen.fetch("c")).name == "c"

@@ -355,7 +355,7 @@ class Catalog(ReportingCatalog):
             shared.tools,
             own.tools,
             indexes=self._indexes,
-            fetch=fetch_from(shared, own) if shared.stages or own.stages else None,
+            lookup=fetch_from(shared, own) if shared.stages or own.stages else None,
             held=held,
             outages=self.outages,
         )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 
 from tool_search_processor.catalog.indexes import IndexPool, SearchedTools
 from tool_search_processor.catalog.learned import LearnedRequests
@@ -20,40 +20,30 @@ from tool_search_processor.tools.origins import Origin
 Fetch = Callable[[str], Awaitable[Tool | None]]
 
 
+@dataclass(eq=False, repr=False)
 class CatalogView:
     """The tools of one request, found by name, by likeness and by search.
 
     Making one costs what the request's own tools cost, however many are shared.
     """
 
-    def __init__(
-        self,
-        shared: ToolSet,
-        own: ToolSet,
-        *,
-        indexes: IndexPool,
-        fetch: Fetch | None = None,
-        held: Sequence[Tool] = (),
-        outages: Callable[[], Collection[Origin]] = tuple,
-    ) -> None:
-        """Combine shared tools and a request's own.
-
-        Args:
-            shared: The tools that all requests see.
-            own: This request's tools; one hides a shared tool of the same name.
-            indexes: Where to search.
-            fetch: Looks a tool up if transforms have their own `get_tool`; None looks in the list.
-            held: Changed tools that are not part of the view until they are accepted.
-            outages: Returns the origins of the tools that can't be reached now.
-        """
-        self.shared = shared
-        self.own = own
-        self.held = held
-        self.outages = outages
-        self._indexes = indexes
-        self._fetch = fetch
-        self._added: frozenset[str] = frozenset()
-        self._learned: LearnedRequests | None = None
+    shared: ToolSet
+    """The tools that all requests see."""
+    own: ToolSet
+    """This request's tools; one hides a shared tool of the same name."""
+    _: KW_ONLY
+    indexes: IndexPool
+    """Where to search."""
+    lookup: Fetch | None = None
+    """Looks a tool up if transforms have their own `get_tool`; None looks in the list."""
+    held: Sequence[Tool] = ()
+    """Changed tools that are not part of the view until they are accepted."""
+    outages: Callable[[], Collection[Origin]] = tuple
+    """Returns the origins of the tools that can't be reached now."""
+    added: frozenset[str] = frozenset()
+    """Names of the tools that `with_own` added."""
+    learned: LearnedRequests | None = None
+    """Requests that searches count for its tools."""
 
     def __len__(self) -> int:
         return len(self.shared) + sum(tool.name not in self.shared.by_name for tool in self.own)
@@ -92,7 +82,7 @@ class CatalogView:
 
     def mark(self, name: str) -> str | None:
         """Return the mark of the tool with this name (see `ToolSet.mark`); None if there is no such tool."""
-        if name in self._added:
+        if name in self.added:
             return mark_of(self.own.by_name[name], GIVEN_DIRECTLY)
         tools = self.own if name in self.own.by_name else self.shared
         return tools.mark(name) if name in tools.by_name else None
@@ -100,9 +90,9 @@ class CatalogView:
     async def fetch(self, name: str) -> Tool | None:
         """Return the same as `get`, if every transform with its own `get_tool` agrees."""
         listed = self.get(name)
-        if listed is None or self._fetch is None or listed.name in self._added:
+        if listed is None or self.lookup is None or listed.name in self.added:
             return listed
-        return await self._fetch(listed.name)
+        return await self.lookup(listed.name)
 
     async def fetch_all(self, names: Iterable[str]) -> list[Tool]:
         """Return the tools with these names, in the order of the names; see `fetch`."""
@@ -130,25 +120,25 @@ class CatalogView:
             return self
         kept = (tool for tool in self.own if tool.name not in more)
         own = ToolSet([*kept, *more.values()], places=self.own.places)
-        return self._changed(own=own, _added=self._added | more.keys())
+        return replace(self, own=own, added=self.added | more.keys())
 
     def with_requests(self, learned: LearnedRequests | None) -> CatalogView:
         """Return this view, whose searches count requests that were learned for its tools."""
-        return self if learned is None else self._changed(_learned=learned)
+        return self if learned is None else replace(self, learned=learned)
 
     @property
     def takes_pattern(self) -> bool:
         """Whether queries are patterns."""
-        return self._indexes.takes_pattern
+        return self.indexes.takes_pattern
 
     def by_words(self) -> CatalogView:
         """Return this view with an index whose queries are words, not patterns."""
-        indexes = self._indexes.by_words
-        return self if indexes is self._indexes else self.searched_by(indexes)
+        indexes = self.indexes.by_words
+        return self if indexes is self.indexes else self.searched_by(indexes)
 
     def searched_by(self, indexes: IndexPool) -> CatalogView:
         """Return this view, searched with other indexes."""
-        return self._changed(_indexes=indexes)
+        return replace(self, indexes=indexes)
 
     async def searched_in(self, mode: SearchMode | None) -> CatalogView:
         """Return this view, searched only with the lists of a mode; None leaves it as it is.
@@ -156,7 +146,7 @@ class CatalogView:
         Raises:
             ConfigurationError: If the indexes don't have the mode.
         """
-        indexes = self._indexes
+        indexes = self.indexes
         if mode is None:
             return self
         if mode not in indexes.modes:
@@ -178,7 +168,7 @@ class CatalogView:
         without: frozenset[str] = frozenset(),
     ) -> list[Hit]:
         """Rank the tools for a query; see `IndexPool.search`."""
-        return await self._indexes.search(query, limit=limit, **self._among(tags, without))
+        return await self.indexes.search(query, limit=limit, **self._among(tags, without))
 
     async def count(
         self,
@@ -189,11 +179,11 @@ class CatalogView:
         without: frozenset[str] = frozenset(),
     ) -> int:
         """Return how many tools match with at least `min_score`."""
-        return await self._indexes.count(query, min_score=min_score, **self._among(tags, without))
+        return await self.indexes.count(query, min_score=min_score, **self._among(tags, without))
 
     def _among(self, tags: frozenset[str], without: frozenset[str]) -> SearchedTools:
         # A pattern would read out, letter by letter, what others have asked.
-        learned = None if self._learned is None or self.takes_pattern else self._learned
+        learned = None if self.learned is None or self.takes_pattern else self.learned
         return {
             "shared": self.shared,
             "own": self.own,
@@ -201,11 +191,6 @@ class CatalogView:
             "tags": tags,
             "without": without,
         }
-
-    def _changed(self, **changes: object) -> CatalogView:
-        view = copy.copy(self)
-        vars(view).update(changes)
-        return view
 
     def _counts(
         self, shared: Mapping[str, int], words: Callable[[Tool], Iterable[str]], without: Iterable[Tool]
