@@ -5,8 +5,9 @@ A span never holds a query, arguments, a result or the text of an error: those a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -25,17 +26,12 @@ REQUESTED = "tool_search.requested"
 LOADED = "tool_search.loaded"
 
 
+@dataclass(frozen=True, slots=True)
 class Span:
-    """A span under way, which takes attributes as they become known."""
+    """A span under way."""
 
-    def __init__(self, inner: trace.Span | None = None) -> None:
-        """Take the span of OpenTelemetry, None to record nothing."""
-        self._inner = inner
-
-    def set(self, attributes: Attributes) -> None:
-        """Add attributes."""
-        if self._inner is not None:
-            self._inner.set_attributes(attributes)
+    set: Callable[[Attributes], None] = lambda attributes: None
+    """Adds attributes as they become known."""
 
 
 _NOTHING = Span()
@@ -52,7 +48,7 @@ def span(name: str, attributes: Attributes) -> Iterator[Span]:
         name, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as inner:
         try:
-            yield Span(inner)
+            yield Span(inner.set_attributes)
         except BaseException as exc:
             from opentelemetry.trace import StatusCode
 
@@ -71,7 +67,7 @@ def _tracer() -> trace.Tracer | None:
     api = _api()
     if api is None or isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
         return None
-    return _made_tracer()
+    return _made_tracer(api)
 
 
 @cache
@@ -84,7 +80,6 @@ def _api() -> ModuleType | None:
 
 
 @cache
-def _made_tracer() -> trace.Tracer:
-    from opentelemetry import trace
-
-    return trace.get_tracer("tool_search_processor")
+def _made_tracer(api: ModuleType) -> trace.Tracer:
+    made: trace.Tracer = api.get_tracer("tool_search_processor")
+    return made

@@ -37,7 +37,7 @@ class _Record:
 
     accepted: str
     offered: str
-    tool: Callable[[], Tool | None]
+    tool: Callable[[], Tool | None] = lambda: None
     """The object last looked at, if it is still alive: the same object has the same definition."""
 
 
@@ -59,7 +59,7 @@ class Drift:
                 f"known_fingerprints is what fingerprints() returned, found {known!r:.80}"
             )
         self._blocks = on_change == "block"
-        self._records = {name: _Record(mark, mark, _gone) for name, mark in known.items()}
+        self._records = {name: _Record(mark, mark) for name, mark in known.items()}
         self._changes: dict[str, ToolChange] = {}
         self._lock = threading.Lock()
         self.epoch = 0
@@ -158,11 +158,6 @@ class Drift:
         for name in gone[: max(len(gone) - _MAX_GONE, 0)]:
             del self._records[name]
             self._changes.pop(name, None)
-
-
-def _gone() -> None:
-    """Stand in for a tool that this process has not seen."""
-    return
 
 
 def _warn(changes: Sequence[ToolChange], provider: str) -> None:

@@ -165,11 +165,7 @@ class IndexPool:
 
     async def prepare(self, shared: ToolSet) -> None:
         """Bring the shared index up to date, so that the first search doesn't have to."""
-
-        async def held(pool: IndexPool) -> None:
-            await pool._shared_holder().hold(shared)
-
-        await self._answered(held)
+        await self._answered(lambda pool: pool._shared_holder().hold(shared))  # noqa: SLF001 - of this class
 
     async def make_ready(
         self, shared: ToolSet, *, wait_for_vectors: bool, on_progress: Callable[[WarmUpProgress], object]

@@ -186,20 +186,14 @@ class PolicyView(ABC):
         """
         if not call.tags:
             return call, ""
-        known: set[str] = set()
-        unknown: set[str] = set()
-        for tag in call.tags:
-            meant = await self._labels_meant(tag, admission)
-            known |= meant
-            if not meant:
-                unknown.add(tag)
-        return replace(call, tags=frozenset(known)), unknown_tags_text(unknown)
+        meant = {tag: await self._labels_meant(tag, admission) for tag in call.tags}
+        unknown = [tag for tag, labels in meant.items() if not labels]
+        return replace(call, tags=frozenset().union(*meant.values())), unknown_tags_text(unknown)
 
     async def _labels_meant(self, tag: str, admission: Admission) -> set[str]:
         """Return the tag itself if a tool with it can be found, otherwise the other spellings that can."""
-        others = sorted(self.catalog.labels_like(tag))
-        exact = [tag] if tag in others else []
-        for spellings in (exact, [label for label in others if label != tag]):
+        alike = self.catalog.labels_like(tag)
+        for spellings in (alike & {tag}, sorted(alike - {tag})):
             found = {
                 label
                 for label in spellings

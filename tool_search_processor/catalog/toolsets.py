@@ -31,6 +31,8 @@ SUGGESTION_CUTOFF = 0.6
 class ToolSet:
     """An ordered set of tools with unique names; later sets have a greater `generation`."""
 
+    _is_whole = True
+
     def __init__(self, tools: Iterable[Tool] = (), *, places: Mapping[str, str] = _NO_PLACES) -> None:
         """Hold tools whose names are unique; `places` says where each is from, by name."""
         self.tools: tuple[Tool, ...] = tuple(tools)
@@ -176,17 +178,9 @@ class ToolSet:
             return self._selections[key]
         if len(self._selections) >= _MAX_SELECTIONS:
             self._selections.clear()
-        return self._selections.setdefault(key, self._selected(tags, without))
-
-    def _selected(self, tags: frozenset[str], without: frozenset[str]) -> frozenset[str] | None:
-        if not tags and self.by_name.keys().isdisjoint(without):
-            return None
-        return self._with_labels(tags, without)
-
-    def _with_labels(self, tags: frozenset[str], without: frozenset[str]) -> frozenset[str]:
-        return frozenset(
-            tool.name for tool in self.tools if tool.name not in without and has_any_label(tool, tags)
-        )
+        is_all = self._is_whole and not tags and self.by_name.keys().isdisjoint(without)
+        names = (tool.name for tool in self.tools if tool.name not in without and has_any_label(tool, tags))
+        return self._selections.setdefault(key, None if is_all else frozenset(names))
 
     @cached_property
     def _label_spellings(self) -> Mapping[str, frozenset[str]]:
@@ -207,6 +201,8 @@ class Part(ToolSet):
     Callers who may see different tools share one index, and none of them makes it again for the others.
     """
 
+    _is_whole = False
+
     def __init__(self, tools: Iterable[Tool], *, whole: ToolSet) -> None:
         """Hold some tools of the whole set."""
         super().__init__(tools)
@@ -217,9 +213,6 @@ class Part(ToolSet):
     def documents(self) -> Sequence[Document]:
         """The searchable text of each tool of the whole set: an index that holds it holds the part too."""
         return self._whole.documents
-
-    def _selected(self, tags: frozenset[str], without: frozenset[str]) -> frozenset[str]:
-        return self._with_labels(tags, without)
 
 
 NO_TOOLS = ToolSet()

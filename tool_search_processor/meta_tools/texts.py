@@ -12,7 +12,7 @@ from typing import Literal
 
 from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
 from tool_search_processor.tools import Tool
-from tool_search_processor.wire.plain import visible_text
+from tool_search_processor.wire.plain import counted, visible_text
 
 DESCRIPTION_CHARACTERS = 150
 _LOOKED_AT = 8
@@ -89,7 +89,7 @@ def found_text(
         limit: The most tools that may be loaded.
         unavailable: Whether loading was tried and failed.
     """
-    tools = "1 tool" if found == 1 else f"{found} tools"
+    tools = counted(found, "tool")
     if names.mode == "call":
         return f"Found {tools}. Run one with {names.call}."
     no_place = f" {_full_text(full, limit=limit, names=names)}" if full else ""
@@ -100,7 +100,8 @@ def found_text(
         return f"Found {tools}. {call}"
     if names.mode == "load":
         use = f"Load what you need with {names.load}; call it in your next step."
-        return f"Found {tools}. {use}{_before(before)}"
+        again = f" Loaded before; load again before you call it: {', '.join(before)}." if before else ""
+        return f"Found {tools}. {use}{again}"
     if loaded:
         return f"Found {tools}. Those marked as loaded can be called now.{no_place}"
     if full:
@@ -108,12 +109,6 @@ def found_text(
     now = " right now" if unavailable else ""
     none = "which can't" if found == 1 else "none of which can"
     return f"Found {tools}, {none} be loaded{now}."
-
-
-def _before(names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    return f" Loaded before; load again before you call it: {', '.join(names)}."
 
 
 def unknown_tags_text(tags: Collection[str]) -> str:
@@ -274,7 +269,7 @@ def _instead(names: MetaToolNames, *, already: Sequence[str], missing: Mapping[s
 
 
 def _full_text(full: Sequence[str], *, limit: int, names: MetaToolNames) -> str:
-    tools = "1 tool" if limit == 1 else f"{limit} tools"
+    tools = counted(limit, "tool")
     room = f" Make room with {names.unload}." if names.allow_unload else ""
     return f"Not loaded, since at most {tools} can be loaded and all are in use: {', '.join(full)}.{room}"
 

@@ -41,10 +41,6 @@ class LoadOutcome:
     evicted: tuple[str, ...] = ()
     """Unloaded to make room."""
 
-    def there(self, names: Sequence[str]) -> list[str]:
-        """Return the requested names that are loaded now."""
-        return [name for name in names if name in self.loaded or name in self.already_loaded]
-
 
 class LoadedTools:
     """Keeps the loaded tools of a processor's threads and anonymous runs."""
@@ -112,11 +108,11 @@ class LoadedTools:
             evicted: The names unloaded to make room that the answer may mention.
         """
         seen = self.run(step).seen
-        is_noted = self.writes_receipts(step)
-        there = [name for name in outcome.there(names) if name in seen] if is_noted else []
-        if not there:
+        loaded = {*outcome.loaded, *outcome.already_loaded}
+        there = [name for name in names if name in loaded and name in seen]
+        if not there or not self.writes_receipts(step):
             return None
-        marks = {name: mark for name in there if (mark := mark_in(seen.get(name, "")))}
+        marks = {name: mark for name in there if (mark := mark_in(seen[name]))}
         return receipt(there, evicted=evicted, marks=marks)
 
     def writes_receipts(self, step: InputStep) -> bool:
@@ -172,7 +168,10 @@ class LoadedTools:
         store, scope = self._locate(step)
         run = self.run(step)
         entries = {name: entry_of(name, run.mark(name)) for name in names}
-        await self._drop_others(step, [name for name in names if run.is_another(name)])
+        # A load means the tool that has the name now, so earlier tools of the name are forgotten.
+        if others := [name for name in names if run.is_another(name)]:
+            await self._removed(step, others)
+            run.forget(others)
         keep = [entry for name, entry in run.seen.items() if name in run.in_use]
         result = await store.add(scope, list(entries.values()), max_loaded=self._max_loaded, keep=keep)
         if not isinstance(result, AddResult):
@@ -183,8 +182,7 @@ class LoadedTools:
                 unavailable=tuple(name for name in names if name not in run.seen),
             )
         evicted = tuple(name_of(entry) for entry in result.evicted)
-        for name in evicted:
-            run.forget(name)
+        run.forget(evicted)
         run.left.update(evicted)
         there = {*run.seen.values(), *result.added}
         if not there.issuperset(entries.values()):
@@ -215,18 +213,10 @@ class LoadedTools:
         """Unload tools, and return those that were loaded."""
         run = self.run(step)
         removed = {*await self._removed(step, names), *(name for name in names if name in run.seen)}
-        for name in removed:
-            run.forget(name)
+        run.forget(removed)
         run.left |= removed
         run.forgotten |= removed
         return tuple(name for name in names if name in removed)
-
-    async def _drop_others(self, step: InputStep, names: Sequence[str]) -> None:
-        """Forget earlier tools of some names, since a load means the tool that has the name now."""
-        if names:
-            await self._removed(step, names)
-            for name in names:
-                self.run(step).forget(name)
 
     async def _removed(self, step: InputStep, names: Sequence[str]) -> list[str]:
         """Remove all entries of some names from the store, and return the names that were there."""

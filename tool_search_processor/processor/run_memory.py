@@ -6,7 +6,7 @@ another tool: its tool may go, and another provider may list the name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from tool_search_processor.catalog.request_view import CatalogView
@@ -70,12 +70,7 @@ class RunMemory:
     def see(self, entries: Iterable[str]) -> None:
         """Record what a store holds; a tool that the catalog lacks right now counts as loaded too."""
         self.entries.update(dict.fromkeys(entries))
-        mark_of = self.mark if self.view is None else self.view.mark
-        self.seen = {}
-        for entry in self.entries:
-            name, _, mark = entry.partition(SEPARATOR)
-            if mark_of(name) in (None, mark):
-                self.seen[name] = entry
+        self.seen = {name_of(e): e for e in self.entries if self.mark(name_of(e)) in (None, mark_in(e))}
 
     def is_another(self, name: str) -> bool:
         """Return True if the tool of a loaded name is gone, and another has the name now."""
@@ -83,11 +78,12 @@ class RunMemory:
         is_known = mark is not None and name in names_of(self.entries)
         return is_known and entry_of(name, mark) not in self.entries
 
-    def forget(self, name: str) -> None:
-        """Forget every entry of a name."""
-        self.seen.pop(name, None)
-        self.in_use.pop(name, None)
-        for entry in [entry for entry in self.entries if name_of(entry) == name]:
+    def forget(self, names: Collection[str]) -> None:
+        """Forget every entry of some names."""
+        for name in names:
+            self.seen.pop(name, None)
+            self.in_use.pop(name, None)
+        for entry in [entry for entry in self.entries if name_of(entry) in names]:
             del self.entries[entry]
 
     def note(self, name: str, problem: str | None) -> None:
