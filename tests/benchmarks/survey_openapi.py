@@ -29,12 +29,13 @@ from tool_search_processor.errors import ConfigurationError, ToolArgumentsError,
 from tool_search_processor.providers import OpenAPIProvider
 from tool_search_processor.providers.openapi import swagger
 from tool_search_processor.providers.openapi.document_tools import read_definitions
-from tool_search_processor.providers.openapi.documents import OpenAPIDocument, read_file
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.http_requests import build_request
 from tool_search_processor.providers.openapi.operations import list_operations
 from tool_search_processor.providers.openapi.texts import parse_text
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.patterns import matches
+from tool_search_processor.wire.files import read_text
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 SUFFIXES = (".json", ".yaml", ".yml")
@@ -116,7 +117,7 @@ def documents_in(folder):
 def surveyed(path):
     """Return what a document came to; None where the file is none."""
     try:
-        root = parse_text(read_file(path), label=path.name)
+        root = parse_text(read_text(path), label=path.name)
     except ConfigurationError:
         return None
     if not isinstance(root, dict) or not ({"openapi", "swagger"} & root.keys()) or "paths" not in root:
@@ -146,7 +147,7 @@ def look_at(path, finding):
     except ConfigurationError as error:
         finding.notes.append(str(error))
         OpenAPIProvider(path, base_url=ANY_HOST)
-    document = OpenAPIDocument(parse_text(read_file(path), label=str(path)), label=str(path), path=path)
+    document = OpenAPIDocument(parse_text(read_text(path), label=str(path)), label=str(path), path=path)
     nodes = list_operations(document)
     finding.operations = len(nodes)
     found = {one.tool.name: one for one in read_definitions(document, nodes)}
@@ -186,7 +187,7 @@ def linear_pattern(_validator, pattern, instance, _schema):
 
 def retrieved(uri):
     """Return another file of a document."""
-    text = read_file(Path(uri.removeprefix("file://")))
+    text = read_text(Path(uri.removeprefix("file://")))
     return Resource(parse_text(text, label=uri), specification=Specification.OPAQUE)
 
 

@@ -107,7 +107,12 @@ def test_the_bare_command_shows_what_there_is(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["serch"], "invalid choice: 'serch'"),
+        (["serch"], "there is no 'serch': did you mean search? (see tool-search --help)"),
+        (["zzz"], "there is no 'zzz': choose from search, eval, learn, lint, export, page, serve"),
+        (["--verison"], "there is no option --verison: did you mean --version?"),
+        (["-tools", "t.json", "search"], "there is no option -tools (see tool-search --help)"),
+        (["lint", "-tools", "t.json"], "there is no option -tools: did you mean --tools?"),
+        (["export", "--tools", "t.json", "--format", "opnai"], "there is no 'opnai': did you mean openai?"),
         (
             ["search", "x", "--tols", "t.json"],
             "there is no option --tols: did you mean --tools? (see tool-search s",
@@ -118,7 +123,7 @@ def test_the_bare_command_shows_what_there_is(run):
             "there is no option --zzz (see tool-search search --help)",
         ),
         (["search", "x"], "the following arguments are required: --tools (see tool-search search --help)"),
-        (["serve", "--mode", "all"], "invalid choice: 'all'"),
+        (["serve", "--mode", "all"], "there is no 'all': choose from discovery, normal"),
         (["eval", "--fail-under", "recall=1"], "there is no metric 'recall'"),
         (
             ["search", "x", "--tools", "mytools"],
@@ -128,11 +133,60 @@ def test_the_bare_command_shows_what_there_is(run):
             ["lint", "--tools", "my.tools"],
             "there is no file my.tools: tools in Python are named package.module",
         ),
-        (["lint", "--tools", "tools.json"], "can't read tools.json"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_answered_in_one_line(run, arguments, message):
     refused(run(*arguments), message)
+
+
+def test_a_query_that_begins_with_a_dash_and_holds_a_blank_is_no_option(run, tools):
+    code, out, _ = run("search", "--json", "--tools", tools, "--open a ticket")
+    assert (code, json.loads(out)["query"]) == (0, "--open a ticket")
+
+
+FILES = {
+    "nope.json": (None, "can't read {}: No such file or directory"),
+    "folder": ("folder", "can't read {}: Is a directory"),
+    "utf-16": (b"\xff\xfe{\0}\0", "{} is not UTF-8 text: byte 0 can't be read"),
+    "text.json": (b"hello", "{} is not JSON: Expecting value (line 1, column 1)"),
+    "deep": (b"[" * 100_000, "{} is nested too deeply"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "search x --json --tools {}",
+        "lint --json --tools {}",
+        "export --tools {}",
+        "page --tools {}",
+        "learn {}",
+        "eval --json --queries {}.jsonl --tools {}",
+        "eval --json --tools {tools} --queries {}",
+        "eval --json --set {set} --history {}",
+        "eval --json --set {set} --abstain-tools {}",
+        "serve --config {}",
+        "serve --openapi {}",
+        "serve --http 0 --token-file {}",
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_in_one_sentence(run, sets, tmp_path, arguments, name):
+    content, message = FILES[name]
+    path = tmp_path / name
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    given = [part.format(path, set=sets[0], tools=f"{sets[0]}/tools.jsonl") for part in arguments.split()]
+    code, out, err = run(*given)
+    assert (code, out) == (2, "")
+    if "openapi" in arguments:  # the upstream is logged, too
+        assert path.name in err
+    elif "token" in arguments and name in ("text.json", "deep"):
+        assert "there is nothing to serve" in err
+    else:
+        assert err == f"tool-search: {message.format(path)}\n"
 
 
 @pytest.mark.slow
@@ -1003,4 +1057,4 @@ def test_a_port_that_is_taken_is_told_with_the_way_out(run, tools):
     pytest.importorskip("uvicorn")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        refused(run("page", "--tools", tools, "--port", port), "choose another port, or 0 for a free one")
+        refused(run("page", "--tools", tools, "--port", port), "tool-search: Address already in use")

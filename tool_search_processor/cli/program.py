@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Any, NoReturn, TextIO
 
 from tool_search_processor._version import __version__
@@ -25,6 +25,7 @@ from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.tools.wording import near_name
 
 PROGRAM = "tool-search"
+_OPTION = re.compile(r"--?[A-Za-z]\S*")
 _BAD_INPUT = 2
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -58,8 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except (ToolSearchError, ImportError, OSError) as exc:
-        is_taken = isinstance(exc, OSError) and exc.errno == errno.EADDRINUSE
-        warn(f"{exc}: choose another port, or 0 for a free one" if is_taken else str(exc))
+        warn(_sentence(exc))
         return _BAD_INPUT
     return code
 
@@ -92,8 +92,7 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse what is known, after a look for options that don't exist: argparse names them last."""
-        if self._subparsers is None:
-            self._check_options(sys.argv[1:] if args is None else args)
+        self._check_options(sys.argv[1:] if args is None else args)
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
@@ -102,11 +101,29 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_options(self, arguments: Sequence[str]) -> None:
         options = [option for action in self._actions for option in action.option_strings]
-        for argument in takewhile(lambda argument: argument != "--", arguments):
+        for argument in arguments:
+            if argument == "--" or (self._subparsers is not None and not argument.startswith("-")):
+                break  # what follows is no option, or a command's
             name = argument.partition("=")[0]
-            if name.startswith("--") and not any(option.startswith(name) for option in options):
+            if _OPTION.fullmatch(name) and not any(option.startswith(name) for option in options):
                 near = near_name(name, options)
                 self.error(f"there is no option {name}" + (f": did you mean {near}?" if near else ""))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is none of the choices; a command is one, too."""
+        if action.choices is None or value in action.choices:
+            return
+        near = near_name(value, [*action.choices])
+        what = f"did you mean {near}?" if near else f"choose from {', '.join(action.choices)}"
+        raise argparse.ArgumentError(action, f"there is no {value!r}: {what}")
+
+
+def _sentence(error: Exception) -> str:
+    """Return what an error says; one of the system's, without its number."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    told = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    return f"{told}: choose another port, or 0 for a free one" if error.errno == errno.EADDRINUSE else told
 
 
 def _speak_utf8(stream: TextIO) -> None:

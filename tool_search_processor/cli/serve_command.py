@@ -10,7 +10,6 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.cli.choices import index_maker
@@ -19,6 +18,7 @@ from tool_search_processor.cli.serve_options import DESCRIPTION, EXAMPLES, HOST,
 from tool_search_processor.cli.terminal import printable, staged_progress, warn
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.wire.checks import check_positive
+from tool_search_processor.wire.files import read_text
 from tool_search_processor.wire.plain import counted
 
 if TYPE_CHECKING:
@@ -139,10 +139,10 @@ def read_token(options: argparse.Namespace) -> str | None:
     """Return the token that HTTP clients need; None if there is none.
 
     Raises:
-        ConfigurationError: When the variable isn't set, or the file is empty.
+        ConfigurationError: When the variable isn't set, or the file can't be read or is empty.
     """
     if options.token_file is not None:
-        token = Path(options.token_file).read_text("utf-8").strip()
+        token = read_text(options.token_file).strip()
         if not token:
             raise ConfigurationError(f"--token-file {options.token_file} holds no token")
         return token

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
+from tool_search_processor.wire.files import decoded, problem_in, read_text
 
 STDIN = "-"
 """Stands for the standard input wherever a path does."""
@@ -90,14 +91,11 @@ def names_in(given: object, place: str, *, wanted: str) -> tuple[str, ...]:
 
 def _text(path: str | Path) -> str:
     try:
-        data = sys.stdin.buffer.read() if str(path) == STDIN else Path(path).read_bytes()
-    except (OSError, ValueError) as exc:  # ValueError: a NUL in the path
-        reason = getattr(exc, "strerror", None) or str(exc)
-        raise DataError(f"can't read {label_of(path)}: {reason}") from exc
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        raise DataError(f"{label_of(path)} is not UTF-8 text: byte {exc.start} can't be read") from exc
+        if str(path) == STDIN:
+            return decoded(sys.stdin.buffer.read(), label=label_of(path))
+        return read_text(path)
+    except ConfigurationError as exc:
+        raise DataError(str(exc)) from exc
 
 
 def _json_values(text: str, label: str) -> list[Any]:
@@ -117,15 +115,9 @@ def _json_values(text: str, label: str) -> list[Any]:
             if not values and label.endswith(".py"):
                 raise DataError(f"{label} is Python: name what is in it, module:attribute") from exc
             if not values:  # not even the first line is JSON, so the file is one document
-                raise DataError(f"{label} is not JSON: {_reason(whole)}") from exc
-            raise DataError(f"{label}, line {number}, is not JSON: {_reason(exc)}") from exc
+                raise DataError(f"{label} is not JSON: {problem_in(whole)}") from exc
+            raise DataError(f"{label}, line {number}, is not JSON: {problem_in(exc)}") from exc
     return values
-
-
-def _reason(error: ValueError) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} (line {error.lineno}, column {error.colno})"
-    return str(error)
 
 
 def _yaml(text: str, label: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from tool_search_processor.providers.provider import Context, Provider
 from tool_search_processor.providers.web import WEB
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.namespace import Namespace
+from tool_search_processor.wire.files import read_json
 
 logger = logging.getLogger(__name__)
 
@@ -145,12 +145,7 @@ def _load(config: str | Path | Mapping[str, Any] | None) -> tuple[str, Mapping[s
     """Return what errors call the configuration, and its content."""
     if config is None or isinstance(config, Mapping):
         return "the configuration", config or {}
-    try:
-        content = json.loads(Path(config).read_text("utf-8-sig"))
-    except OSError as exc:
-        raise ConfigurationError(f"the configuration can't be read: {exc}") from exc
-    except ValueError as exc:
-        raise ConfigurationError(f"{config} is not JSON: {exc}") from exc
+    content = read_json(config)
     return str(config), content if isinstance(content, Mapping) else {}
 
 

@@ -142,11 +142,11 @@ async def test_a_command_with_its_arguments_in_one_text_is_told_without_them(mon
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(ConfigurationError, match=r"can't be read: .*missing\.json"):
+    with pytest.raises(ConfigurationError, match=r"^can't read .*missing\.json: No such file"):
         MCPProvider.from_config(tmp_path / "missing.json")
     (tmp_path / "bad.json").write_text("{")
     (tmp_path / "list.json").write_text("[]")
     with pytest.raises(ConfigurationError, match=r"list\.json: expected .*, found a list"):
         MCPProvider.from_config(tmp_path / "list.json")
-    with pytest.raises(ConfigurationError, match=r"bad\.json is not JSON: .*line 1 column 2"):
+    with pytest.raises(ConfigurationError, match=r"bad\.json is not JSON: .*line 1, column 2"):
         MCPProvider.from_config(str(tmp_path / "bad.json"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -16,6 +15,7 @@ from tool_search_processor.tools.tool_names import make_tool_name
 from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.namespace import Namespace
 from tool_search_processor.wire.checks import check_flags
+from tool_search_processor.wire.files import read_json
 
 logger = logging.getLogger(__name__)
 
@@ -155,12 +155,7 @@ def _load(config: str | Path | Mapping[str, Any]) -> tuple[str, Any]:
         return "the MCP configuration", config
     if not isinstance(config, str | Path):
         raise ConfigurationError(f"config is a path or a mapping, found {config!r:.80}")
-    try:
-        return str(config), json.loads(Path(config).read_text("utf-8-sig"))
-    except OSError as exc:
-        raise ConfigurationError(f"the MCP configuration can't be read: {exc}") from exc
-    except ValueError as exc:
-        raise ConfigurationError(f"{config} is not JSON: {exc}") from exc
+    return str(config), read_json(config)
 
 
 def _is_disabled(entry: Mapping[str, Any], at: str) -> bool:

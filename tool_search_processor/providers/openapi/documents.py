@@ -15,6 +15,7 @@ from referencing.exceptions import Unresolvable
 
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.providers.openapi.texts import parse_text
+from tool_search_processor.wire.files import read_text
 from tool_search_processor.wire.plain import copied
 
 logger = logging.getLogger(__name__)
@@ -120,6 +121,7 @@ class OpenAPIDocument:
     def _load(self, uri: str) -> str:
         """Read another file of the document; return why that can't be done, or an empty string."""
         try:
+<<<<<<< HEAD
             parts = urlsplit(uri)
             if self._folder is None or parts.scheme != "file" or parts.netloc:
                 return (
@@ -134,23 +136,14 @@ class OpenAPIDocument:
                 )
             value = parse_text(read_file(path), label=str(path))
         except ValueError as exc:  # of the file, or of a reference that is neither a URL nor a path
+=======
+            value = parse_text(read_text(path), label=str(path))
+        except ConfigurationError as exc:
+>>>>>>> 1ad5466 (The command line says in one sentence why a file can't be used, from one place, and what a mistyped command or choice may mean)
             return f": {exc}"
         resource = Specification.OPAQUE.create_resource(value)
         self._registry = self._registry.with_resource(uri, resource)
         return ""
-
-
-def read_file(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        ConfigurationError: If it can't be read, or is not UTF-8.
-    """
-    try:
-        return path.read_text("utf-8")
-    except (OSError, ValueError) as exc:
-        reason = getattr(exc, "strerror", None) or str(exc)
-        raise ConfigurationError(f"can't read {path}: {reason}") from exc
 
 
 def _checked(root: object, label: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.errors import ConfigurationError, ToolCallError
 from tool_search_processor.providers.openapi.document_tools import Definition, read_definitions
-from tool_search_processor.providers.openapi.documents import OpenAPIDocument, read_file
+from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.http_calls import Clients, OperationCaller
 from tool_search_processor.providers.openapi.http_responses import AnswerLimits, read_content
 from tool_search_processor.providers.openapi.operations import (
@@ -31,6 +31,7 @@ from tool_search_processor.providers.unpacking import ACCEPT_ENCODING, UnpackErr
 from tool_search_processor.providers.web import WEB, check_headers, check_url, shown_url
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.wire.checks import check_count, check_positive
+from tool_search_processor.wire.files import read_text
 from tool_search_processor.wire.plain import mapping_of
 
 if TYPE_CHECKING:
@@ -301,7 +302,7 @@ def _read(document: str | Path | Mapping[str, Any]) -> OpenAPIDocument:
             f"a document is a path, a URL, a string or a mapping, found {document!r:.80}"
         )
     path = Path(document)
-    return OpenAPIDocument(parse_text(read_file(path), label=str(path)), label=str(path), path=path)
+    return OpenAPIDocument(parse_text(read_text(path), label=str(path)), label=str(path), path=path)
 
 
 def _parsed(text: str, url: str | None) -> OpenAPIDocument:
