@@ -9,7 +9,7 @@ from tests.search.fake_embedder import FakeEmbedder
 from tool_search_processor import Tool
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.bm25.fields import analyze, indexed
-from tool_search_processor.search.bm25.request_field import REQUEST
+from tool_search_processor.search.bm25.postings import REQUEST
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.documents import document_of
 from tool_search_processor.search.fuzzy import FuzzyIndex

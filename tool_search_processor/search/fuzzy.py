@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import threading
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from tool_search_processor.search.index import Index
+from tool_search_processor.search.index import Documents, Index, Names
 from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import Document, Hit, distinct
 from tool_search_processor.search.text import STOP_WORDS, name_key, words
@@ -46,20 +46,20 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    entries: tuple[_Entry, ...] = ()
-    views: Views = field(default_factory=lambda: Views(()))
-    vocabulary: tuple[str, ...] = ()
-    joined: str = ""
-    starts: tuple[int, ...] = ()
+    entries: tuple[_Entry, ...]
+    views: Views
+    vocabulary: tuple[str, ...]
+    joined: str
+    starts: tuple[int, ...]
     """Where each word of the vocabulary begins in `joined`."""
-    occurring: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    occurring: NDArray[np.int64]
     """The words of all documents, document by document, as places in the vocabulary."""
-    worth: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    worth: Floats
     """What each of these words is worth."""
-    firsts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    firsts: NDArray[np.int64]
     """Where each document begins in `occurring`."""
-    keys: tuple[str, ...] = ()
-    key_lengths: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    keys: tuple[str, ...]
+    key_lengths: Floats
 
 
 class FuzzyIndex(Index):
@@ -79,7 +79,7 @@ class FuzzyIndex(Index):
     """
 
     def __init__(self) -> None:
-        self._snapshot = _Words()
+        self._snapshot = _build(())
         self._update_lock = threading.Lock()
 
     def update(self, documents: Sequence[Document]) -> None:
@@ -90,15 +90,7 @@ class FuzzyIndex(Index):
                 [known.get(document) or _entry(document) for document in distinct(documents)]
             )
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> list[Hit]:
-        """Rank the documents for a query; see `SearchIndex.search`."""
+    def _search(self, query: str, limit: int | None, within: Names, extra: Documents) -> list[Hit]:
         held, own = self._snapshot, _build([_entry(document) for document in extra])
         stored = _scores(held, query)
         mask = held.views.mask(within, own.views.slots)
@@ -191,8 +183,6 @@ def _entry(document: Document) -> _Entry:
 
 
 def _build(entries: Sequence[_Entry]) -> _Words:
-    if not entries:
-        return _Words()
     known: dict[str, int] = {}
     occurring: list[int] = []
     worth: list[float] = []

@@ -24,6 +24,12 @@ SearchMode = Literal["fts", "vector", "hybrid"]
 ListName = Literal["fts", "vector"]
 
 
+Names = Collection[str] | None
+"""What a request may see; None for everything."""
+Documents = tuple[Document, ...]
+"""The request's own."""
+
+
 class Index(ABC):
     """Base class of the package's own indexes; any other index is brought to it once, by `adapted`."""
 
@@ -40,7 +46,6 @@ class Index(ABC):
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order."""
 
-    @abstractmethod
     def search(
         self,
         query: str,
@@ -50,6 +55,11 @@ class Index(ABC):
         extra: Sequence[Document] = (),
     ) -> list[Hit]:
         """Rank the documents for a query; see `SearchIndex.search`."""
+        return self._search(query, limit, within, tuple(extra))
+
+    @abstractmethod
+    def _search(self, query: str, limit: int | None, within: Names, extra: Documents) -> list[Hit]:
+        """Rank the documents; nothing is left to a default."""
 
     def count(
         self,
@@ -60,7 +70,10 @@ class Index(ABC):
         extra: Sequence[Document] = (),
     ) -> int:
         """Return how many hits `search` with no limit would give with `score >= min_score`."""
-        return _count(self.search(query, within=within, extra=tuple(extra)), min_score)
+        return self._count(query, min_score, within, tuple(extra))
+
+    def _count(self, query: str, min_score: float, within: Names, extra: Documents) -> int:
+        return _at_least(min_score, self._search(query, None, within, extra))
 
     def log_odds(self, query: str, *, extra: Sequence[Document] = ()) -> Floats | None:
         """Return the log odds that each document fits, those of `extra` last; None if hits say it all.
@@ -105,7 +118,7 @@ class AdaptedIndex(Index):
         self.takes_pattern = bool(getattr(given, "takes_pattern", False))
         self.blocking = bool(getattr(given, "blocking", False))
         self.is_outside = inspect.iscoroutinefunction(given.update)
-        self._count: Callable[..., Any] | None = getattr(given, "count", None)
+        self._counts: Callable[..., Any] | None = getattr(given, "count", None)
         self._wait: Callable[..., Any] | None = getattr(given, "wait", None)
         self._log_odds: Callable[..., Floats] | None = getattr(given, "log_odds", None)
 
@@ -113,20 +126,21 @@ class AdaptedIndex(Index):
         """Pass the documents on."""
         return self._index.update(documents)
 
-    def search(self, query: str, **options: Any) -> Any:
+    def _search(self, query: str, limit: int | None, within: Names, extra: Documents) -> Any:
         """Pass the query on, and check that hits come back.
 
         Raises:
             ConfigurationError: If something else does.
         """
-        return _then(self._index.search(query, **options), self._checked)
+        found = self._index.search(query, limit=limit, within=within, extra=extra)
+        return _then(found, self._checked)
 
-    def count(self, query: str, *, min_score: float = 0.0, **options: Any) -> Any:
+    def _count(self, query: str, min_score: float, within: Names, extra: Documents) -> Any:
         """Let the index count if it can; or else count what it finds."""
-        if self._count is not None:
-            return _then(self._count(query, min_score=min_score, **options), int)
-        found = self.search(query, limit=None, **options)
-        return _then(found, lambda hits: _count([hit for hit in hits if hit.score > 0], min_score))
+        if self._counts is not None:
+            return _then(self._counts(query, min_score=min_score, within=within, extra=extra), int)
+        found = self._search(query, None, within, extra)
+        return _then(found, lambda hits: _at_least(min_score, [hit for hit in hits if hit.score > 0]))
 
     def log_odds(self, query: str, *, extra: Sequence[Document] = ()) -> Floats | None:
         """Return the index's own, if it has any."""
@@ -175,15 +189,7 @@ class OneList(Index):
         """Make `documents` the whole content; nothing happens if the whole holds them already."""
         self._whole.update(documents)
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> list[Hit]:
-        """Rank the documents by this list alone; see `SearchIndex.search`."""
+    def _search(self, query: str, limit: int | None, within: Names, extra: Documents) -> list[Hit]:
         return self._part.search(query, limit=limit, within=within, extra=extra)
 
 
@@ -192,7 +198,7 @@ def adapted(index: AnyIndex | Index) -> Index:
     return index if isinstance(index, Index) else AdaptedIndex(index)
 
 
-def _count(hits: Sequence[Hit], min_score: float) -> int:
+def _at_least(min_score: float, hits: Sequence[Hit]) -> int:
     return sum(hit.score >= min_score for hit in hits)
 
 

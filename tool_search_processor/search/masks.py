@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
-from cachetools import LRUCache
 from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
 
-_KEPT_MASKS = 16
+_KEPT = 64
+
+
+class Masks:
+    """Makes masks of names, and keeps those of the latest frozensets."""
+
+    def __init__(self, size: int) -> None:
+        """Set how many slots a mask has."""
+        self._size = size
+        self._kept: dict[frozenset[str], Mask] = {}
+
+    def of(self, within: Collection[str], slot_of: Callable[[str], int | None]) -> Mask:
+        """Return which slots hold a document of these names; to be left unchanged."""
+        kept = self._kept.get(within) if isinstance(within, frozenset) else None
+        if kept is not None:
+            return kept
+        mask = np.zeros(self._size, np.bool_)
+        mask[[slot for name in within if (slot := slot_of(name)) is not None]] = True
+        if isinstance(within, frozenset):
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[within] = mask
+        return mask
 
 
 class Views:
-    """The names in one state of an index, and a cache of the masks of requests."""
+    """The names in one state of an index, and the masks of what requests may see of them."""
 
     def __init__(self, names: Sequence[str]) -> None:
         """Take the names of the documents, in their order."""
         self.slots: Mapping[str, int] = {name: slot for slot, name in enumerate(names)}
-        self._masks: LRUCache[frozenset[str], Mask] = LRUCache(_KEPT_MASKS)
-        self._lock = threading.Lock()
+        self._masks = Masks(len(self.slots))
 
     def mask(self, within: Collection[str] | None, hidden: Iterable[str] = ()) -> Mask | None:
         """Return a mask of the visible documents, or None if all are visible.
@@ -33,26 +52,10 @@ class Views:
         unseen = [self.slots[name] for name in hidden if name in self.slots]
         if within is None and not unseen:
             return None
-        mask = np.ones(len(self.slots), bool) if within is None else self._of(within)
+        mask = np.ones(len(self.slots), bool) if within is None else self._masks.of(within, self.slots.get)
         if unseen:
             mask = mask.copy()
             mask[unseen] = False
-        return mask
-
-    def _of(self, within: Collection[str]) -> Mask:
-        if not isinstance(within, frozenset):
-            return self._made(within)
-        with self._lock:
-            mask = self._masks.get(within)
-        if mask is None:
-            mask = self._made(within)
-            with self._lock:
-                self._masks[within] = mask
-        return mask
-
-    def _made(self, within: Collection[str]) -> Mask:
-        mask = np.zeros(len(self.slots), bool)
-        mask[[self.slots[name] for name in within if name in self.slots]] = True
         return mask
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from tool_search_processor.errors import InvalidPatternError
-from tool_search_processor.search.index import Index
+from tool_search_processor.search.index import Documents, Index, Names
 from tool_search_processor.search.protocol import Document, Hit, distinct
 
 MAX_PATTERN_LENGTH = 200
@@ -28,12 +28,6 @@ _BYTES_BETWEEN_LOOKS = 32_000
 _FLAGS = "(?m)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    documents: tuple[Document, ...] = ()
-    texts: tuple[bytes, ...] = ()
-
-
 class RegexIndex(Index):
     """Finds the tools whose text matches a pattern.
 
@@ -45,64 +39,34 @@ class RegexIndex(Index):
 
     The text of a tool is its name, namespace, description, tags, keywords, the names and texts of its
     parameters, and its example requests, each on a line of its own. `^` and `$` match at the edges of a line.
-    Case is ignored. Every match scores 1.0, in the documents' order. The engine is RE2, which has neither
-    look-around nor back-references and never backtracks.
+    Case is ignored. Every match scores 1.0, in the documents' order; a blank pattern matches nothing. The
+    engine is RE2, which has neither look-around nor back-references and never backtracks. A pattern that does
+    not compile, is longer than 200 characters, or takes too long raises an `InvalidPatternError`, whose
+    message says why in one sentence.
     """
 
     takes_pattern = True
 
     def __init__(self) -> None:
-        self._snapshot = _Texts()
+        self._held: dict[Document, bytes] = {}
         self._update_lock = threading.Lock()
 
     def update(self, documents: Sequence[Document]) -> None:
         """Make `documents` the whole content, in this order."""
         with self._update_lock:
-            old = self._snapshot
-            known = dict(zip(old.documents, old.texts, strict=True))
-            held = distinct(documents)
-            texts = tuple(known.get(document) or _searchable(document) for document in held)
-            self._snapshot = _Texts(held, texts)
+            known = self._held
+            self._held = {
+                document: known.get(document) or _searchable(document) for document in distinct(documents)
+            }
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> list[Hit]:
-        """Return the tools that match the pattern `query`, each with score 1.0; see `SearchIndex.search`.
+    def _search(self, query: str, limit: int | None, within: Names, extra: Documents) -> list[Hit]:
+        most = None if limit is None else max(limit, 0)
+        return [Hit(name, 1.0) for name in islice(self._matches(query, within, extra), most)]
 
-        A blank pattern matches nothing.
+    def _count(self, query: str, min_score: float, within: Names, extra: Documents) -> int:
+        return 0 if min_score > 1.0 else sum(1 for _ in self._matches(query, within, extra))
 
-        Raises:
-            InvalidPatternError: If the pattern does not compile or is longer than 200 characters; the
-                message says why, in one sentence.
-        """
-        hits: list[Hit] = []
-        for name in self._matches(query, within, extra):
-            if limit is not None and len(hits) >= limit:
-                break
-            hits.append(Hit(name=name, score=1.0))
-        return hits
-
-    def count(
-        self,
-        query: str,
-        *,
-        min_score: float = 0.0,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> int:
-        """Return how many tools match; see `Index.count`."""
-        if min_score > 1.0:
-            return 0
-        return sum(1 for _ in self._matches(query, within, tuple(extra)))
-
-    def _matches(
-        self, pattern: str, within: Collection[str] | None, extra: Sequence[Document]
-    ) -> Iterator[str]:
+    def _matches(self, pattern: str, within: Names, extra: Documents) -> Iterator[str]:
         """Yield the names of matching tools, in order."""
         if not pattern.strip():
             return
@@ -121,14 +85,11 @@ class RegexIndex(Index):
             if found(text):
                 yield name
 
-    def _texts(
-        self, within: Collection[str] | None, extra: Sequence[Document]
-    ) -> Iterator[tuple[str, bytes]]:
+    def _texts(self, within: Names, extra: Documents) -> Iterator[tuple[str, bytes]]:
         """Yield the name and the text of each searched document, in order."""
-        snapshot = self._snapshot
         hidden = {document.name for document in extra}
         allowed = within if within is None or isinstance(within, (set, frozenset)) else frozenset(within)
-        for document, text in zip(snapshot.documents, snapshot.texts, strict=True):
+        for document, text in self._held.items():
             name = document.name
             if name not in hidden and (allowed is None or name in allowed):
                 yield name, text

@@ -11,7 +11,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from tool_search_processor.search import stop_words
@@ -137,9 +137,7 @@ def _may_hold_data(spaced: str) -> bool:
     return False
 
 
-_terms: dict[str, tuple[str, ...]] = {}
-
-
+@lru_cache(_CACHED_WORDS)
 def terms_of(word: str) -> tuple[str, ...]:
     """Return the terms of one word, as `words` yields it: its parts, and the whole if it has several.
 
@@ -147,12 +145,7 @@ def terms_of(word: str) -> tuple[str, ...]:
     oauth2; `k8s` only itself (single letters say nothing); Chinese, Japanese and Korean give overlapping
     pairs of characters, Thai, Lao, Khmer and Burmese of syllables.
     """
-    found = _terms.get(word)
-    if found is None:
-        if len(_terms) >= _CACHED_WORDS:
-            _terms.clear()
-        found = _terms[word] = tuple(dict.fromkeys(_split(word)))
-    return found
+    return tuple(dict.fromkeys(_split(word)))
 
 
 def terms(text: str) -> list[str]:
@@ -165,17 +158,10 @@ def is_stop_word(word: str) -> bool:
     return word.lower() in STOP_WORDS
 
 
-_content: dict[str, tuple[str, ...]] = {}
-
-
+@lru_cache(_CACHED_WORDS)
 def content_terms(word: str) -> tuple[str, ...]:
     """Return the terms of one word, as `words` yields it, or none if it is a stop word."""
-    found = _content.get(word)
-    if found is None:
-        if len(_content) >= _CACHED_WORDS:
-            _content.clear()
-        found = _content[word] = () if is_stop_word(word) else terms_of(word)
-    return found
+    return () if is_stop_word(word) else terms_of(word)
 
 
 def name_parts(name: str) -> list[str]:

@@ -8,6 +8,7 @@ import threading
 import time
 from dataclasses import replace
 from itertools import pairwise
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -16,8 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tool_search_processor.catalog import Catalog
+from tool_search_processor.search import masks
 from tool_search_processor.search.bm25 import BM25Index, snapshot
 from tool_search_processor.search.bm25.fields import FORMS, SATURATION, analyze
+from tool_search_processor.search.bm25.word_cache import WordCache
 from tool_search_processor.search.index import Index
 from tool_search_processor.search.protocol import Document, SearchIndex
 
@@ -530,7 +533,7 @@ def test_what_words_found_is_kept_within_bounds(monkeypatch):
 
 
 class FoundMeanwhile:
-    """What a word found: while it is looked at, another thread keeps what another word found."""
+    """What a word found: while its cost is asked for, another thread keeps what another word found."""
 
     def __init__(self, kept):
         self._kept = kept
@@ -542,21 +545,22 @@ class FoundMeanwhile:
 
 
 def test_what_words_found_is_dropped_while_other_threads_keep_more():
-    snapshot = index_of(*DESK)._snapshot
-    found = FoundMeanwhile(lambda: snapshot._evidence)
-    snapshot._evidence.update({(word, True): found for word in WORDS})
-    snapshot._forget()
-    assert len(snapshot._evidence) < len(WORDS) * 2
+    kept = WordCache(len(WORDS) - 1, attrgetter("cost"))
+    found = FoundMeanwhile(lambda: kept)
+    for word in (*WORDS, "one more"):
+        kept.keep((word, True), found)
+    assert (WORDS[0], True) not in kept
+    assert ("one more", True) in kept
 
 
 def test_masks_are_kept_within_bounds(monkeypatch):
-    monkeypatch.setattr(snapshot, "_MASKS", 3)
+    monkeypatch.setattr(masks, "_KEPT", 3)
     index = index_of(*DESK)
     for _ in range(2):
         for document in DESK:
             within = frozenset({document.name})
             assert names(index.search(document.name, within=within)) == [document.name]
-    assert len(index._snapshot._masks) <= 3
+    assert len(index._snapshot._masks._kept) <= 3
 
 
 # --- odd queries

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tool_search_processor.search.bm25.postings import Postings, build
+from tool_search_processor.search.bm25.postings import Postings, build, gathered
 
 analyses = st.lists(
     st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from([0.25, 0.5, 0.75]), max_size=5), max_size=8
@@ -12,7 +12,10 @@ analyses = st.lists(
 
 
 def content(postings: Postings) -> dict[str, list[tuple[int, float]]]:
-    return {term: list(zip(ids.tolist(), weights.tolist(), strict=True)) for term, (ids, weights) in postings}
+    return {
+        term: list(zip(*(column.tolist() for column in postings.find(term)), strict=True))
+        for term in postings.terms()
+    }
 
 
 def expected(documents) -> dict[str, list[tuple[int, float]]]:
@@ -41,7 +44,7 @@ def test_merging_is_building_what_remains(first, second, random):
     random.shuffle(kept)
     renumbered = np.full(len(documents), -1, np.int32)
     renumbered[kept] = np.arange(len(kept))
-    more = {term: (ids + np.int32(len(first)), weights) for term, (ids, weights) in build(second)}
+    more = gathered(second, start=len(first))
     merged = build(first).merged(more, renumbered)
     assert content(merged) == expected([documents[number] for number in kept])
 

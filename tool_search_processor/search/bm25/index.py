@@ -16,7 +16,7 @@ from tool_search_processor.search.bm25.disk import PostingsCache
 from tool_search_processor.search.bm25.ranking import Evidence, Slots, WordRanking, leading
 from tool_search_processor.search.bm25.snapshot import Snapshot, built, changed, empty
 from tool_search_processor.search.bm25.word_evidence import matched_words
-from tool_search_processor.search.index import Index
+from tool_search_processor.search.index import Documents, Index, Names
 from tool_search_processor.search.protocol import Document, Hit, distinct
 
 _NAME_ROOM = 0.0199
@@ -94,15 +94,7 @@ class BM25Index(Index):
         elsewhere = names.difference(document.name for document in old)
         return len(names) == len(new) and all(self._snapshot.slot_of(name) is None for name in elsewhere)
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> list[Hit]:
-        """Rank the documents for a query; see `SearchIndex.search`."""
+    def _search(self, query: str, limit: int | None, within: Names, extra: Documents) -> list[Hit]:
         if limit is not None and limit <= 0:
             return []
         snapshot = self._snapshot
@@ -122,15 +114,7 @@ class BM25Index(Index):
             scored = [*first, *(pair for pair in scored if pair[0] not in calls)][:limit]
         return _hits(snapshot, ranking, scored)
 
-    def count(
-        self,
-        query: str,
-        *,
-        min_score: float = 0.0,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> int:
-        """Return how many hits `search` with no limit would give with `score >= min_score`."""
+    def _count(self, query: str, min_score: float, within: Names, extra: Documents) -> int:
         snapshot = self._snapshot
         ranking = self._rank(snapshot, query, extra)
         evidence, calls, confidence = ranking.evidence, ranking.named, ranking.confidence
@@ -151,7 +135,7 @@ class BM25Index(Index):
         Words count less if the documents hold only a few words of the query (`WordRanking.grasp`).
         """
         snapshot = self._snapshot
-        ranking = self._rank(snapshot, query, extra)
+        ranking = self._rank(snapshot, query, tuple(extra))
         live = np.flatnonzero(snapshot.positions >= 0)
         evidence = np.empty(len(live) + len(ranking.extra), np.float32)
         evidence[snapshot.positions[live]] = ranking.evidence[live]
@@ -159,10 +143,9 @@ class BM25Index(Index):
         confidence = ranking.confidence
         return np.asarray(confidence.bias + confidence.slope * ranking.grasp * evidence, np.float32)
 
-    def _rank(self, snapshot: Snapshot, query: str, extra: Sequence[Document]) -> WordRanking:
+    def _rank(self, snapshot: Snapshot, query: str, extra: Documents) -> WordRanking:
         """Return the ranking of a query; the last one is cached, for a longer list or a count."""
         last = self._last
-        extra = tuple(extra)
         if last and last[0] is snapshot and last[1].query == query and last[1].extra == extra:
             return last[1]
         ranking = WordRanking(snapshot, query, extra)

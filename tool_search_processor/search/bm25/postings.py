@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import compress, count
 
 import numpy as np
@@ -13,6 +13,8 @@ Ids = NDArray[np.int32]
 Weights = NDArray[np.float32]
 Posting = tuple[Ids, Weights]
 """Document numbers, ascending and each once, and the term's weight in each."""
+REQUEST = "\0"
+"""Begins every key of the field of example requests (see `request_field`), and no other key."""
 
 
 class Postings:
@@ -66,12 +68,6 @@ class Postings:
         """Return every term that some document holds."""
         return self._numbers.keys()
 
-    def __iter__(self) -> Iterator[tuple[str, Posting]]:
-        """Yield each term with its postings."""
-        for term, number in self._numbers.items():
-            start, end = self._starts[number], self._starts[number + 1]
-            yield term, (self._ids[start:end], self._weights[start:end])
-
     def merged(self, more: Mapping[str, Posting], renumbered: Ids) -> Postings:
         """Return these postings merged with others, under new document numbers.
 
@@ -115,6 +111,20 @@ def build(analyses: Iterable[Mapping[str, float]]) -> Postings:
         np.repeat(np.arange(len(lengths), dtype=np.int32), lengths),
         np.frombuffer(weights, np.float32),
     )
+
+
+def gathered(analyses: Iterable[Mapping[str, float]], *, start: int) -> dict[str, Posting]:
+    """Return the postings of a few documents, numbered from `start`."""
+    found: dict[str, tuple[list[int], list[float]]] = {}
+    for number, analysis in enumerate(analyses, start):
+        for term, weight in analysis.items():
+            ids, weights = found.setdefault(term, ([], []))
+            ids.append(number)
+            weights.append(weight)
+    return {
+        term: (np.array(ids, np.int32), np.array(weights, np.float32))
+        for term, (ids, weights) in found.items()
+    }
 
 
 def _arrange(numbers: dict[str, int], terms: Ids, ids: Ids, weights: Weights) -> Postings:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from tool_search_processor.search.bm25 import word_evidence
 from tool_search_processor.search.bm25.confidence import confidence_of
 from tool_search_processor.search.bm25.name_match import named
+from tool_search_processor.search.bm25.postings import REQUEST
 from tool_search_processor.search.bm25.pruning import PrunedSearch, kth_greatest
 from tool_search_processor.search.bm25.query import ParsedQuery, idf, joined, parse
 from tool_search_processor.search.bm25.request_documents import RequestDocuments
-from tool_search_processor.search.bm25.request_field import REQUEST, shares_of
+from tool_search_processor.search.bm25.request_field import shares_of
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, add_up
 from tool_search_processor.search.protocol import Document

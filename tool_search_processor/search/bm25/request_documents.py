@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from tool_search_processor.search.bm25.fields import indexed
 from tool_search_processor.search.bm25.name_table import name_keys
-from tool_search_processor.search.bm25.postings import Posting
-from tool_search_processor.search.bm25.request_field import Asked, RequestWord
+from tool_search_processor.search.bm25.postings import Posting, gathered
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
-from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
+from tool_search_processor.search.bm25.word_cache import WordCache, WordSource
+from tool_search_processor.search.bm25.word_evidence import WordEvidence
 from tool_search_processor.search.protocol import Document
 
 
@@ -50,17 +50,7 @@ class _Same:
 def _prepared(same: _Same) -> tuple[list[_Own], Mapping[str, Posting]]:
     """Return what was read of each document, and the postings of their keys, numbered from 0."""
     owns = [_read(document) for document in same.documents]
-    gathered: dict[str, tuple[list[int], list[float]]] = {}
-    for number, own in enumerate(owns):
-        for key, weight in own.weights.items():
-            numbers, weights = gathered.setdefault(key, ([], []))
-            numbers.append(number)
-            weights.append(weight)
-    postings = {
-        key: (np.array(numbers, np.int32), np.array(weights, np.float32))
-        for key, (numbers, weights) in gathered.items()
-    }
-    return owns, postings
+    return owns, gathered([own.weights for own in owns], start=0)
 
 
 @lru_cache(maxsize=4)
@@ -72,7 +62,7 @@ _CACHED_WORDS = 5_000
 """What so many words of queries have found is cached; each costs what the request's documents cost."""
 
 
-class RequestDocuments:
+class RequestDocuments(WordSource):
     """A snapshot followed by a few documents; they cost the same whatever the snapshot's size.
 
     The statistics are those of the snapshot. If the request has more documents than the snapshot, they count
@@ -86,8 +76,8 @@ class RequestDocuments:
         self._pooled = len(documents) > snapshot.total
         self.total = snapshot.total + (len(documents) if self._pooled else 0)
         self.size = snapshot.size + len(documents)
-        self._evidence: dict[tuple[str, bool], WordEvidence] = {}
-        self._requests: dict[str, RequestWord] = {}
+        self._evidence = WordCache(_CACHED_WORDS, lambda _: 1)
+        self._requests = WordCache(_CACHED_WORDS, lambda _: 1)
         replaced = [slot for document in documents if (slot := snapshot.slot_of(document.name)) is not None]
         self.hidden: NDArray[np.int64] = np.concatenate((snapshot.hidden, np.array(replaced, np.int64)))
         self._replaced = frozenset(replaced)
@@ -97,35 +87,12 @@ class RequestDocuments:
         """Return the same object for the same two, as long as few others are asked for."""
         return _combined(_Same(documents), snapshot)
 
-    def evidence(self, word: str, *, guess: bool) -> WordEvidence:
-        """Return what a word finds among the stored documents and these; cached."""
-        found = self._evidence.get((word, guess))
-        if found is None:
-            if len(self._evidence) >= _CACHED_WORDS:
-                self._evidence = dict(islice(self._evidence.items(), _CACHED_WORDS // 2, None))
-            found = self._evidence[word, guess] = self._found(word, guess=guess)
-        return found
-
-    def _found(self, word: str, *, guess: bool) -> WordEvidence:
+    def _look_up(self, word: str, *, guess: bool) -> WordEvidence:
         if not self._pooled:
             stored = self._snapshot.evidence(word, guess=guess)
             if stored.weights and not stored.missing:
                 return stored.extended(self._postings, len(self._own), start=self._snapshot.size)
-        return evidence_of(word, source=self, guess=guess)
-
-    @cached_property
-    def asked(self) -> Asked:
-        """The documents that have example requests."""
-        return Asked(self)
-
-    def in_requests(self, word: str) -> RequestWord:
-        """Return what a word finds in the example requests of the stored documents and these."""
-        found = self._requests.get(word)
-        if found is None:
-            if len(self._requests) >= _CACHED_WORDS:
-                self._requests = dict(islice(self._requests.items(), _CACHED_WORDS // 2, None))
-            found = self._requests[word] = RequestWord(word, self)
-        return found
+        return super()._look_up(word, guess=guess)
 
     def find(self, term: str) -> list[Posting]:
         """Return the postings of a key, hidden slots among them."""

@@ -12,21 +12,21 @@ up to 8 points.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.bm25.postings import Ids, Posting, Weights
+from tool_search_processor.search.bm25.postings import REQUEST, Ids, Posting, Weights
 from tool_search_processor.search.bm25.query import keys_of
+from tool_search_processor.search.bm25.source import DocumentSource
 from tool_search_processor.search.bm25.thesaurus import concepts_of
 from tool_search_processor.search.text import STOP_WORDS, content_terms, words
 
-REQUEST = "\0"
-"""Begins every key of this field; alone, it is the key of all documents that have requests."""
 _WHOLE = REQUEST + "="
 """Begins the key of a whole request."""
 
@@ -45,31 +45,18 @@ _CHARACTERS = 500
 _MOST_CHARACTERS = 4 * _CHARACTERS
 
 
-class NumberSource(Protocol):
-    """A set of documents in which the numbers of requests are looked up."""
-
-    size: int
-    """The number of slots, including those of removed documents."""
-    hidden: NDArray[np.int64]
-    """The slots of removed documents."""
-
-    def find(self, term: str) -> Iterable[Posting]:
-        """Return the postings of a key."""
-        ...
-
-
 class Asked:
     """The documents of a source that have example requests, numbered on their own: often they are few."""
 
     __slots__ = ("_places", "slots", "spread", "total")
 
-    def __init__(self, source: NumberSource) -> None:
+    def __init__(self, source: DocumentSource) -> None:
         """Look them up."""
         numbers = np.zeros(source.size, np.float32)
         for ids, held in source.find(REQUEST):
             numbers[ids] = held
         numbers[source.hidden] = 0
-        self.slots = numbers.nonzero()[0]
+        self.slots: NDArray[np.int64] = numbers.nonzero()[0]
         """Their slots, ascending."""
         held = numbers.take(self.slots)
         self.total = float(held.sum())
@@ -90,13 +77,13 @@ class Asked:
         return (places, posting[1]) if len(kept) == len(places) else (places[kept], posting[1][kept])
 
 
-class RequestSource(NumberSource, Protocol):
-    """A set of documents in which the words of a query are looked up."""
+class RequestSource(DocumentSource):
+    """Documents in whose example requests words are looked up."""
 
     @property
+    @abstractmethod
     def asked(self) -> Asked:
         """The documents that have example requests."""
-        ...
 
 
 class RequestWord:

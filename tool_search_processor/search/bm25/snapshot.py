@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 from tool_search_processor.search.bm25 import postings
 from tool_search_processor.search.bm25.fields import indexed
 from tool_search_processor.search.bm25.name_table import NameTable
-from tool_search_processor.search.bm25.postings import Posting, Postings
-from tool_search_processor.search.bm25.request_field import Asked, RequestWord
+from tool_search_processor.search.bm25.postings import Posting, Postings, gathered
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
-from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
+from tool_search_processor.search.bm25.word_cache import WordCache, WordSource
+from tool_search_processor.search.masks import Mask, Masks
 from tool_search_processor.search.protocol import Document
 
 _TAIL = 256
 """The most changed documents that are kept next to the base before a merge. Each slows queries a little
 (0.15 ms at 1,000), and each merge rebuilds the arrays."""
-_MASKS = 64
 _ALTERNATIVES = 4_096
 """The alternatives of this many words are cached: finding them takes as long as ten searches."""
 _HELD = 4_000_000
@@ -58,15 +57,8 @@ class Tail:
 
     def with_documents(self, documents: Sequence[Document], start: int) -> Tail:
         """Return a tail with these documents added, numbered from `start`."""
-        gathered: dict[str, tuple[list[int], list[float]]] = {}
-        for slot, document in enumerate(documents, start):
-            for term, weight in indexed(document).items():
-                ids, weights = gathered.setdefault(term, ([], []))
-                ids.append(slot)
-                weights.append(weight)
         changed = dict(self.postings)
-        for term, (ids, weights) in gathered.items():
-            new = np.array(ids, np.int32), np.array(weights, np.float32)
+        for term, new in gathered(map(indexed, documents), start=start).items():
             old = changed.get(term)
             changed[term] = (
                 new if old is None else (np.concatenate((old[0], new[0])), np.concatenate((old[1], new[1])))
@@ -76,7 +68,7 @@ class Tail:
         return Tail((*self.names, *names), slots, changed)
 
 
-class Snapshot:
+class Snapshot(WordSource):
     """One state of an index, never changed once made.
 
     A *slot* is a document's number here; a removed or replaced document leaves a dead slot behind until
@@ -113,11 +105,9 @@ class Snapshot:
         self.in_order = bool((order[1:] > order[:-1]).all())
         """Whether the slots of the live documents are in the catalog's order."""
         self.hidden = np.array(sorted(dead_slots), np.int64)
-        self._masks: dict[frozenset[str], NDArray[np.bool_]] = {}
-        self._evidence: dict[tuple[str, bool], WordEvidence] = {}
-        self._requests: dict[str, RequestWord] = {}
-        self._held_requests = 0
-        self._held = 0
+        self._masks = Masks(self.size)
+        self._evidence = WordCache(_HELD + 24 * min(self.size, 1_000_000), attrgetter("cost"))
+        self._requests = WordCache(_HELD_REQUESTS, attrgetter("cost"))
         self._alternatives: dict[str, tuple[Alternative, ...]] = {}
 
     def slot_of(self, name: str) -> int | None:
@@ -134,11 +124,8 @@ class Snapshot:
 
     def find(self, term: str) -> list[Posting]:
         """Return the postings of a term, including dead slots."""
-        stored, added = self.base.postings.find(term), self.tail.postings.get(term)
-        found = [] if stored is None else [stored]
-        if added is not None:
-            found.append(added)
-        return found
+        both = self.base.postings.find(term), self.tail.postings.get(term)
+        return [posting for posting in both if posting is not None]
 
     def frequency(self, term: str) -> int:
         """Return how many live documents hold a term."""
@@ -151,47 +138,6 @@ class Snapshot:
         added = self.tail.postings.get(term)
         most = self.base.postings.greatest(term)
         return most if added is None else max(most, float(np.max(added[1])))
-
-    def evidence(self, word: str, *, guess: bool) -> WordEvidence:
-        """Return what a word finds here; cached, since the same few words make up most queries.
-
-        Args:
-            word: A word of a query, or a term.
-            guess: Whether an unknown word may stand for another one.
-        """
-        found = self._evidence.get((word, guess))
-        if found is None:
-            found = evidence_of(word, source=self, guess=guess)
-            if self._held > _HELD + 24 * min(self.size, 1_000_000):
-                self._forget()
-            self._evidence[word, guess] = found
-            self._held += found.cost
-        return found
-
-    @cached_property
-    def asked(self) -> Asked:
-        """The documents that have example requests."""
-        return Asked(self)
-
-    def in_requests(self, word: str) -> RequestWord:
-        """Return what a word of a query finds in example requests; cached next to the rest."""
-        found = self._requests.get(word)
-        if found is None:
-            found = RequestWord(word, self)
-            if self._held_requests > _HELD_REQUESTS:
-                kept = list(self._requests.items())
-                self._requests = dict(kept[len(kept) // 2 :])
-                self._held_requests = sum(word.cost for word in self._requests.values())
-            self._requests[word] = found
-            self._held_requests += found.cost
-        return found
-
-    def _forget(self) -> None:
-        """Drop the older half of the cache; make a new dict, since other threads may be using the old one."""
-        kept = list(self._evidence.items())
-        kept = kept[len(kept) // 2 :]
-        self._held = sum(found.cost for _, found in kept)
-        self._evidence = dict(kept)
 
     def alternatives(self, word: str) -> tuple[Alternative, ...]:
         """Return what to look up instead of a word that no document holds."""
@@ -216,30 +162,19 @@ class Snapshot:
 
     def named(self, key: str) -> list[int]:
         """Return the slots of the live documents whose name has this key."""
-        found = self.base.name_table.exact(key)
-        if self.tail.names:
-            found += [len(self.base.names) + number for number in self._tail_names.exact(key)]
-        return [slot for slot in found if slot not in self.dead_slots]
+        return self._live(self.base.name_table.exact(key), self._tail_names.exact(key))
 
     def ending(self, key: str) -> list[int]:
         """Return the slots of the live documents whose name ends with this key."""
-        found = self.base.name_table.suffix(key)
-        if self.tail.names:
-            found += [len(self.base.names) + number for number in self._tail_names.suffix(key)]
-        return [slot for slot in found if slot not in self.dead_slots]
+        return self._live(self.base.name_table.suffix(key), self._tail_names.suffix(key))
 
-    def mask(self, within: Iterable[str]) -> NDArray[np.bool_]:
+    def _live(self, in_base: Sequence[int], in_tail: Sequence[int]) -> list[int]:
+        slots = (*in_base, *(len(self.base.names) + number for number in in_tail))
+        return [slot for slot in slots if slot not in self.dead_slots]
+
+    def mask(self, within: Collection[str]) -> Mask:
         """Return which slots hold a document of these names; cached for a frozenset."""
-        kept = self._masks.get(within) if isinstance(within, frozenset) else None
-        if kept is not None:
-            return kept
-        mask = np.zeros(self.size, np.bool_)
-        mask[[slot for name in within if (slot := self.slot_of(name)) is not None]] = True
-        if isinstance(within, frozenset):
-            if len(self._masks) >= _MASKS:
-                self._masks.clear()
-            self._masks[within] = mask
-        return mask
+        return self._masks.of(within, self.slot_of)
 
 
 def empty() -> Snapshot:

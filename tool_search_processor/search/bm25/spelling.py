@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.bm25.request_field import REQUEST
+from tool_search_processor.search.bm25.postings import REQUEST
 from tool_search_processor.search.text import stem
 
 _MOST = 3

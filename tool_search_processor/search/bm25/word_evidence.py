@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tool_search_processor.search.bm25.postings import Ids, Posting, Weights
 from tool_search_processor.search.bm25.query import idf, keys_of
-from tool_search_processor.search.bm25.spelling import Alternative
+from tool_search_processor.search.bm25.source import DocumentSource
 
 _DENSE = 6
 """If a word is in more than a sixth of all documents, adding a whole array is faster than adding at places
@@ -31,27 +31,6 @@ Part = tuple[Ids, Weights, float]
 """The documents of one posting, ascending, their weights, and a factor: evidence is weight times factor."""
 
 
-class TermSource(Protocol):
-    """A set of documents in which words are looked up."""
-
-    total: int
-    """The number of documents."""
-    size: int
-    """The number of slots, including those of removed documents."""
-
-    def frequency(self, term: str) -> int:
-        """Return how many documents hold a key."""
-        ...
-
-    def find(self, term: str) -> Iterable[Posting]:
-        """Return the postings of a key."""
-        ...
-
-    def alternatives(self, word: str) -> Sequence[Alternative]:
-        """Return what to look up instead of a word that no document holds."""
-        ...
-
-
 class WordEvidence:
     """The documents that match a word, and its evidence for each."""
 
@@ -68,7 +47,7 @@ class WordEvidence:
         "weights",
     )
 
-    def __init__(self, shares: Mapping[str, float], *, missing: float, source: TermSource) -> None:
+    def __init__(self, shares: Mapping[str, float], *, missing: float, source: DocumentSource) -> None:
         """Look the word up.
 
         Args:
@@ -164,7 +143,7 @@ class WordEvidence:
         return extended
 
 
-def evidence_of(word: str, *, source: TermSource, guess: bool) -> WordEvidence:
+def evidence_of(word: str, *, source: DocumentSource, guess: bool) -> WordEvidence:
     """Return what a word finds.
 
     An unknown word counts as missing, so that a tool which matches the rest of the query matches it only in

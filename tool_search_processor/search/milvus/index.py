@@ -8,16 +8,17 @@ import re
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
 from tool_search_processor.concurrency.threads import Threads
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.bm25.name_match import EXACT, named
-from tool_search_processor.search.bm25.name_table import name_keys
+from tool_search_processor.search.bm25.name_table import NameTable
 from tool_search_processor.search.milvus.collection import WINDOW, CatalogVersion, ToolCollection
 from tool_search_processor.search.milvus.meaning import Meaning
-from tool_search_processor.search.milvus.publisher import Publisher, fits
+from tool_search_processor.search.milvus.publisher import Publisher, empty_version, fits
 from tool_search_processor.search.milvus.row_masks import View
 from tool_search_processor.search.milvus.row_ranking import EngineRanking, Scored
 from tool_search_processor.search.protocol import Document, Hit
@@ -197,13 +198,8 @@ class MilvusIndex:
 
     def _made_publisher(self) -> Publisher:
         if self._publisher is None:
-            meaning = self._meaning
             self._publisher = Publisher(
-                self._collection,
-                embed=meaning.documents if meaning else None,
-                model=meaning.model if meaning else None,
-                dimensions=meaning.dimensions if meaning else 0,
-                vector_index=self._vector_index,
+                self._collection, meaning=self._meaning, vector_index=self._vector_index
             )
         return self._publisher
 
@@ -219,13 +215,9 @@ class MilvusIndex:
         return version
 
     def _check_fits(self, version: CatalogVersion) -> None:
-        if self._meaning is None:
-            wanted = (version.model, version.dimensions)
-        else:
-            wanted = (self._meaning.model, self._meaning.dimensions)
-        mine = CatalogVersion(
-            number=0, fingerprint="", size=0, complete=True, model=wanted[0], dimensions=wanted[1]
-        )
+        mine = empty_version(self._meaning)
+        if self._meaning is None:  # vectors do no harm
+            mine = replace(mine, model=version.model, dimensions=version.dimensions)
         if not fits(version, mine):
             raise ConfigurationError(
                 f"collection {self._collection.name!r} was published in format {version.format} with "
@@ -291,15 +283,8 @@ class MilvusIndex:
         if view is not None:
             found = self._collection.with_keys(list(asked), expression=view.expression)
             names += [name for name in found if view.shows(name)]
-        keys = [name_keys(name) for name in names]
-
-        def exact(key: str) -> list[int]:
-            return [number for number, forms in enumerate(keys) if forms[0] == key]
-
-        def suffix(key: str) -> list[int]:
-            return [n for n, forms in enumerate(keys) if key in forms[1:] and forms[0] != key]
-
-        scores = named(query, exact=exact, suffix=suffix)
+        table = NameTable(names)
+        scores = named(query, exact=table.exact, suffix=table.suffix)
         least = EXACT if self._mode == "vector" else 0.0  # a cosine may be above the score of a mention
         return {names[number]: score for number, score in scores.items() if score >= least}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -17,13 +17,11 @@ from tool_search_processor.search.milvus.collection import (
     cut,
     tags_stored,
 )
+from tool_search_processor.search.milvus.meaning import Meaning
 from tool_search_processor.search.milvus.terms import stored_text
 from tool_search_processor.search.protocol import Document
 
 _BATCH = 500
-
-Embed = Callable[[Sequence[Document]], Any]
-"""Returns the vectors of documents, in order, shape (n, dimensions)."""
 
 
 class Publisher:
@@ -33,23 +31,14 @@ class Publisher:
         self,
         collection: ToolCollection,
         *,
-        embed: Embed | None,
-        model: str | None,
-        dimensions: int,
+        meaning: Meaning | None,
         vector_index: str,
     ) -> None:
-        """Take the collection and the function that makes vectors; None for no vectors."""
+        """Take the collection and what makes vectors; None for no vectors."""
         self._collection = collection
-        self._embed = embed
+        self._meaning = meaning
         self._vector_index = vector_index
-        self._empty = CatalogVersion(
-            number=0,
-            fingerprint=_fingerprint({}),
-            size=0,
-            complete=True,
-            model=model if embed else None,
-            dimensions=dimensions if embed else 0,
-        )
+        self._empty = empty_version(meaning)
         self._hashes: tuple[CatalogVersion, Mapping[str, str]] | None = None
 
     def publish(self, documents: Sequence[Document]) -> CatalogVersion:
@@ -102,10 +91,22 @@ class Publisher:
         rows: list[Mapping[str, Any]] = [
             {**row_of(document), "hash": hashes[document.name]} for document in documents
         ]
-        if self._embed is None:
+        if self._meaning is None:
             return rows
-        vectors = self._embed(documents)
+        vectors = self._meaning.documents(documents)
         return [{**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)]
+
+
+def empty_version(meaning: Meaning | None) -> CatalogVersion:
+    """Return the version of a catalog without tools, with the vectors of an embedder; None for no vectors."""
+    return CatalogVersion(
+        number=0,
+        fingerprint=_fingerprint({}),
+        size=0,
+        complete=True,
+        model=meaning.model if meaning else None,
+        dimensions=meaning.dimensions if meaning else 0,
+    )
 
 
 def fits(held: CatalogVersion, wanted: CatalogVersion) -> bool:

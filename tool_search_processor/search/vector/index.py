@@ -6,7 +6,7 @@ import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
@@ -25,7 +25,7 @@ from tool_search_processor.search.embedders import (
 )
 from tool_search_processor.search.embedders.cached import QUERY_SECONDS, EmbeddingStopped
 from tool_search_processor.search.embedders.workers import exiting, start_worker
-from tool_search_processor.search.index import Index, ListName
+from tool_search_processor.search.index import Documents, Index, ListName, Names
 from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, distinct
 from tool_search_processor.search.vector.cohort import COHORT, NEAREST
@@ -177,15 +177,7 @@ class VectorIndex(Index):
                 raise
             self._failed_at = None
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        within: Collection[str] | None = None,
-        extra: Sequence[Document] = (),
-    ) -> list[Hit]:
-        """Rank the documents for a query; see `SearchIndex.search`."""
+    def _search(self, query: str, limit: int | None, within: Names, extra: Documents) -> list[Hit]:
         snapshot = self._snapshot
         cosines = self._cosines(snapshot, query, extra)
         scores = self.scores(np.concatenate([cosines.stored, cosines.extra]))
@@ -250,11 +242,9 @@ class VectorIndex(Index):
         """
         if not any(document.example_requests for document in extra):
             return RequestVectors()
-        known = self._own_asked
-        fresh = known.missing(extra)[:_INLINE]
-        if fresh:
-            embed = functools.partial(self.embedder.documents_in_time, in_memory=True)
-            known = self._own_asked = known.with_texts(fresh, embed, most=_MOST_OWN_REQUESTS)
+        fresh = self._own_asked.missing(extra)[:_INLINE]
+        embed = functools.partial(self.embedder.documents_in_time, in_memory=True)
+        known = self._own_asked = self._own_asked.with_texts(fresh, embed, most=_MOST_OWN_REQUESTS)
         return known.among(extra)
 
     def _lifted(self, cosines: Floats, requests: RequestVectors, query: str) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -40,21 +41,14 @@ class RequestVectors:
 
     def of(self, documents: Sequence[Document], embed: Callable[[Sequence[str]], Floats]) -> RequestVectors:
         """Return the requests of other documents; only those without a vector here are embedded."""
-        pairs = list(_requests(documents))
-        if not pairs:
-            return RequestVectors()
-        texts, owners = zip(*pairs, strict=True)
-        fresh = self.missing(documents)
-        places = {text: place for place, text in enumerate((*self.texts, *fresh))}
-        made = embed([text.replace(NAME_END, " ") for text in fresh])
-        both = [vectors for vectors in (self.vectors, made) if len(vectors)]
-        vectors = np.concatenate(both)[[places[text] for text in texts]]
-        return RequestVectors(texts, np.array(owners, np.int64), vectors)
+        return self.with_texts(self.missing(documents), embed).among(documents)
 
     def with_texts(
-        self, texts: Sequence[str], embed: Callable[[Sequence[str]], Floats], *, most: int
+        self, texts: Sequence[str], embed: Callable[[Sequence[str]], Floats], *, most: int = sys.maxsize
     ) -> RequestVectors:
-        """Return the latest `most` of these requests and a few more, which belong to no document yet."""
+        """Return the latest `most` of these requests and some more, which belong to no document yet."""
+        if not texts:
+            return self
         made = embed([text.replace(NAME_END, " ") for text in texts])
         vectors = np.concatenate((self.vectors, made)) if len(self.texts) else made
         kept = (*self.texts, *texts)[-most:]
