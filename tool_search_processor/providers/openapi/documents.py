@@ -121,7 +121,6 @@ class OpenAPIDocument:
     def _load(self, uri: str) -> str:
         """Read another file of the document; return why that can't be done, or an empty string."""
         try:
-<<<<<<< HEAD
             parts = urlsplit(uri)
             if self._folder is None or parts.scheme != "file" or parts.netloc:
                 return (
@@ -134,12 +133,8 @@ class OpenAPIDocument:
                     ", which is outside of its folder: only files next to the document and below are read; "
                     "bundle everything into one document (`npx @redocly/cli bundle`)"
                 )
-            value = parse_text(read_file(path), label=str(path))
-        except ValueError as exc:  # of the file, or of a reference that is neither a URL nor a path
-=======
             value = parse_text(read_text(path), label=str(path))
-        except ConfigurationError as exc:
->>>>>>> 1ad5466 (The command line says in one sentence why a file can't be used, from one place, and what a mistyped command or choice may mean)
+        except ValueError as exc:  # of the file, or of a reference that is neither a URL nor a path
             return f": {exc}"
         resource = Specification.OPAQUE.create_resource(value)
         self._registry = self._registry.with_resource(uri, resource)
