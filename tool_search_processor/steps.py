@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import uuid
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import AbortRun, ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.frozen import FrozenDict
@@ -176,8 +176,7 @@ async def run_processors(processors: Iterable[InputProcessor], step: InputStep) 
     """
     for processor in processors:
         try:
-            answer: Any = processor.process_input_step(step)
-            result = await answer if inspect.isawaitable(answer) else answer  # a plain `def` will do
+            result = await awaited(processor.process_input_step(step))  # a plain `def` will do
             if not isinstance(result, InputStep):
                 raise ConfigurationError(
                     f"process_input_step must return an InputStep, found {type(result).__name__}: "

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ConfigurationError, ToolSearchError
 from tool_search_processor.tokens.counting import estimate_tokens
 from tool_search_processor.wire.plain import copied
@@ -194,8 +194,7 @@ class ScriptedModel:
                 f"{request.messages[-1:]!r:.300}"
             ) from None
         while callable(reply) and not isinstance(reply, type):
-            reply = reply(request)
-            reply = await reply if inspect.isawaitable(reply) else reply
+            reply = await awaited(reply(request))
         return _as_reply(reply)
 
     def _message(self, reply: ScriptedReply) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Functions of users: whether they can be called as they will be, and what of theirs is a failure."""
 
 import asyncio
+import logging
 from functools import partial
 
 import pytest
 
-from tool_search_processor.concurrency.foreign_calls import is_no_failure, takes_one
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged, awaited, is_no_failure, takes_one
 
 
 class Policy:
@@ -70,3 +71,25 @@ async def test_a_cancellation_of_the_own_task_is_no_failure():
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert told == [True]
+
+
+async def test_what_may_be_sync_or_async_is_awaited():
+    assert await awaited(3) == 3
+    assert await awaited(asyncio.sleep(0, 4)) == 4
+
+
+@pytest.mark.parametrize("raised", [ValueError("no"), SystemExit(3), BaseException("a panic")])
+async def test_a_failure_in_the_block_is_logged_and_what_follows_runs(raised, caplog):
+    with FailuresLogged(logging.getLogger("x"), "%r failed", "hook"):
+        raise raised
+    (record,) = caplog.records
+    assert (record.levelno, record.getMessage()) == (logging.WARNING, "'hook' failed")
+    assert record.exc_info[1] is raised
+
+
+async def test_what_is_no_failure_leaves_the_block_and_is_not_logged(caplog):
+    with FailuresLogged(logging.getLogger("x"), "failed"):
+        pass
+    with pytest.raises(KeyboardInterrupt), FailuresLogged(logging.getLogger("x"), "failed"):
+        raise KeyboardInterrupt
+    assert caplog.messages == []

@@ -20,7 +20,6 @@ Seen with FastMCP 4.2.3.
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -52,6 +51,7 @@ from tool_search_processor.adapters.fastmcp_view import (
     session_id,
 )
 from tool_search_processor.adapters.runs import read_context
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.concurrency.once import Once
 from tool_search_processor.errors import ConfigurationError, ReservedToolNameError, ToolArgumentsError
 from tool_search_processor.meta_tools import MetaToolNames, ResultDetail
@@ -238,8 +238,7 @@ class ToolSearchTransform(CatalogTransform):
         if self._options.filter is None or (ctx := _current()) is None:
             return Caller(options=self._options)
         try:
-            found = self._context(ctx)
-            context = read_context(await found if inspect.isawaitable(found) else found)
+            context = read_context(await awaited(self._context(ctx)))
         except Exception:  # foreign code: a header may be missing
             logger.warning("context= failed for a request, which gets no tools", exc_info=True)
             return Caller(options=replace(self._options, filter=lambda _: False))

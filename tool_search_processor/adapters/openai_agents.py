@@ -22,7 +22,6 @@ Seen with openai-agents 0.24.0.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -30,6 +29,7 @@ from functools import partial
 from typing import Any
 
 from tool_search_processor.adapters.runs import check_options, instructions_of, read_context, warn_of_proxy
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.processor.pipeline import SearchPipeline
@@ -136,8 +136,7 @@ class ToolSearchAgent(Agent[Any]):
         theirs = config.tool_error_formatter
 
         async def formatted(error: ToolErrorFormatterArgs[Any]) -> str | None:
-            text = theirs(error) if theirs is not None else None
-            text = await text if inspect.isawaitable(text) else text
+            text = await awaited(theirs(error)) if theirs is not None else None
             return await _unlisted_text(error) if text is None else text
 
         return replace(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from agents import Tool as SDKTool
 from agents.tool_context import ToolContext
 
 from tool_search_processor.adapters.framework_tools import FrameworkTools
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.foreign_tools import ForeignTool, original_of
 from tool_search_processor.session.model_call import ModelCall
@@ -121,6 +121,5 @@ async def _do_nothing(_: Mapping[str, Any]) -> None:
 async def _is_enabled(tool: FunctionTool, data: ToolInputGuardrailData) -> bool:
     enabled = tool.is_enabled
     if callable(enabled):
-        answer = enabled(data.context, data.agent)
-        return bool(await answer if inspect.isawaitable(answer) else answer)
+        return bool(await awaited(enabled(data.context, data.agent)))
     return bool(enabled)

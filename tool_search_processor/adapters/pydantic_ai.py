@@ -21,7 +21,6 @@ Seen with pydantic-ai 2.68.
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
@@ -41,6 +40,7 @@ except ImportError as exc:
 from tool_search_processor.adapters.pydantic_ai_tools import OwnTools
 from tool_search_processor.adapters.pydantic_ai_toolset import SearchToolset
 from tool_search_processor.adapters.runs import SearchRun, check_options, read_context
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MAX_RESULTS
 from tool_search_processor.policy.filters import Filter
@@ -176,5 +176,5 @@ def _check_context(context: Context) -> None:
 async def _context_of(ctx: RunContext[Any], context: Context) -> Mapping[str, Any]:
     if context is None:
         return read_context(ctx.deps)
-    given = context(ctx) if callable(context) else context
-    return await given if inspect.isawaitable(given) else given
+    given: Mapping[str, Any] = await awaited(context(ctx) if callable(context) else context)
+    return given

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 
 from tool_search_processor.agent.chunks import ChunkAssembler
 from tool_search_processor.agent.replies import Reply, parse_reply
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.wire.litellm_package import import_litellm
 
@@ -99,10 +99,10 @@ async def complete(
         ToolSearchError: The answer can't be read, or its stream ended before it began.
     """
     if not stream:
-        yield reading.read(await _awaited(completion(**request)))
+        yield reading.read(await awaited(completion(**request)))
         return
     options = {**reading.stream_settings, **request, "stream": True}
-    response = await _awaited(completion(**options))
+    response = await awaited(completion(**options))
     if not hasattr(response, "__aiter__"):  # a completion that cannot stream
         reply = reading.read(response)
         if reply.text:
@@ -125,12 +125,8 @@ async def complete(
     yield assembler.reply()
 
 
-async def _awaited(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
-
-
 async def _close(stream: Any) -> None:
     """Close the connection of a stream, even if the stream was left early."""
     close = getattr(stream, "aclose", None) or getattr(stream, "close", None)
     if callable(close):
-        await _awaited(close())
+        await awaited(close())

@@ -13,7 +13,7 @@ from tool_search_processor.catalog.provider_cache import Source
 from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.components.spellings import spellings_of
-from tool_search_processor.concurrency.foreign_calls import is_no_failure
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged
 from tool_search_processor.concurrency.once import Once
 from tool_search_processor.providers.protocol import any_hides_resource, hides_resource_of
 from tool_search_processor.providers.provider import (
@@ -157,13 +157,9 @@ class ComponentCatalog(Provider):
 
         if len(uri) > _LONGEST_URI:
             return None
-        try:
+        with FailuresLogged(logger, "the resource %r is not given: a lookup failed", uri):
             return await look_through(self._row, uri, find)
-        except BaseException as exc:  # foreign code: a lookup that fails gives nothing
-            if is_no_failure(exc):
-                raise
-            logger.warning("the resource %r is not given: a lookup failed", uri, exc_info=True)
-            return None
+        return None
 
     async def list_resource_templates(self, context: Context | None = None) -> Sequence[ResourceTemplate]:
         """Return the templates of resources of a request, in order; of equal templates the first stays."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.concurrency.rare_warnings import RareWarnings
 from tool_search_processor.search.experience.entries import hashed
 
@@ -68,9 +68,7 @@ class Learners:
             _Unusable: After a warning, if it gives none.
         """
         try:
-            found = function(context)
-            if inspect.isawaitable(found):
-                found = await found
+            found = await awaited(function(context))
         except Exception as exc:  # foreign code: nothing is learned, and the request goes on
             self._warnings.warn(f"a function of Experience failed: {name}=", exc_info=True)
             raise _Unusable from exc

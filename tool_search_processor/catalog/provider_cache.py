@@ -16,7 +16,7 @@ from tool_search_processor.catalog.failure_log import FailureLog
 from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY, Offer
 from tool_search_processor.catalog.status import ProviderStatus
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
-from tool_search_processor.concurrency.foreign_calls import is_no_failure
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged, is_no_failure
 from tool_search_processor.concurrency.shared_task import Flight, within
 from tool_search_processor.errors import ConfigurationError, ProviderError, ToolSearchError
 from tool_search_processor.providers.functions import FunctionTools
@@ -228,12 +228,9 @@ class Source(Generic[ComponentT]):
 
     async def _warm_up(self) -> None:
         """Let the provider do slow work such as imports, which doesn't count against its time limit."""
-        try:
+        # where it matters, the list fails as well and is reported
+        with FailuresLogged(logger, "warming %r up failed", self.name, level=logging.DEBUG):
             await self.provider.warm_up()
-        except BaseException as exc:  # foreign code; where it matters, the list fails as well and is reported
-            if is_no_failure(exc):
-                raise
-            logger.debug("warming %r up failed", self.name, exc_info=exc)
         self._is_warm = True
 
     async def _join(self, context: Context) -> bool:

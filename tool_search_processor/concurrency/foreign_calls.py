@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 
@@ -53,3 +55,23 @@ def is_no_failure(exc: BaseException) -> bool:
     if isinstance(exc, asyncio.CancelledError):
         return is_cancelled()
     return isinstance(exc, KeyboardInterrupt | GeneratorExit)
+
+
+class FailuresLogged:
+    """Logs a failure of the foreign code in the block with its traceback, and goes on after the block."""
+
+    def __init__(
+        self, logger: logging.Logger, message: str, *args: object, level: int = logging.WARNING
+    ) -> None:
+        """Set what is logged: a message with its arguments, as `logging` takes them."""
+        self._log = partial(logger.log, level, message, *args)
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        """Return True if the block's exception is a failure, which is logged."""
+        if error is None or is_no_failure(error):
+            return False
+        self._log(exc_info=error)
+        return True

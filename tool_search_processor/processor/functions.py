@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 from tool_search_processor.concurrency.blocking import run_in_sync_hook
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.meta_tools import call_tool as call_tool_definition
@@ -129,7 +130,7 @@ class _Answers:
 
     async def _read_context(self) -> Mapping[str, Any]:
         given = self._context() if callable(self._context) else self._context
-        return (await given if inspect.isawaitable(given) else given) or {}
+        return await awaited(given) or {}
 
 
 def _described(function: _F, definition: MetaTool) -> _F:

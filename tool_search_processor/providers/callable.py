@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from types import UnionType
 from typing import Any
 
-from tool_search_processor.concurrency.foreign_calls import takes_one
+from tool_search_processor.concurrency.foreign_calls import awaited, takes_one
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.providers.functions import FunctionTools, to_tools
 from tool_search_processor.providers.provider import Context, Provider
@@ -67,8 +67,7 @@ class CallableProvider(Provider):
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return what the function returns for this request."""
-        result = self._function(context)
-        given = await result if inspect.isawaitable(result) else result
+        given = await awaited(self._function(context))
         return to_tools(given, origin=self.name, make=self._make)
 
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from tool_search_processor.concurrency.foreign_calls import is_no_failure
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged
 from tool_search_processor.tools import Tool
 
 logger = logging.getLogger(__name__)
@@ -51,13 +51,9 @@ async def hides_resource_of(provider: HidesResources, uri: str, context: Mapping
 
     If the lookup fails, log a warning and return True.
     """
-    try:
+    with FailuresLogged(logger, "the provider %r can't tell whether it hides %r", provider.label, uri):
         return bool(await provider.hides_resource(uri, context))
-    except BaseException as exc:  # foreign code
-        if is_no_failure(exc):
-            raise
-        logger.warning("the provider %r can't tell whether it hides %r", provider.label, uri, exc_info=True)
-        return True
+    return True
 
 
 async def any_hides_resource(

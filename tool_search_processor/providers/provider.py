@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.concurrency.closing import AsyncClosing
-from tool_search_processor.concurrency.foreign_calls import is_no_failure
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged, awaited
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools, MakeTool, is_function, make_room, to_tool
 from tool_search_processor.providers.protocol import ToolProvider, hides_resource_of
@@ -76,7 +75,7 @@ class Provider(AsyncClosing, ABC):
 
     async def list_with_held(self, context: Context) -> Sequence[Tool]:
         """Return the tools together with those that are held back (`HeldTool`)."""
-        listed: Sequence[Tool] = await _value_of(self.list_tools(context))
+        listed: Sequence[Tool] = await awaited(self.list_tools(context))
         return listed
 
     async def list_resources(self, context: Context) -> Sequence[Resource]:
@@ -148,13 +147,13 @@ class ForeignProvider(Provider):
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return what the object lists."""
-        listed: Sequence[Tool] = await _value_of(self.provider.list_tools(context))
+        listed: Sequence[Tool] = await awaited(self.provider.list_tools(context))
         return listed
 
     async def list_with_held(self, context: Context) -> Sequence[Tool]:
         """Return what the object lists, with what it holds back."""
         method = getattr(self.provider, "list_with_held", None) or self.provider.list_tools
-        listed: Sequence[Tool] = await _value_of(method(context))
+        listed: Sequence[Tool] = await awaited(method(context))
         return listed
 
     async def list_resources(self, context: Context) -> Sequence[Resource]:
@@ -206,7 +205,7 @@ class ForeignProvider(Provider):
         return hook(*arguments) if callable(hook) else default
 
     async def _ask(self, method: str, *arguments: object, default: _T) -> _T:
-        answer: _T = await _value_of(self._call(method, *arguments, default=default))
+        answer: _T = await awaited(self._call(method, *arguments, default=default))
         return answer
 
 
@@ -331,7 +330,7 @@ async def components_of(
         kind: What is asked for.
         make: Makes the tool of a function.
     """
-    listed: Any = await _value_of(_LISTS[kind](provider, context))
+    listed: Any = await awaited(_LISTS[kind](provider, context))
     if kind != "tool" or not isinstance(listed, list | tuple) or not any(map(is_function, listed)):
         return listed  # type: ignore[no-any-return]  # foreign code
     make_room(make, len(listed))
@@ -351,28 +350,14 @@ async def unlisted_resource_of(provider: Provider, uri: str, context: Context) -
 
     If the lookup fails, log a warning and return None: another provider may have the resource.
     """
-    try:
+    told = "the provider %r failed to look up %r, which it doesn't list"
+    with FailuresLogged(logger, told, provider.label, uri):
         return await provider.get_unlisted_resource(uri, context)
-    except BaseException as exc:  # foreign code
-        if is_no_failure(exc):
-            raise
-        logger.warning(
-            "the provider %r failed to look up %r, which it doesn't list", provider.label, uri, exc_info=True
-        )
-        return None
+    return None
 
 
 def tools_refused_by(provider: Provider) -> Sequence[RefusedTool]:
     """Return the tools that a provider left out of its last list; empty if it can't say."""
-    try:
+    with FailuresLogged(logger, "the provider %r can't tell which tools it left out", provider.label):
         return tuple(tool for tool in provider.refused_tools() if isinstance(tool, RefusedTool))
-    except BaseException as exc:  # foreign code: a status never fails
-        if is_no_failure(exc):
-            raise
-        logger.warning("the provider %r can't tell which tools it left out", provider.label, exc_info=exc)
-        return ()
-
-
-async def _value_of(result: Any) -> Any:
-    """Return the result of a method that may be a plain function or async."""
-    return await result if inspect.isawaitable(result) else result
+    return ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.session.tool_results import encode_result, error_text
 from tool_search_processor.steps import InputStep, ToolResolver
@@ -59,8 +59,7 @@ class CallLookup:
         texts: list[str] = []
         for resolver in self._resolvers:
             hook = getattr(resolver, "missing_tool_text", None)
-            text = hook(self._step, name) if hook is not None else None
-            text = await text if inspect.isawaitable(text) else text
+            text = await awaited(hook(self._step, name)) if hook is not None else None
             if text:
                 texts.append(str(text))
         said = "\n".join(texts) or f"Error: there is no tool named {name[:MAX_NAME_LENGTH]!r}."

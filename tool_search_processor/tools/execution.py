@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import UnionType
 from typing import Annotated, Any, Literal
 
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.concurrency.threads import Threads
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.tools.arguments import problems_text
@@ -175,8 +176,7 @@ async def run_callable(
     """
     if _is_async(execute):
         return await execute(*arguments, **keywords)
-    result = await _threads.run(functools.partial(execute, *arguments, **keywords))
-    return await result if inspect.isawaitable(result) else result
+    return await awaited(await _threads.run(functools.partial(execute, *arguments, **keywords)))
 
 
 def _is_async(execute: Callable[..., Any]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
 import re
@@ -10,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tool_search_processor.concurrency.foreign_calls import takes_none
+from tool_search_processor.concurrency.foreign_calls import awaited, takes_none
 from tool_search_processor.errors import ConfigurationError, ToolArgumentsError
 from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.tools.arguments import problems_text
@@ -158,7 +157,8 @@ class ArgumentMap:
                 # a copy each time: what one call does to its list must not reach the next
                 mapped[name] = copied(value)
         for name, factory in self.factories.items():
-            mapped[name] = await _made(factory, context)
+            made = factory() if takes_none(factory) else factory(context or ToolContext())
+            mapped[name] = await awaited(made)
         return mapped
 
     def _renamed(self, error: ToolArgumentsError) -> ToolArgumentsError:
@@ -188,11 +188,6 @@ _PATH = re.compile(r'`(?:(?P<plain>[\w$-]+)|\["(?P<odd>[^"`]*)"\])(?P<rest>[^`]*
 
 def _root(match: re.Match[str]) -> str:
     return str(match["plain"] or match["odd"])
-
-
-async def _made(factory: DefaultFactory, context: ToolContext | None) -> Any:
-    value = factory() if takes_none(factory) else factory(context or ToolContext())
-    return await value if inspect.isawaitable(value) else value
 
 
 def _require_json(what: str, value: object) -> None:

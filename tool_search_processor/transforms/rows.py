@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.components import Resource, ResourceTemplate
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import (
@@ -75,9 +75,7 @@ async def transform_stages(
     stages: list[tuple[ComponentT, ...]] = [tuple(components)]
     for transform in merge_transforms(transforms):
         try:
-            listed = KINDS[kind].list_method(type(transform))(transform, stages[-1])
-            if inspect.isawaitable(listed):
-                listed = await listed
+            listed = await awaited(KINDS[kind].list_method(type(transform))(transform, stages[-1]))
         except Exception as exc:
             exc.add_note(f"raised by {_label(transform)}.{KINDS[kind].list_name}")
             raise
@@ -137,8 +135,7 @@ async def compose_get(
             # transforms written for FastMCP 3 and 4 also hand on a keyword `version`
             return await get(level - 1, name)
 
-        found = method(transform, key, call_next)
-        answer: ComponentT | None = await found if inspect.isawaitable(found) else found
+        answer: ComponentT | None = await awaited(method(transform, key, call_next))
         return answer
 
     return await get(len(row), key)
@@ -214,8 +211,7 @@ async def look_through(
             async def call_next(inner: str, **_: object) -> Resource | None:
                 return await get(level - 1, inner)
 
-            got: Any = transform.get_resource(uri, call_next)
-            answer: Resource | None = await got if inspect.isawaitable(got) else got
+            answer: Resource | None = await awaited(transform.get_resource(uri, call_next))
             return answer
         found = await get(level - 1, uri)
         if found is None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tool_search_processor.concurrency.foreign_calls import takes_one
+from tool_search_processor.concurrency.foreign_calls import awaited, takes_one
 from tool_search_processor.concurrency.per_loop import PerLoop
 from tool_search_processor.errors import ConfigurationError, ToolCallError
 from tool_search_processor.providers.openapi.http_requests import Outgoing, build_request
@@ -198,8 +197,7 @@ async def _given(auth: Auth | None, context: ToolContext) -> httpx.Auth | dict[s
 
     given: Any = auth
     if auth is not None and not isinstance(auth, httpx.Auth):
-        given = auth(context)
-        given = await given if inspect.isawaitable(given) else given
+        given = await awaited(auth(context))
     if isinstance(given, httpx.Auth):
         return given
     if given is not None and not isinstance(given, Mapping):

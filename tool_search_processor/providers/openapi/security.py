@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.openapi.documents import OpenAPIDocument
 from tool_search_processor.providers.openapi.routes import Route
@@ -75,10 +75,8 @@ def _schemes(document: OpenAPIDocument) -> Mapping[str, Any]:
 
 
 async def _secret(secret: Secret, context: ToolContext) -> str | None:
-    if isinstance(secret, str):
-        return secret
-    given = secret(context)
-    return await given if inspect.isawaitable(given) else given
+    given: str | None = secret if isinstance(secret, str) else await awaited(secret(context))
+    return given
 
 
 def _put(scheme: Mapping[str, Any], secret: str, proof: Proof, name: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
-from tool_search_processor.concurrency.foreign_calls import awaited, is_no_failure
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged, awaited
 from tool_search_processor.concurrency.shared_task import within
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools
@@ -92,12 +92,8 @@ class RequestProviders(Provider):
         return as_providers(await awaited(self._function(context)))
 
     async def _list(self, provider: Provider, context: Context, kind: Kind) -> Sequence[Any]:
-        try:
+        with FailuresLogged(logger, "the provider %r failed to list for a request", provider.label):
             await provider.warm_up()
             work = components_of(provider, context, kind=kind, make=self._make)
             return tuple(await within(work, self._timeout_seconds))
-        except BaseException as exc:  # foreign code: a failing provider doesn't affect the others
-            if is_no_failure(exc):
-                raise
-            logger.warning("the provider %r failed to list for a request", provider.label, exc_info=exc)
-            return ()
+        return ()

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, cast
 
-from tool_search_processor.concurrency.foreign_calls import awaited, is_no_failure
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged, awaited
 from tool_search_processor.concurrency.once import Once
 from tool_search_processor.providers.functions import to_tool
 from tool_search_processor.providers.provider import Context
@@ -65,14 +65,10 @@ def _asked(headers: Mapping[str, str], query: Mapping[str, str]) -> tuple[str, s
 
 async def mode_by_code(mode_for: ModeFor, context: Context, *, default: Mode) -> Mode:
     """Return the mode that the server's own code chooses for a request; the default where it fails."""
-    try:
+    with FailuresLogged(logger, "mode_for failed for a request: %r is taken", default):
         chosen = await awaited(mode_for(context))
         return default if chosen is None else check_mode(chosen)
-    except BaseException as exc:  # foreign code
-        if is_no_failure(exc):
-            raise
-        logger.warning("mode_for failed for a request: %r is taken", default, exc_info=True)
-        return default
+    return default
 
 
 def check_mode(mode: object) -> Mode:
