@@ -276,7 +276,7 @@ class Agent:
     ) -> RunState:
         # a history that was stopped or cut may hold calls without results, and results without calls
         told = [*input_messages(messages), *input_messages(given)]
-        history = repaired_history(to_openai_messages(told, ids_unique_in="conversation"))
+        history = repaired_history(to_openai_messages(told, across=True))
         if not history:
             raise ConfigurationError("there is nothing to send: give an input, or messages")
         return RunState(self._base(context=context, thread_id=thread_id), history=history)

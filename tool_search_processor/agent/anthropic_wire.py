@@ -24,17 +24,12 @@ from tool_search_processor.wire.plain import clean_text, field_of, mapping_of, p
 SETTINGS = WireSettings(
     known=frozenset(
         {
-            "max_tokens",
-            "top_k",
-            "thinking",
-            "stop_sequences",
-            "cache_control",
-            "service_tier",
+            "max_tokens", "top_k", "thinking", "stop_sequences", "cache_control", "service_tier",
             "reasoning_effort",
         }
     ),
     renamed={"max_completion_tokens": "max_tokens", "stop": "stop_sequences"},
-)
+)  # fmt: skip
 LITELLM_NEEDS = ("fastapi", "orjson", "backoff", "soundfile")
 """Packages that `litellm.anthropic_messages` imports (LiteLLM 1.110) but only its extra `proxy` installs."""
 _BETA_HEADER = "anthropic-beta"
@@ -45,6 +40,8 @@ _FINISH_REASONS = {
     "max_tokens": "length",
     "refusal": "content_filter",
 }
+_DELTAS = {"text": "text", "partial_json": "input", "thinking": "thinking", "signature": "signature"}
+"""Strings of a delta, and the field of its block that each is the next piece of."""
 
 
 async def litellm_messages(**request: Any) -> Any:
@@ -160,12 +157,7 @@ class MessageAssembler:
 
     def _add_delta(self, block: dict[str, Any], delta: Mapping[str, Any]) -> str:
         """Add a delta to its block; return its text."""
-        for key, field in (
-            ("text", "text"),
-            ("partial_json", "input"),
-            ("thinking", "thinking"),
-            ("signature", "signature"),
-        ):
+        for key, field in _DELTAS.items():
             if isinstance(delta.get(key), str):
                 block[field] = str(block.get(field) or "") + delta[key]
         return str(delta.get("text") or "")

@@ -83,7 +83,7 @@ class ChunkAssembler:
 
     def _distinct_calls(self) -> list[_PartialCall]:
         kept: list[_PartialCall] = []
-        for call in self._calls or ([self._old_call] if self._old_call.is_named else []):
+        for call in self._calls or ([self._old_call] if self._old_call.name else []):
             before = next((other for other in kept if call.repeats(other)), None)
             if before is None:
                 kept.append(call)
@@ -146,7 +146,7 @@ class _PartialCall:
     def __init__(self, index: int | None) -> None:
         self.index = index
         self.id: str | None = None
-        self._name = ""
+        self.name = ""
         self._arguments: list[str] = []
         self._end = ""
         self._extra: dict[str, Any] = {}
@@ -166,11 +166,6 @@ class _PartialCall:
         self._extra.update(_object(field_of(piece, "provider_specific_fields")))
 
     @property
-    def is_named(self) -> bool:
-        """Whether the call has a name yet."""
-        return bool(self._name)
-
-    @property
     def arguments(self) -> str:
         """The arguments received so far."""
         return "".join(self._arguments)
@@ -186,7 +181,7 @@ class _PartialCall:
 
         Two calls without ids and arguments are kept: they may be meant as two.
         """
-        if (self.index, self._name) != (other.index, other._name):
+        if (self.index, self.name) != (other.index, other.name):
             return False
         if self.id and other.id and self.id != other.id:
             return False
@@ -196,17 +191,17 @@ class _PartialCall:
     def request(self) -> CallRequest:
         return CallRequest(
             id=self.id or "",
-            name=clean_text(self._name),
+            name=clean_text(self.name),
             arguments=self.arguments,
             extra={"provider_specific_fields": self._extra} if self._extra else {},
         )
 
     def _add_name(self, name: str) -> None:
         # a repeated name, a name that grows, or the next piece of one
-        if name.startswith(self._name):
-            self._name = name
-        elif not self._name.endswith(name):
-            self._name += name
+        if name.startswith(self.name):
+            self.name = name
+        elif not self.name.endswith(name):
+            self.name += name
 
 
 def _goes_on(call: _PartialCall, call_id: Any, arguments: Any) -> bool:

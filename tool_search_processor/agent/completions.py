@@ -72,22 +72,13 @@ async def loaded_litellm() -> Any:
     return sys.modules["litellm"]
 
 
-async def litellm_completion(**request: Any) -> Any:
-    """Call `litellm.acompletion`.
+def litellm_function(name: str) -> Completion:
+    """Return an async function of litellm, which is imported at the first call."""
 
-    Raises:
-        ImportError: litellm is not installed.
-    """
-    return await (await loaded_litellm()).acompletion(**request)
+    async def call(**request: Any) -> Any:
+        return await getattr(await loaded_litellm(), name)(**request)
 
-
-async def litellm_responses(**request: Any) -> Any:
-    """Call `litellm.aresponses`.
-
-    Raises:
-        ImportError: litellm is not installed.
-    """
-    return await (await loaded_litellm()).aresponses(**request)
+    return call
 
 
 async def complete(
@@ -101,8 +92,7 @@ async def complete(
     if not stream:
         yield reading.read(await awaited(completion(**request)))
         return
-    options = {**reading.stream_settings, **request, "stream": True}
-    response = await awaited(completion(**options))
+    response = await awaited(completion(**{**reading.stream_settings, **request, "stream": True}))
     if not hasattr(response, "__aiter__"):  # a completion that cannot stream
         reply = reading.read(response)
         if reply.text:
@@ -116,17 +106,13 @@ async def complete(
             if text:
                 yield text
     finally:
-        await _close(response)
+        # its connection, even if the stream was left early
+        close = getattr(response, "aclose", None) or getattr(response, "close", None)
+        if callable(close):
+            await awaited(close())
     if assembler.is_cut:
         raise ToolSearchError(
             "the model's stream ended before its answer began, or before it was whole: look into the log of "
             "its server"
         )
     yield assembler.reply()
-
-
-async def _close(stream: Any) -> None:
-    """Close the connection of a stream, even if the stream was left early."""
-    close = getattr(stream, "aclose", None) or getattr(stream, "close", None)
-    if callable(close):
-        await awaited(close())

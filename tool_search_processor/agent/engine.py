@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from tool_search_processor.agent.completions import complete
 from tool_search_processor.agent.replies import Reply, with_usage
@@ -22,7 +21,7 @@ from tool_search_processor.agent.runs import (
     ToolResultEvent,
 )
 from tool_search_processor.agent.runstate import RunState
-from tool_search_processor.agent.wires import Wire, Wires
+from tool_search_processor.agent.wires import Wires
 from tool_search_processor.errors import AbortRun
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.checks import resolvers
@@ -49,38 +48,26 @@ _MOST_CUTS = 2
 """This many cut answers in a row end a run; after the first, the model is told what to do."""
 
 
+@dataclass(kw_only=True)
 class RunEngine:
-    """Drives the runs of an agent; keeps no state of any run."""
+    """Drives the runs of an agent, with options that were checked; keeps no state of any run."""
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        instructions: str,
-        tools: Sequence[Tool],
-        processors: Sequence[InputProcessor],
-        wires: Wires,
-        max_steps: int,
-        options: CallOptions,
-    ) -> None:
-        """Set up an engine with the agent's options, which have been checked."""
-        self._name = name
-        self._instructions = instructions
-        self._tools = tools
-        self._processors = processors
-        self._wires = wires
-        self._max_steps = max_steps
-        self._options = options
-        self._resolvers = resolvers(processors)
-        self._claimers = [LocalClaims(), *claimers(processors)]
+    name: str
+    instructions: str
+    tools: Sequence[Tool]
+    processors: Sequence[InputProcessor]
+    wires: Wires
+    max_steps: int
+    options: CallOptions
+
+    def __post_init__(self) -> None:
+        """Set up what all runs share."""
+        self._resolvers = resolvers(self.processors)
+        self._claimers = [LocalClaims(), *claimers(self.processors)]
         self._definitions = DefinitionCounter()
 
     async def drive(
-        self,
-        run: RunState,
-        *,
-        stream: bool,
-        pause: PausedRun | None = None,
+        self, run: RunState, *, stream: bool, pause: PausedRun | None = None
     ) -> AsyncGenerator[Event]:
         """Yield the events of a run; however it ends, each resolver's `end_run` is called exactly once.
 
@@ -95,9 +82,17 @@ class RunEngine:
             ResumeError: A call that is answered was decided before.
         """
         try:
-            async with aclosing(self._events(run, stream=stream, pause=pause)) as events:
-                async for event in events:
-                    yield event
+            if pause is not None:
+                async with aclosing(self._settle(run, pause)) as events:
+                    async for event in events:
+                        yield event
+            while run.finish_reason is None:
+                if run.steps >= self.max_steps:
+                    run.finish("max_steps")
+                    break
+                async with aclosing(self._model_step(run, stream=stream)) as events:
+                    async for event in events:
+                        yield event
         except AbortRun as abort:
             run.finish("aborted", output=abort.reason)
         except GeneratorExit:
@@ -107,28 +102,11 @@ class RunEngine:
                 exc.run_messages = run.history  # type: ignore[attr-defined]  # data for handlers
             raise
         finally:
-            if run.finish_reason != "pending" and not _still_paused(run, pause):
-                await ModelCall(self._processors, run.base).end_run()
+            # a resumed run that failed before any answer took effect can be resumed again
+            is_paused = pause is not None and not run.decided and run.finish_reason is None
+            if run.finish_reason != "pending" and not is_paused:
+                await ModelCall(self.processors, run.base).end_run()
         yield Done(result=run.result())
-
-    async def _events(
-        self,
-        run: RunState,
-        *,
-        stream: bool,
-        pause: PausedRun | None,
-    ) -> AsyncGenerator[Event]:
-        if pause is not None:
-            async with aclosing(self._settle(run, pause)) as events:
-                async for event in events:
-                    yield event
-        while run.finish_reason is None:
-            if run.steps >= self._max_steps:
-                run.finish("max_steps")
-                return
-            async with aclosing(self._model_step(run, stream=stream)) as events:
-                async for event in events:
-                    yield event
 
     async def _model_step(self, run: RunState, *, stream: bool) -> AsyncGenerator[Event]:
         model_call = await self._begin(run, run.steps)
@@ -136,14 +114,20 @@ class RunEngine:
         check_tool_choice(step)
         yield StepStart(step_number=step.step_number, tools=[tool.name for tool in step.tools])
         reply = Reply()
-        wire = self._wires.wire_of(step)
-        request = wire.render(model_call, parallel_tool_calls=self._options.concurrent)
-        async with aclosing(self._answers(step, wire, request.parts, stream=stream)) as answers:
-            async for item in answers:
-                if isinstance(item, Reply):
-                    reply = item
-                else:
-                    yield TextDelta(text=item)
+        wire = self.wires.wire_of(step)
+        request = wire.render(model_call, parallel_tool_calls=self.options.concurrent)
+        answers = complete(wire.completion, request.parts, stream=stream, reading=wire.reading)
+        try:
+            async with aclosing(answers):
+                async for item in answers:
+                    if isinstance(item, Reply):
+                        reply = item
+                    else:
+                        yield TextDelta(text=item)
+        except Exception as exc:
+            with suppress(AttributeError):  # of a frozen dataclass: it goes on as it is
+                exc.add_note(f"raised by the model call of step {step.step_number} of agent {self.name!r}")
+            raise
         sent = self._definitions.count(request.sent)
         usage = run.count(
             with_usage(reply, request.parts, definitions=sent),
@@ -158,7 +142,13 @@ class RunEngine:
             else:
                 prepared = await model_call.prepare(requests)
             for call in prepared:
-                yield _call_event(call)
+                yield ToolCallEvent(
+                    call_id=call.request.id,
+                    name=call.name,
+                    target=call.target_name,
+                    arguments=mapping_of(call.arguments),
+                    needs_approval=call.needs_approval,
+                )
             ready = [call for call in prepared if not call.needs_approval]
             async with aclosing(self._outcomes(run, model_call, ready)) as events:
                 async for event in events:
@@ -223,31 +213,18 @@ class RunEngine:
             run.finish("pending", pending=waiting)
 
     async def _begin(self, run: RunState, number: int) -> ModelCall:
-        step = run.step(number, instructions=self._instructions)
-        step = step.replace(receipts=self._wires.wire_of(step).native != "off")
-        return await ModelCall.begin(self._processors, step, options=self._options)
-
-    async def _answers(
-        self, step: InputStep, wire: Wire, request: Mapping[str, Any], *, stream: bool
-    ) -> AsyncGenerator[str | Reply]:
-        answers = complete(wire.completion, request, stream=stream, reading=wire.reading)
-        try:
-            async with aclosing(answers) as items:
-                async for item in items:
-                    yield item
-        except Exception as exc:
-            with suppress(AttributeError):  # of a frozen dataclass: it goes on as it is
-                exc.add_note(f"raised by the model call of step {step.step_number} of agent {self._name!r}")
-            raise
+        step = run.step(number, instructions=self.instructions)
+        step = step.replace(receipts=self.wires.wire_of(step).native != "off")
+        return await ModelCall.begin(self.processors, step, options=self.options)
 
     async def _full(self, step: InputStep) -> int:
         """Return what sending every definition at this step would cost."""
-        total = self._definitions.count(self._tools)
+        total = self._definitions.count(self.tools)
         for resolver in self._resolvers:
             try:
                 total += await resolver.definition_tokens(step)
             except Exception:  # a figure that only people read must not end a run
-                logger.warning("definition_tokens of agent %r failed", self._name, exc_info=True)
+                logger.warning("definition_tokens of agent %r failed", self.name, exc_info=True)
         return total
 
 
@@ -258,21 +235,6 @@ async def last_result(events: AsyncGenerator[Event]) -> RunResult:
             if isinstance(event, Done):
                 return event.result
     raise RuntimeError("the events of a run end with Done")  # pragma: no cover - drive() sees to it
-
-
-def _call_event(call: PreparedCall) -> ToolCallEvent:
-    return ToolCallEvent(
-        call_id=call.request.id,
-        name=call.name,
-        target=call.target_name,
-        arguments=mapping_of(call.arguments),
-        needs_approval=call.needs_approval,
-    )
-
-
-def _still_paused(run: RunState, pause: PausedRun | None) -> bool:
-    """Return True if a resumed run failed before any answer took effect, so that it can be resumed again."""
-    return pause is not None and not run.decided and run.finish_reason is None
 
 
 def _settled(

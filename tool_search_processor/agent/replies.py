@@ -53,13 +53,15 @@ def parse_reply(response: Any) -> Reply:
 
 
 def usage_of(usage: Any) -> Usage:
-    """Return the figures in a usage object or dict."""
-    prompt, completion = number_in(usage, "prompt_tokens"), number_in(usage, "completion_tokens")
+    """Return the figures in a usage object or dict, by the names of OpenAI's chat or Responses API."""
+    prompt = number_in(usage, "prompt_tokens") or number_in(usage, "input_tokens")
+    completion = number_in(usage, "completion_tokens") or number_in(usage, "output_tokens")
+    details = field_of(usage, "prompt_tokens_details") or field_of(usage, "input_tokens_details")
     return Usage(
         prompt_tokens=prompt,
         completion_tokens=completion,
         total_tokens=number_in(usage, "total_tokens") or prompt + completion,
-        cached_tokens=number_in(field_of(usage, "prompt_tokens_details"), "cached_tokens"),
+        cached_tokens=number_in(details, "cached_tokens"),
     )
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tool_search_processor.agent.completions import Reading
-from tool_search_processor.agent.replies import Reply, number_in
-from tool_search_processor.agent.runs import Usage
+from tool_search_processor.agent.replies import Reply, usage_of
 from tool_search_processor.agent.wire_settings import WireSettings
 from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.session.model_call import ModelCall
@@ -80,7 +79,7 @@ def read_response(response: Any) -> Reply:
         calls=calls,
         finish_reason=_CUT_REASONS.get(reason, "length" if is_cut else "tool_calls" if calls else "stop"),
         extra={"reasoning_items": thought} if thought else {},
-        usage=_usage(field_of(response, "usage")),
+        usage=usage_of(field_of(response, "usage")),
     )
 
 
@@ -133,15 +132,3 @@ def _tool_choice(choice: Any) -> Any:
         return mode
     allowed = [{"type": "function", "name": name} for name in found.names]
     return {"type": "allowed_tools", "mode": mode, "tools": allowed}
-
-
-def _usage(usage: Any) -> Usage:
-    prompt = number_in(usage, "input_tokens") or number_in(usage, "prompt_tokens")
-    completion = number_in(usage, "output_tokens") or number_in(usage, "completion_tokens")
-    details = field_of(usage, "input_tokens_details") or field_of(usage, "prompt_tokens_details")
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        total_tokens=number_in(usage, "total_tokens") or prompt + completion,
-        cached_tokens=number_in(details, "cached_tokens"),
-    )

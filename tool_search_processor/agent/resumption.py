@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from tool_search_processor.agent.runs import RunResult, Usage
@@ -82,7 +83,7 @@ class PausedRun:
             requests=requests,
             pending=pending,
             run_id=None if result is None else result.run_id,
-            thread_id=_same_thread(None if result is None else result.thread_id, _thread(thread_id)),
+            thread_id=_same_thread(None if result is None else result.thread_id, thread_id),
             steps=_steps_of_turn(messages) if result is None else result.steps,
             usage=Usage() if result is None else result.usage,
             decisions=_decisions(approvals, open_ids=open_ids),
@@ -110,20 +111,13 @@ class PausedRun:
 
 def _steps_of_turn(messages: Sequence[Mapping[str, Any]]) -> int:
     """Count the model calls since the last user message."""
-    steps = 0
-    for message in reversed(messages):
-        if message.get("role") == "user":
-            break
-        steps += message.get("role") == "assistant"
-    return steps
-
-
-def _thread(thread_id: str | None) -> str | None:
-    blank = isinstance(thread_id, str) and not thread_id.strip()
-    return None if blank else thread_id  # InputStep refuses anything but a string
+    turn = takewhile(lambda message: message.get("role") != "user", reversed(messages))
+    return sum(message.get("role") == "assistant" for message in turn)
 
 
 def _same_thread(kept: str | None, given: str | None) -> str | None:
+    if isinstance(given, str) and not given.strip():  # InputStep refuses anything but a string
+        given = None
     if kept is not None and given is not None and kept != given:
         raise ResumeError(f"the run belongs to thread {kept!r}, not to {given!r}")
     return kept or given

@@ -10,13 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from tool_search_processor.agent import anthropic_wire, responses_wire
 from tool_search_processor.agent.chat_wire import chat_request, reference_request
-from tool_search_processor.agent.completions import (
-    CHAT_READING,
-    Completion,
-    Reading,
-    litellm_completion,
-    litellm_responses,
-)
+from tool_search_processor.agent.completions import CHAT_READING, Completion, Reading, litellm_function
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.session.model_call import ModelCall
 from tool_search_processor.session.native.models import NATIVES, Native, native_for
@@ -45,8 +39,10 @@ class Wire:
 
 
 _WIRES: Mapping[Native, Wire] = {
-    "off": Wire(native="off", completion=litellm_completion, render=chat_request),
-    "reference": Wire(native="reference", completion=litellm_completion, render=reference_request),
+    "off": Wire(native="off", completion=litellm_function("acompletion"), render=chat_request),
+    "reference": Wire(
+        native="reference", completion=litellm_function("acompletion"), render=reference_request
+    ),
     "definition": Wire(
         native="definition",
         completion=anthropic_wire.litellm_messages,
@@ -56,7 +52,7 @@ _WIRES: Mapping[Native, Wire] = {
     ),
     "responses": Wire(
         native="responses",
-        completion=litellm_responses,
+        completion=litellm_function("aresponses"),
         render=responses_wire.responses_request,
         reading=responses_wire.READING,
         unsent=responses_wire.SETTINGS.unknown,

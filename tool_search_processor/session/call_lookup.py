@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.concurrency.foreign_calls import awaited
@@ -50,23 +50,23 @@ class CallLookup:
 
     def policy_problem(self, name: str) -> str | None:
         """Return why a processor's policy gave no verdict on a tool that was not found."""
-        hooks = (getattr(resolver, "policy_problem", None) for resolver in self._resolvers)
-        problems = (hook(self._step, name) for hook in hooks if hook is not None)
+        problems = (hook(self._step, name) for hook in self._hooks("policy_problem"))
         return next(filter(None, problems), None)
+
+    def receipt(self, name: str) -> Mapping[str, Any] | None:
+        """Return a processor's receipt of a tool that it has loaded at a call; None for a listed tool."""
+        if self.lists(name):
+            return None
+        receipts = (hook(self._step, name) for hook in self._hooks("call_receipt"))
+        return next(filter(None, receipts), None)
 
     async def missing_text(self, name: str) -> str:
         """Return what the processors say about an unknown tool, and similar names that are listed."""
-        texts: list[str] = []
-        for resolver in self._resolvers:
-            hook = getattr(resolver, "missing_tool_text", None)
-            text = await awaited(hook(self._step, name)) if hook is not None else None
-            if text:
-                texts.append(str(text))
-        said = "\n".join(texts) or f"Error: there is no tool named {name[:MAX_NAME_LENGTH]!r}."
-        told = _WORDS.findall(said)
-        near = [
-            name for name in _near_names(name, [tool.name for tool in self._step.tools]) if name not in told
-        ]
+        texts = [await awaited(hook(self._step, name)) for hook in self._hooks("missing_tool_text")]
+        said = "\n".join(map(str, filter(None, texts)))
+        said = said or f"Error: there is no tool named {name[:MAX_NAME_LENGTH]!r}."
+        listed = [tool.name for tool in self._step.tools]
+        near = [one for one in _near_names(name, listed) if one not in _WORDS.findall(said)]
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         return clean_text(f"{said}{hint}")
 
@@ -86,6 +86,11 @@ class CallLookup:
         if explain is not None:
             return encode_result(await explain(problem))
         return f"{error_text(problem)} The parameters of {tool.name}: {encode_result(tool.wire_schema())}"
+
+    def _hooks(self, name: str) -> Iterator[Callable[..., Any]]:
+        """Yield what the processors may have beyond the protocol."""
+        hooks = (getattr(resolver, name, None) for resolver in self._resolvers)
+        return (hook for hook in hooks if hook is not None)
 
     async def _resolve(self, name: str) -> Tool | None:
         for resolver in self._resolvers:

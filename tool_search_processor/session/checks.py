@@ -100,8 +100,7 @@ def _check_pair(one: InputProcessor, other: InputProcessor) -> None:
     if one.id == other.id:
         raise ConfigurationError(
             f"two input processors have the id {one.id!r}, under which each keeps its state of a run: "
-            "give one of them another, such as id="
-            f"{one.id + '-2'!r}"
+            f"give one of them another, such as id={one.id + '-2'!r}"
         )
 
 

@@ -15,7 +15,7 @@ from tool_search_processor.errors import ResumeError
 from tool_search_processor.session.prepared_calls import PreparedCall
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.wire.call_results import open_calls
-from tool_search_processor.wire.messages import call_ids
+from tool_search_processor.wire.messages import SYSTEM_ROLES, call_ids
 from tool_search_processor.wire.notes import without_notes
 
 logger = logging.getLogger(__name__)
@@ -149,8 +149,13 @@ async def claim_calls(
 async def release_claims(held: Iterable[Claim], *, used: Container[str] = ()) -> None:
     """Give claims back, except those of calls that have run; failures are logged."""
     for claim in held:
-        if claim.call_id not in used:
-            await _release(claim.claimer, claim.step, claim.call_id)
+        hook = getattr(claim.claimer, "release_call", None)
+        if claim.call_id in used or hook is None:
+            continue
+        try:
+            await hook(claim.step, claim.call_id)
+        except Exception:  # the caller has to learn of the first failure, not of this one
+            logger.warning("the claim of the call %r could not be given back", claim.call_id, exc_info=True)
 
 
 def content_name(messages: Sequence[Mapping[str, Any]], call: PreparedCall) -> str:
@@ -161,26 +166,11 @@ def content_name(messages: Sequence[Mapping[str, Any]], call: PreparedCall) -> s
     index, _ = open_calls(messages)
     is_in = index >= 0 and call.request.id in call_ids([messages[index]])
     before = [
-        _told(message) for message in (messages[:index] if is_in else messages) if not _is_system(message)
+        # hosts and SDKs differ in notes and in fields that hold nothing
+        {key: value for key, value in without_notes(message).items() if value}
+        for message in (messages[:index] if is_in else messages)
+        # an agent keeps its prompt apart, and a loop may put one before the conversation
+        if message.get("role") not in SYSTEM_ROLES
     ]
     told = json.dumps([*before, call.as_asked().pending().arguments_hash], sort_keys=True, default=str)
     return hashlib.sha256(told.encode()).hexdigest()
-
-
-def _is_system(message: Mapping[str, Any]) -> bool:
-    """Return True for a prompt, which an agent keeps apart and a loop may put before the conversation."""
-    return message.get("role") in ("system", "developer")
-
-
-def _told(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a message says; hosts and SDKs differ in notes and in fields that hold nothing."""
-    return {key: value for key, value in without_notes(message).items() if value}
-
-
-async def _release(claimer: CallClaimer, step: InputStep, call_id: str) -> None:
-    hook = getattr(claimer, "release_call", None)
-    try:
-        if hook is not None:
-            await hook(step, call_id)
-    except Exception:  # the caller has to learn of the first failure, not of this one
-        logger.warning("the claim of the call %r could not be given back", call_id, exc_info=True)

@@ -244,11 +244,7 @@ class ModelCall:
         conversation. To list the tool in later runs too, keep the receipt with the call's result, and give it
         back as `receipt` of the tool message. Never send it to a model.
         """
-        if call.tool is None or self._lookup.lists(call.tool.name):
-            return None
-        hooks = (getattr(resolver, "call_receipt", None) for resolver in self._resolvers)
-        receipts = (hook(self.step, call.tool.name) for hook in hooks if hook is not None)
-        return next(filter(None, receipts), None)
+        return None if call.tool is None else self._lookup.receipt(call.tool.name)
 
     def start(self, calls: Sequence[PreparedCall]) -> list[RunningCall]:
         """Start calls of ours, in order; the caller must await them or stop them."""

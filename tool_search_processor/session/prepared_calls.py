@@ -55,9 +55,10 @@ class PendingCall:
             "name": self.name,
             "arguments": dict(self.arguments),
             "arguments_hash": self.arguments_hash,
+            "problem": self.problem,
+            "source": self.source,
         }
-        optional = {"problem": self.problem, "source": self.source}
-        return {**data, **{key: value for key, value in optional.items() if value is not None}}
+        return {key: value for key, value in data.items() if value is not None}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PendingCall:
@@ -68,13 +69,11 @@ class PendingCall:
             TypeError: A field has the wrong type.
         """
         texts = {name: data[name] for name in ("call_id", "name", "arguments_hash")}
+        texts |= {name: data[name] for name in ("problem", "source") if data.get(name)}
         arguments = data["arguments"]
-        optional = {name: data.get(name) for name in ("problem", "source")}
-        is_text = all(isinstance(text, str) for text in (*texts.values(), *filter(None, optional.values())))
-        if not is_text or not isinstance(arguments, Mapping):
+        if not all(isinstance(text, str) for text in texts.values()) or not isinstance(arguments, Mapping):
             raise TypeError(f"a pending call is {data!r:.200}")
-        problem, source = optional.values()
-        return cls(arguments=dict(arguments), problem=problem, source=source, **texts)
+        return cls(arguments=dict(arguments), **texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

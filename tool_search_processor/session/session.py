@@ -225,10 +225,7 @@ class ToolSession(AsyncClosing):
         """
         if native is not None:
             check_choice("native", native, get_args(AnthropicNative))
-        given, call = await self._begin(messages, is_native=native is not None)
-        record = self._notes.complete(call.record)
-        rendered = anthropic_parts(call.step, native=native, record=record, given=given)
-        request: AnthropicRequest = self._noted(rendered)
+        request: AnthropicRequest = await self._request(messages, native, anthropic_parts)
         return request
 
     async def responses_request(self, items: Iterable[Any], *, native: bool = False) -> ResponsesRequest:
@@ -257,10 +254,7 @@ class ToolSession(AsyncClosing):
             ConfigurationError: `native` is not True or False, or an item can't be read.
         """
         check_flags(native=native)
-        given, call = await self._begin(items, is_native=native)
-        record = self._notes.complete(call.record)
-        rendered = responses_parts(call.step, native=native, record=record, given=given)
-        request: ResponsesRequest = self._noted(rendered)
+        request: ResponsesRequest = await self._request(items, native, responses_parts)
         return request
 
     async def approvals_needed(self, tool_calls: Any) -> list[PendingCall]:
@@ -348,7 +342,12 @@ class ToolSession(AsyncClosing):
         self._number += 1
         return given, self._call
 
-    def _noted(self, rendered: RequestParts) -> Any:
+    async def _request(
+        self, messages: Iterable[Any], native: Any, render: Callable[..., RequestParts]
+    ) -> Any:
+        given, call = await self._begin(messages, is_native=bool(native))
+        record = self._notes.complete(call.record)
+        rendered = render(call.step, native=native, record=record, given=given)
         self._notes.keep(self._messages, rendered.note)
         return rendered.parts
 

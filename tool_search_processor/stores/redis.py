@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.stores.protocol import AddResult, LoadScope
@@ -22,10 +22,10 @@ from tool_search_processor.stores.redis_scripts import (
     STATS,
     TOUCH,
     UNCLAIM,
-    Script,
     decode,
     encode,
     names_of,
+    run_script,
 )
 from tool_search_processor.stores.store import Store
 from tool_search_processor.wire.checks import check_choice, check_positive, check_string
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis, RedisCluster
 
 logger = logging.getLogger(__name__)
-
-_T = TypeVar("_T")
 
 _FORMAT = "1"
 _NO_EXPIRY = 0
@@ -151,7 +149,8 @@ class RedisStore(Store):
             key = self._key(scope)
             await self._ask(lambda client: client.unlink(key))
             return
-        await self._each_key(f"{self._pattern(scope.processor_id)}:*", lambda key, client: client.unlink(key))
+        pattern = f"{pattern_of(self._prefix)}:threads:{_digest(scope.processor_id)}:*"
+        await self._each_key(pattern, lambda key, client: client.unlink(key))
 
     async def stats(self) -> Mapping[str, Any]:
         """Return `threads`, `loaded` and `oldest_access`, by a scan of the whole key space.
@@ -163,7 +162,7 @@ class RedisStore(Store):
             StoreError: When the server can't be reached.
         """
         pattern = f"{pattern_of(self._prefix)}:threads:*"
-        found = await self._each_key(pattern, lambda key, client: STATS.run(client, key, ()))
+        found = await self._each_key(pattern, lambda key, client: run_script(client, STATS, key, ()))
         # One field of each thread is the counter; a thread that expired meanwhile has none.
         alive = [(size - 1, left) for size, left in found if size]
         lives = [left for _, left in alive if left >= 0] if self._ttl != _NO_EXPIRY else []
@@ -179,10 +178,10 @@ class RedisStore(Store):
         """
         key, arguments = self._claim_key(scope, call_id), (self._claim_ttl, uuid.uuid4().hex)
         try:
-            return bool(await self._ask(lambda client: CLAIM.run(client, key, arguments)))
+            return bool(await self._ask(lambda client: run_script(client, CLAIM, key, arguments)))
         except BaseException:  # the claim may have arrived, and then nobody could ever run the call
             with suppress(StoreError):
-                await self._ask(lambda client: UNCLAIM.run(client, key, arguments))
+                await self._ask(lambda client: run_script(client, UNCLAIM, key, arguments))
             raise
 
     async def release(self, scope: LoadScope, call_id: str) -> None:
@@ -200,11 +199,11 @@ class RedisStore(Store):
 
     # -- asking the server
 
-    async def _run(self, script: Script, scope: LoadScope, arguments: Sequence[Any], *, otherwise: _T) -> Any:
+    async def _run(self, script: str, scope: LoadScope, arguments: Sequence[Any], *, otherwise: Any) -> Any:
         key = self._key(scope)
-        return await self._try(lambda client: script.run(client, key, arguments), otherwise=otherwise)
+        return await self._try(lambda client: run_script(client, script, key, arguments), otherwise=otherwise)
 
-    async def _try(self, ask: Callable[[Any], Awaitable[Any]], *, otherwise: _T) -> Any:
+    async def _try(self, ask: Callable[[Any], Awaitable[Any]], *, otherwise: Any) -> Any:
         """Return the server's answer; if there is none, return `otherwise` or raise, as `on_error` says."""
         try:
             return await self._ask(ask)
@@ -247,9 +246,6 @@ class RedisStore(Store):
             raise ConfigurationError("this scope names no thread; only clear() takes one without")
         slot = _digest(scope.processor_id, scope.thread_id)
         return f"{self._prefix}:threads:{_digest(scope.processor_id)}:{{{slot}}}"
-
-    def _pattern(self, processor_id: str) -> str:
-        return f"{pattern_of(self._prefix)}:threads:{_digest(processor_id)}"
 
     def _claim_key(self, scope: LoadScope, call_id: str) -> str:
         whose = _digest(scope.processor_id, scope.thread_id or "", scope.run_id, call_id)

@@ -20,12 +20,12 @@ local function live()
 end
 """
 
-_RENEW = """
+RENEW = """
 live()
 return redis.call('HGETALL', KEYS[1])
 """
 
-_TOUCH = """
+TOUCH = """
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 for i = 2, #ARGV do
   local field = '+' .. ARGV[i]
@@ -39,7 +39,7 @@ live()
 return 1
 """
 
-_REMOVE = """
+REMOVE = """
 local removed = {}
 for i = 2, #ARGV do
   if redis.call('HDEL', KEYS[1], '+' .. ARGV[i]) == 1 then removed[#removed + 1] = ARGV[i] end
@@ -50,7 +50,7 @@ return removed
 """
 
 # ARGV: time to live, the most names (-1 for any number), how many are kept, those, the names to add.
-_ADD = """
+ADD = """
 local most, kept = tonumber(ARGV[2]), tonumber(ARGV[3])
 local staying = {}
 for i = 4, #ARGV do staying[ARGV[i]] = true end
@@ -100,42 +100,26 @@ return {added, evicted}
 """
 
 # ARGV: time to live, who claims. The same claim may come twice if its connection broke meanwhile.
-_CLAIM = """
+CLAIM = """
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[1]) then return 1 end
 return redis.call('GET', KEYS[1]) == ARGV[2] and 1 or 0
 """
 
-_UNCLAIM = """
+UNCLAIM = """
 if redis.call('GET', KEYS[1]) == ARGV[2] then return redis.call('DEL', KEYS[1]) end
 return 0
 """
 
 
-_STATS = """
+STATS = """
 return {redis.call('HLEN', KEYS[1]), redis.call('PTTL', KEYS[1])}
 """
 
 
-class Script:
-    """A script that is sent whole once, and by its hash from then on."""
-
-    def __init__(self, body: str) -> None:
-        """Make a script of its body, with what all scripts share before it."""
-        self._text = _LIVE + body
-
-    async def run(self, client: Any, key: str, arguments: Sequence[Any]) -> Any:
-        """Run it on one key and return the server's answer."""
-        script = client.register_script(self._text)  # which hashes a few hundred bytes, and sends nothing
-        return await script(keys=[key], args=list(arguments))
-
-
-RENEW = Script(_RENEW)
-TOUCH = Script(_TOUCH)
-REMOVE = Script(_REMOVE)
-ADD = Script(_ADD)
-STATS = Script(_STATS)
-CLAIM = Script(_CLAIM)
-UNCLAIM = Script(_UNCLAIM)
+async def run_script(client: Any, script: str, key: str, arguments: Sequence[Any]) -> Any:
+    """Run a script on one key and return the server's answer; it is sent whole once, then by its hash."""
+    registered = client.register_script(_LIVE + script)  # which hashes a few hundred bytes, and sends nothing
+    return await registered(keys=[key], args=list(arguments))
 
 
 def names_of(answer: Mapping[Any, Any] | Sequence[Any]) -> tuple[str, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from tool_search_processor.concurrency.closing import AsyncClosing
-from tool_search_processor.stores.protocol import AddResult, LoadedToolStore, LoadScope, Replay
+from tool_search_processor.stores.protocol import LoadedToolStore, LoadScope, Replay
+
+_METHODS = ("loaded", "add", "touch", "remove", "clear", "stats", "aclose", "renew", "replay")
+_CLAIMING = ("claim", "release")
 
 
 class Store(AsyncClosing, LoadedToolStore):
@@ -70,16 +73,16 @@ class Store(AsyncClosing, LoadedToolStore):
 class ForeignStore(Store):
     """An object of the user's that keeps loaded tools, with the defaults of `Store` for what it lacks."""
 
+    loaded = add = touch = remove = clear = cast("Any", None)  # the object's
+
     def __init__(self, store: LoadedToolStore) -> None:
-        """Look once at which of the optional methods the object has."""
-        given: Any = store
+        """Take over the object's methods; a claim that it can't give back, it can't make."""
         self._store = store
-        self.reads_conversation = hasattr(given, "replay")
-        can_claim = hasattr(given, "claim") and hasattr(given, "release")
-        self._replay = given.replay if self.reads_conversation else super().replay
-        self._renew = given.renew if hasattr(given, "renew") else super().renew
-        self._claim = given.claim if can_claim else super().claim
-        self._release = given.release if can_claim else super().release
+        self.reads_conversation = hasattr(store, "replay")
+        can_claim = hasattr(store, "claim") and hasattr(store, "release")
+        for name in (*_METHODS, *(_CLAIMING if can_claim else ())):
+            if hasattr(store, name):
+                setattr(self, name, getattr(store, name))
 
     def __repr__(self) -> str:
         return repr(self._store)
@@ -88,52 +91,6 @@ class ForeignStore(Store):
     def label(self) -> str:
         """The name of the object's class."""
         return type(self._store).__name__
-
-    async def loaded(self, scope: LoadScope) -> Sequence[str]:
-        """Return the names that the object holds."""
-        return await self._store.loaded(scope)
-
-    async def add(self, scope: LoadScope, names: Sequence[str], **options: Any) -> AddResult:
-        """Add names to those that the object holds."""
-        return await self._store.add(scope, names, **options)
-
-    async def touch(self, scope: LoadScope, names: Collection[str] = ()) -> None:
-        """Have the object renew the thread's life."""
-        await self._store.touch(scope, names)
-
-    async def remove(self, scope: LoadScope, names: Collection[str]) -> Sequence[str]:
-        """Have the object take names out."""
-        return await self._store.remove(scope, names)
-
-    async def clear(self, scope: LoadScope) -> None:
-        """Have the object forget a thread."""
-        await self._store.clear(scope)
-
-    async def renew(self, scope: LoadScope) -> Sequence[str]:
-        """Have the object renew the thread's life, and return the names."""
-        names: Sequence[str] = await self._renew(scope)
-        return names
-
-    def replay(self, scope: LoadScope) -> Replay:
-        """Return what the object reads in the conversation."""
-        replayed: Replay = self._replay(scope)
-        return replayed
-
-    async def claim(self, scope: LoadScope, call_id: str) -> bool:
-        """Ask the object, if it can claim."""
-        return bool(await self._claim(scope, call_id))
-
-    async def release(self, scope: LoadScope, call_id: str) -> None:
-        """Have the object give back a claim."""
-        await self._release(scope, call_id)
-
-    async def stats(self) -> Mapping[str, Any]:
-        """Return the object's counts."""
-        return await self._store.stats()
-
-    async def aclose(self) -> None:
-        """Close the object."""
-        await self._store.aclose()
 
 
 def adapt_store(store: LoadedToolStore) -> Store:

@@ -26,31 +26,7 @@ class Answer:
     @property
     def content(self) -> Any:
         """What the tool answered, as the message has it."""
-        return self.item.get("output") if "output" in self.item else self.item.get("content")
-
-
-@dataclass(slots=True)
-class _Calls:
-    """The calls that wait for a result, by id, with tool name and style."""
-
-    open: dict[str, list[tuple[str, Style]]] = field(default_factory=dict)
-    made: dict[str, list[tuple[str, Style]]] = field(default_factory=dict)
-    """The calls of the model's turn that is being read."""
-
-    def end_turn(self) -> None:
-        """Let the calls of the turn, now complete, wait for results."""
-        # an id that two tools share does not tell which of them answered
-        self.open |= {key: same if len(set(same)) == 1 else [] for key, same in self.made.items()}
-        self.made = {}
-
-    def answered(self, call_id: str, style: Style) -> str | None:
-        """Return the name of the tool that a result is from; None if no call waits for it."""
-        waiting = self.open.get(call_id, [])
-        call = next((call for call in waiting if call[1] == style), None)
-        if call is None:
-            return None
-        waiting.remove(call)
-        return call[0]
+        return self.item.get("output", self.item.get("content"))
 
 
 def first_answers(messages: Sequence[Any]) -> Iterator[Answer]:
@@ -60,24 +36,29 @@ def first_answers(messages: Sequence[Any]) -> Iterator[Answer]:
     answers the newest turn that has a call of its id, and only a call of its own style, so that no user's
     text gets between a call and its result.
     """
-    calls = _Calls()
+    waiting: dict[str, list[tuple[str, Style]]] = {}
+    made: dict[str, list[tuple[str, Style]]] = {}  # by the turn that is being read
     goes_on = was_part = False  # a turn of the Responses API is several items
     for index, message in _dicts(messages):
         is_part = is_item(message) and is_of_the_model(message)
-        if is_part or message.get("role") == "assistant":
-            if not (goes_on and (is_part or was_part)):
-                calls.end_turn()
-                yield Answer(index=index)
-            goes_on, was_part = is_part or opens_turn(message), is_part
-            for call_id, call in _calls(message):
-                calls.made.setdefault(call_id, []).append(call)
+        speaks = is_part or message.get("role") == "assistant"
+        is_same_turn = speaks and goes_on and (is_part or was_part)
+        if not is_same_turn:
+            # an id that two tools share does not tell which of them answered
+            waiting |= {key: same if len(set(same)) == 1 else [] for key, same in made.items()}
+            made = {}
+        if not speaks:
+            goes_on = False
+            for call_id, item, style in _results(message):
+                calls = waiting.get(call_id)
+                if calls and calls[0][1] == style:
+                    yield Answer(index=index, name=calls.pop()[0], call_id=call_id, item=item)
             continue
-        goes_on = False
-        calls.end_turn()
-        for call_id, item, style in _results(message):
-            name = calls.answered(call_id, style)
-            if name is not None:
-                yield Answer(index=index, name=name, call_id=call_id, item=item)
+        if not is_same_turn:
+            yield Answer(index=index)
+        goes_on, was_part = is_part or opens_turn(message), is_part
+        for call_id, call in _calls(message):
+            made.setdefault(call_id, []).append(call)
 
 
 def is_result(message: Any) -> bool:

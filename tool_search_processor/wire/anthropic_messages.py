@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from tool_search_processor.wire.calls import name_and_arguments
+from tool_search_processor.wire.calls import fit_id, is_fit, name_and_arguments
 from tool_search_processor.wire.content_blocks import (
     BLOCKS_OF_OPENAI,
     THINKING,
@@ -19,7 +19,6 @@ from tool_search_processor.wire.content_blocks import (
 )
 from tool_search_processor.wire.notes import notes_of
 from tool_search_processor.wire.plain import clean_text, items_of, mapping_of, sendable, text_of
-from tool_search_processor.wire.provider_ids import fit_id, is_fit
 
 _SIGNED = ("signature", "data")
 _NOT_BLOCKS = BLOCKS_OF_OPENAI | {"", "input_text", "output_text", "input_image", "input_file"}

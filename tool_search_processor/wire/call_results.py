@@ -17,14 +17,14 @@ def with_own_ids(messages: Sequence[dict[str, Any]], *, across: bool) -> list[di
     result = list(messages)
     for place, message in enumerate(messages):
         if "tool_calls" in message and message["role"] == "assistant":
-            given = [read_call(call) or _unreadable(call) for call in message["tool_calls"]]
+            items = message["tool_calls"]
+            given = [read_call(item) or CallRequest(id=_id(item), name="", arguments=None) for item in items]
             own = unique_ids(given, taken=taken)
             taken.update(call.id for call in own if across)
-            calls = [_with_id(item, call.id) for item, call in zip(message["tool_calls"], own, strict=True)]
+            calls = [_with_id(item, call.id) for item, call in zip(items, own, strict=True)]
             result[place] = {**message, "tool_calls": calls}
-            waiting += [
-                _Waiting(place, call.id, old.id, call.name) for call, old in zip(own, given, strict=True)
-            ]
+            pairs = zip(own, given, strict=True)
+            waiting += [_Waiting(place, call.id, old.id, call.name) for call, old in pairs]
         elif message["role"] == "tool":
             answered = _call_of(message, waiting)
             if answered is not None:
@@ -101,20 +101,16 @@ def _with_id(call: dict[str, Any], call_id: str) -> dict[str, Any]:
     return call if call.get("id") == call_id else {"type": "function", **call, "id": call_id}
 
 
-def _unreadable(call: Mapping[str, Any]) -> CallRequest:
-    return CallRequest(id=_id(call), name="", arguments=None)
-
-
 def _call_of(result: Mapping[str, Any], waiting: Sequence[_Waiting]) -> _Waiting | None:
     """Return the call that a result answers, from the newest message that has its id.
 
     A result without an id is matched by name; without a name, it answers the newest message's first call.
     """
     call_id, name = _id(result, "tool_call_id"), result.get("name")
-    fits = [call for call in waiting if call.id == call_id] if call_id else []
-    if not fits and call_id:
-        fits = [call for call in waiting if call.given == call_id]
-    if not call_id:
+    if call_id:
+        fits = [call for call in waiting if call.id == call_id]
+        fits = fits or [call for call in waiting if call.given == call_id]
+    else:
         fits = [call for call in waiting if name in (None, "", call.name)]
     newest = fits[-1].place if fits else -1
     return next((call for call in fits if call.place == newest), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from tool_search_processor.wire.plain import clean_text, field_of, items_of, saf
 UNNAMED = "unnamed_tool"
 """Stands for the name of a call that has none, since providers refuse an empty name."""
 _TOO_DEEP = "(nested too deeply)"
+_FIT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 Style = Literal["openai", "anthropic", "responses"]
 """The API whose shape a call has and its result must have."""
@@ -88,15 +90,28 @@ def unique_ids(
         while not unique.id or unique.id in seen:
             content = json.dumps([run_id, call.name, _canonical(call.arguments)])
             equal[content] += 1
-            unique = dataclasses.replace(call, id=_made_id(content, equal[content]))
+            unique = dataclasses.replace(call, id=_made_id(f"{equal[content]} {content}"))
         seen.add(unique.id)
         result.append(unique)
     return result
 
 
-def _made_id(content: str, number: int) -> str:
-    """Return an id that providers accept for the n-th call of this content."""
-    return f"call_{hashlib.sha256(f'{number} {content}'.encode()).hexdigest()[:24]}"
+def is_fit(name: object) -> bool:
+    """Return True for a call's id, or a tool's name, that Anthropic and OpenAI accept."""
+    return isinstance(name, str) and _FIT.fullmatch(name) is not None
+
+
+def fit_id(call_id: str) -> str:
+    """Return a call's id as it is, or a made one if Anthropic or OpenAI would refuse it.
+
+    Equal ids give equal ones: a call and its result still match.
+    """
+    return call_id if is_fit(call_id) else _made_id(call_id)
+
+
+def _made_id(content: str) -> str:
+    """Return an id that providers accept; equal for equal content."""
+    return f"call_{hashlib.sha256(content.encode()).hexdigest()[:24]}"
 
 
 def openai_call(

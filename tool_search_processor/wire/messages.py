@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.wire.call_results import with_own_ids
@@ -46,15 +46,11 @@ SYSTEM_ROLES = frozenset({"system", "developer"})
 
 def last_user_text(messages: Sequence[Mapping[str, Any]]) -> str:
     """Return the text of the last user message, or an empty string."""
-    for message in reversed(messages):
-        if message.get("role") == "user":
-            return text_of(message.get("content"))
-    return ""
+    of_users = (message for message in reversed(messages) if message.get("role") == "user")
+    return text_of(next(of_users, {}).get("content"))
 
 
-def to_openai_messages(
-    messages: Iterable[Any], *, ids_unique_in: Literal["message", "conversation"] = "message"
-) -> list[dict[str, Any]]:
+def to_openai_messages(messages: Iterable[Any], *, across: bool = False) -> list[dict[str, Any]]:
     """Return a conversation in OpenAI chat shape, as new plain dicts.
 
     Takes OpenAI chat messages, Anthropic messages (`tool_use` and `tool_result` blocks), items of OpenAI's
@@ -62,13 +58,13 @@ def to_openai_messages(
 
     Args:
         messages: The conversation.
-        ids_unique_in: Where each call has an id of its own: in its message, as `tool_calls_of` gives it, or
-            in the whole conversation, as some providers want it. A result gets the id of its call.
+        across: Whether each call has an id of its own in the whole conversation, as some providers want it;
+            otherwise in its message, as `tool_calls_of` gives it. A result gets the id of its call.
 
     Raises:
         ConfigurationError: Something is not a message: it has no role, or calls in LangChain's form.
     """
-    return chat_messages(read_conversation(messages), ids_unique_in=ids_unique_in)
+    return chat_messages(read_conversation(messages), across=across)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +76,10 @@ class Given:
     messages: tuple[dict[str, Any], ...]
 
 
-def chat_messages(
-    conversation: Iterable[Given], *, ids_unique_in: Literal["message", "conversation"] = "message"
-) -> list[dict[str, Any]]:
-    """Return a conversation in chat shape; `ids_unique_in` as for `to_openai_messages`."""
+def chat_messages(conversation: Iterable[Given], *, across: bool = False) -> list[dict[str, Any]]:
+    """Return a conversation in chat shape; `across` as for `to_openai_messages`."""
     messages = [message for given in conversation for message in given.messages]
-    return with_own_ids(messages, across=ids_unique_in == "conversation")
+    return with_own_ids(messages, across=across)
 
 
 def read_conversation(messages: Iterable[Any]) -> list[Given]:
@@ -254,14 +248,12 @@ def merge_system(
     marks on them survive.
     """
     before, after = [text for text in before if text], [text for text in after if text]
-    head = messages[0] if messages and messages[0].get("role") in SYSTEM_ROLES else None
-    rest = list(messages if head is None else messages[1:])
     if not before and not after:
         return list(messages)
-    own = head.get("content") if head is not None else None
-    content: Any
-    if isinstance(own, list):
-        content = [text_part(text) for text in before] + own + [text_part(text) for text in after]
-    else:
+    is_headed = bool(messages) and messages[0].get("role") in SYSTEM_ROLES
+    head, rest = (messages[0], messages[1:]) if is_headed else ({"role": "system"}, messages)
+    own = head.get("content")
+    content: Any = [*map(text_part, before), *items_of(own), *map(text_part, after)]
+    if not isinstance(own, list):
         content = "\n\n".join([*before, *([own] if own else []), *after])
-    return [{**(head or {"role": "system"}), "content": content}, *rest]
+    return [{**head, "content": content}, *rest]

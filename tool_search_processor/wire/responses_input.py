@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tool_search_processor.wire.calls import is_custom_call, name_and_arguments
+from tool_search_processor.wire.calls import fit_id, is_custom_call, is_fit, name_and_arguments
 from tool_search_processor.wire.content_blocks import assistant_text, kind_of
 from tool_search_processor.wire.notes import notes_of
 from tool_search_processor.wire.plain import items_of, mapping_of, sendable, text_of
-from tool_search_processor.wire.provider_ids import fit_id, is_fit
 from tool_search_processor.wire.response_items import CALLS, RESULTS, is_item
 
 _OUTPUT_ONLY = ("parsed", "parsed_arguments", "created_by")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from tool_search_processor.meta_tools import MetaTool, Receipt, read_receipt, receipt_of
@@ -72,17 +73,14 @@ def read_record(messages: Sequence[Any], tools: Iterable[Tool]) -> Record:
         messages: Of any shape: see `declare`.
         tools: The tools that are listed; results of the meta-tools among them are read.
     """
-    fixed: dict[str, None] = {}
-    withdrawn: set[str] = set()
-    noted = False
     events = [*_events(messages, tools)]
+    lists = [event.fixed for event in events if event.fixed is not None]
+    fixed = tuple(dict.fromkeys(chain(*lists)))
+    withdrawn: set[str] = set()
     for event in events:
-        noted = noted or event.fixed is not None
-        fixed.update(dict.fromkeys(event.fixed or ()))
-        withdrawn.update(event.removed)
-        withdrawn.difference_update(event.names)
+        withdrawn = (withdrawn | {*event.removed}) - {*event.names}
     names = {name: times for name, times in _counted(events).items() if name not in fixed}
-    return Record(tools=tuple(fixed) if noted else None, names=names, withdrawn=frozenset(withdrawn))
+    return Record(tools=fixed if lists else None, names=names, withdrawn=frozenset(withdrawn))
 
 
 def declare(
@@ -215,11 +213,10 @@ def _loaded(found: Receipt, *, slot: int, source: tuple[int, str] | None, fresh:
 
 def _receipt(answer: Answer, kinds: Mapping[str, str | None]) -> Receipt | None:
     """Return the receipt in a result; its text counts only if a meta-tool wrote it."""
-    name = answer.name or ""
-    found = read_receipt(text_of(answer.content)) if name in kinds else receipt_of(answer.item.get("receipt"))
-    if found is not None and name in kinds and found.kind != kinds[name]:
-        return None
-    return found
+    if answer.name not in kinds:
+        return receipt_of(answer.item.get("receipt"))
+    found = read_receipt(text_of(answer.content))
+    return found if found is not None and found.kind == kinds[answer.name] else None
 
 
 def _note(fixed: Sequence[str], late: Sequence[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -32,67 +32,53 @@ def restored(
         take: Returns an item as it is sent, or None if it is not in the shape.
         write: Makes items of the other messages; those that belong together are passed together.
     """
-    originals = _Originals(given, take)
+    originals = [*_originals(given, take)]
+    keys = [*map(_key, messages)]
     result: list[dict[str, Any]] = []
     changed: list[Mapping[str, Any]] = []
-    index = 0
+    start = index = 0
     while index < len(messages):
-        found = originals.next_for(messages, index)
-        if found is None:
+        places = range(start, len(originals))
+        place = next((n for n in places if _stands_at(originals[n].keys, keys, index)), None)
+        if place is None:
             changed.append(messages[index])
             index += 1
             continue
+        found = originals[place]
+        end = index + len(found.keys)
         result += [
             *write(changed),
-            *found.before,
-            *_with_notes(found.items, messages[index : index + found.length]),
+            *_silent_at_the_end(originals[start:place]),
+            *_with_notes(found.items, messages[index:end]),
         ]
-        changed = []
-        index += found.length
-    return [*result, *write(changed), *originals.at_the_end()]
+        changed, start, index = [], place + 1, end
+    return [*result, *write(changed), *_silent_at_the_end(originals[start:])]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    items: Sequence[dict[str, Any]]
-    length: int
-    """How many chat messages were made from the items."""
-    before: Sequence[dict[str, Any]]
-    """Items that have no counterpart in chat shape."""
+@dataclass(frozen=True, slots=True)
+class _Original:
+    """Items in the wanted shape, and the keys of the chat messages that were made from them."""
+
+    items: list[dict[str, Any]]
+    keys: list[str]
 
 
-class _Originals:
-    """The items that were given in the wanted shape, in order, found by their chat messages."""
+def _originals(given: Iterable[Given], take: Take) -> Iterator[_Original]:
+    """Yield what was given in the wanted shape."""
+    for one in given:
+        taken = [item for item in map(take, one.items) if item is not None]
+        if len(taken) == len(one.items):
+            yield _Original(taken, [*map(_key, one.messages)])
 
-    def __init__(self, given: Iterable[Given], take: Take) -> None:
-        self._keys: list[list[str]] = []
-        self._items: list[list[dict[str, Any]]] = []
-        for one in given:
-            taken = [item for item in map(take, one.items) if item is not None]
-            if len(taken) == len(one.items):
-                self._keys.append([*map(_key, one.messages)])
-                self._items.append(taken)
-        self._next = 0
 
-    def next_for(self, messages: Sequence[Mapping[str, Any]], index: int) -> _Found | None:
-        """Return the next original whose messages are at an index; originals before it are skipped."""
-        wanted = _key(messages[index])
-        for place in range(self._next, len(self._keys)):
-            keys = self._keys[place]
-            if keys[:1] == [wanted] and keys == [*map(_key, messages[index : index + len(keys)])]:
-                first = place
-                while first > self._next and not self._keys[first - 1]:
-                    first -= 1
-                before = [item for items in self._items[first:place] for item in items]
-                self._next = place + 1
-                return _Found(items=self._items[place], length=len(keys), before=before)
-        return None
+def _stands_at(own: Sequence[str], keys: Sequence[str], index: int) -> bool:
+    return bool(own) and own == keys[index : index + len(own)]
 
-    def at_the_end(self) -> list[dict[str, Any]]:
-        """Return the last items, if they have no counterpart in chat shape."""
-        rest = reversed(list(zip(self._keys, self._items, strict=True))[self._next :])
-        last = [items for _, items in takewhile(lambda pair: not pair[0], rest)]
-        return [item for items in reversed(last) for item in items]
+
+def _silent_at_the_end(originals: Sequence[_Original]) -> list[dict[str, Any]]:
+    """Return the items of the last originals, as far as they have no counterpart in chat shape."""
+    last = [*takewhile(lambda one: not one.keys, reversed(originals))]
+    return [item for one in reversed(last) for item in one.items]
 
 
 def _with_notes(

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from tool_search_processor.session.native.declarations import Change, Declarations
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.content_blocks import text_part
 from tool_search_processor.wire.plain import field_of, items_of, mapping_of, text_of
 
 INLINE_TOOLS_BETA = "inline-tools-2026-09-15"
@@ -40,10 +41,11 @@ def additional_tools(declarations: Declarations) -> list[Insertion]:
     That API can't withdraw a tool.
     """
     adding = [change for change in declarations.changes if change.added]
-    return [
-        (slot, _additional(tool for change in run for tool in change.added))
-        for slot, run in groupby(adding, key=lambda change: change.slot)
-    ]
+    result: list[Insertion] = []
+    for slot, run in groupby(adding, key=lambda change: change.slot):
+        tools = [responses_definition(tool) for change in run for tool in change.added]
+        result.append((slot, {"type": "additional_tools", "role": "developer", "tools": tools}))
+    return result
 
 
 def inserted(messages: Sequence[Any], insertions: Iterable[tuple[int, Any]]) -> list[Any]:
@@ -75,19 +77,12 @@ def with_tool_references(
         for change in loading
     }
     result: list[dict[str, Any]] = []
-    told: list[str] = []
-    for index, message in enumerate(messages):
-        if message.get("role") != "tool" and told:
-            result.append({"role": "user", "content": "\n".join(told)})
-            told = []
-        rewritten, more = _referring(message, index, referred)
-        result.append(rewritten)
-        if message.get("role") == "tool":
-            told += more
-        elif more:
-            texts = [{"type": "text", "text": text} for text in more]
-            result[-1]["content"] = [*result[-1]["content"], *texts]
-    return [*result, *([{"role": "user", "content": "\n".join(told)}] if told else [])]
+    for _, run in groupby(enumerate(messages), key=lambda pair: pair[1].get("role") == "tool"):
+        pairs = [_referring(message, index, referred) for index, message in run]
+        told = [text for _, text in pairs if text]
+        result += [message for message, _ in pairs]
+        result += [{"role": "user", "content": "\n".join(told)}] if told else []
+    return result
 
 
 def listed_beside_references(declarations: Declarations) -> tuple[list[Tool], list[Tool]]:
@@ -104,11 +99,6 @@ def listed_beside_references(declarations: Declarations) -> tuple[list[Tool], li
 def responses_definition(tool: Tool) -> dict[str, Any]:
     """Return a tool's definition for the Responses API, which requires `strict` to be given."""
     return {"type": "function", "strict": False, **tool.to_openai()["function"]}
-
-
-def _additional(tools: Iterable[Tool]) -> dict[str, Any]:
-    definitions = list(map(responses_definition, tools))
-    return {"type": "additional_tools", "role": "developer", "tools": definitions}
 
 
 def _before_the_model(messages: Sequence[Any], slot: int) -> int:
@@ -137,26 +127,26 @@ def _blocks(change: Change) -> list[dict[str, Any]]:
 
 def _referring(
     message: Mapping[str, Any], index: int, referred: Mapping[tuple[int, str] | None, Sequence[str]]
-) -> tuple[dict[str, Any], list[str]]:
-    """Return a message with references in its results, and the other text of those results."""
+) -> tuple[dict[str, Any], str]:
+    """Return a message with references in its results, and the text that has to follow it, if any."""
     if message.get("role") == "tool":
         return _referring_result(message, referred.get((index, str(message.get("tool_call_id"))), ()))
     if message.get("role") != "user" or not isinstance(message.get("content"), list):
-        return dict(message), []
+        return dict(message), ""
     pairs = [
         _referring_result(block, referred.get((index, str(field_of(block, "tool_use_id"))), ()))
         for block in message["content"]
     ]
-    blocks, texts = [block for block, _ in pairs], [text for _, more in pairs for text in more]
-    return {**message, "content": blocks}, texts
+    texts = [text_part(text) for _, text in pairs if text]
+    return {**message, "content": [*(block for block, _ in pairs), *texts]}, ""
 
 
-def _referring_result(result: Any, names: Sequence[str]) -> tuple[Any, list[str]]:
+def _referring_result(result: Any, names: Sequence[str]) -> tuple[Any, str]:
     if not names:
-        return result, []
+        return result, ""
     references = [{"type": "tool_reference", "tool_name": name} for name in names]
     text = text_of(result.get("content"))
-    return {**result, "content": references}, [text] if _says_more(text, names) else []
+    return {**result, "content": references}, text if _says_more(text, names) else ""
 
 
 def _says_more(text: str, names: Sequence[str]) -> bool:

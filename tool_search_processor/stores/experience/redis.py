@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.stores.redis_clients import RedisClients, next_keys, pattern_of
-from tool_search_processor.stores.redis_scripts import Script, decode, encode
+from tool_search_processor.stores.redis_scripts import decode, encode, run_script
 from tool_search_processor.wire.checks import check_positive, check_string
 
 if TYPE_CHECKING:
@@ -18,17 +18,15 @@ _SCAN_COUNT = 1000
 _VERSION = "@version"
 """The field of a scope's change count: no tool has an @ in its name."""
 
-_SWAP = Script(
-    """
-    local old = redis.call('HGET', KEYS[1], ARGV[2])
-    if (ARGV[3] == '1' and old ~= ARGV[4]) or (ARGV[3] == '0' and old) then return 0 end
-    if ARGV[5] == '1' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[6])
-    else redis.call('HDEL', KEYS[1], ARGV[2]) end
-    redis.call('HINCRBY', KEYS[1], '@version', 1)
-    live()
-    return 1
-    """
-)
+_SWAP = """
+local old = redis.call('HGET', KEYS[1], ARGV[2])
+if (ARGV[3] == '1' and old ~= ARGV[4]) or (ARGV[3] == '0' and old) then return 0 end
+if ARGV[5] == '1' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[6])
+else redis.call('HDEL', KEYS[1], ARGV[2]) end
+redis.call('HINCRBY', KEYS[1], '@version', 1)
+live()
+return 1
+"""
 
 
 class RedisExperienceStore(AsyncClosing):
@@ -86,9 +84,8 @@ class RedisExperienceStore(AsyncClosing):
             *(("0", "") if old is None else ("1", encode(old))),
             *(("0", "") if new is None else ("1", encode(new))),
         )
-        return bool(
-            await self._clients.ask(lambda client: _SWAP.run(client, self._prefix + scope, arguments))
-        )
+        key = self._prefix + scope
+        return bool(await self._clients.ask(lambda client: run_script(client, _SWAP, key, arguments)))
 
     async def scopes(self) -> Sequence[str]:
         """Return all scopes, by a scan of the whole key space; each answer has its own timeout."""
