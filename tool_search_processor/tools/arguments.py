@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.tools.dialects import NOTHING_FITS, without_booleans
@@ -67,12 +67,8 @@ class Checked:
     problems: tuple[Problem, ...] = ()
 
 
-class ArgumentsCheck(Protocol):
-    """Checks arguments, and may turn them into richer values."""
-
-    def __call__(self, arguments: Any) -> Checked:
-        """Return the checked value, or the problems."""
-        ...
+ArgumentsCheck: TypeAlias = Callable[[Any], Checked]
+"""Checks arguments, and may turn them into richer values."""
 
 
 def parse_arguments(arguments: Any) -> Any:
@@ -136,16 +132,6 @@ def checked_arguments(
     return checked.value
 
 
-def require_object(arguments: Any) -> None:
-    """Refuse arguments that are not a JSON object.
-
-    Raises:
-        ToolArgumentsError: If they are anything else.
-    """
-    if not isinstance(arguments, Mapping):
-        raise ToolArgumentsError(f"The arguments must be an object, found {found_text(arguments)}.")
-
-
 def problems_text(problems: Iterable[Problem]) -> str:
     """Return a sentence for each of the first five problems, and the count of the rest."""
     sentences = list(dict.fromkeys(problem.sentence() for problem in problems))
@@ -188,7 +174,7 @@ def schema_check(schema: Schema) -> ArgumentsCheck:
     try:
         validator = compiled_validator(schema)
     except Exception:  # noqa: BLE001  # a foreign schema may be broken in any way
-        return _unchecked
+        return Checked  # checks nothing
 
     def check(arguments: Any) -> Checked:
         try:
@@ -199,10 +185,6 @@ def schema_check(schema: Schema) -> ArgumentsCheck:
         return Checked(arguments, tuple(_problems(errors, schema)))
 
     return check
-
-
-def _unchecked(arguments: Any) -> Checked:
-    return Checked(arguments)
 
 
 def inexact_problems(arguments: Any, check: ArgumentsCheck) -> tuple[Problem, ...]:

@@ -6,13 +6,14 @@ The Messages API and the Model Context Protocol ask for that draft.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tool_search_processor.tools.schema_walk import INNER_KEYWORDS, LIST_KEYWORDS, MAP_KEYWORDS, with_inner
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 Converted = dict[str, Any]
+Check = Callable[[Any], bool]
 
 ANNOTATIONS = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly")
 """Keywords that describe a value and check nothing."""
@@ -41,7 +42,7 @@ def modern(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     for key, value in ({**schema, **changes} if changes else schema).items():
         if key in _SCHEMA_MAPS and isinstance(value, dict) and not _is_schema_map(value):
             changes[key] = {name: one if _is_schema(one) else {} for name, one in value.items()}
-        elif key in LIST_KEYWORDS and _is_list(value) and not all(map(_is_schema, value)):
+        elif key in LIST_KEYWORDS and isinstance(value, list) and not all(map(_is_schema, value)):
             changes[key] = [one for one in value if _is_schema(one)]
     required = schema.get("required")
     if isinstance(required, list) and not _is_names(required):
@@ -120,12 +121,12 @@ def _may_be_object(kind: Any) -> bool:
     return any(str(each).strip().lower() in ("object", "dict") for each in kinds)
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+def _is(*kinds: type) -> Check:
+    return lambda value: isinstance(value, kinds)
 
 
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
+def _maps_to(check: Check) -> Check:
+    return lambda value: isinstance(value, dict) and all(map(check, value.values()))
 
 
 def _is_number(value: Any) -> bool:
@@ -142,69 +143,54 @@ def _is_count(value: Any) -> bool:
     return _is_number(value) and value >= 0 and value % 1 == 0
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
 def _is_names(value: Any) -> bool:
-    return _is_list(value) and all(map(_is_text, value)) and len(set(value)) == len(value)
-
-
-def _is_schema(value: Any) -> bool:
-    return isinstance(value, dict | bool)
+    return isinstance(value, list) and all(map(_is_text, value)) and len(set(value)) == len(value)
 
 
 def _are_schemas(value: Any) -> bool:
-    return _is_list(value) and bool(value) and all(map(_is_schema, value))
+    return isinstance(value, list) and bool(value) and all(map(_is_schema, value))
 
 
-def _is_schema_map(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_schema, value.values()))
-
-
-def _is_names_map(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_names, value.values()))
-
-
-def _is_dependency_map(value: Any) -> bool:
-    return isinstance(value, dict) and all(_is_names(one) or _is_schema(one) for one in value.values())
+def _is_dependency(value: Any) -> bool:
+    return _is_names(value) or _is_schema(value)
 
 
 def _is_kind(value: Any) -> bool:
     return _is_text(value) or (_is_names(value) and bool(value))
 
 
-def _is_any(value: Any) -> bool:
-    return True
+_is_text, _is_schema = _is(str), _is(dict, bool)
+_is_schema_map = _maps_to(_is_schema)
+_SCHEMAS = (
+    "items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else",
+    "contentSchema", "unevaluatedProperties", "unevaluatedItems",
+)  # fmt: skip
+_COUNTS = (
+    "minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties",
+    "maxProperties",
+)  # fmt: skip
+_TEXTS = ("title", "description", "format", "pattern", "contentEncoding", "contentMediaType")
 
-
-def _each(keywords: Iterable[str], check: Callable[[Any], bool]) -> Mapping[str, Callable[[Any], bool]]:
-    return dict.fromkeys(keywords, check)
-
-
-WELL_FORMED: Mapping[str, Callable[[Any], bool]] = {
-    **_each(("title", "description", "format", "pattern", "contentEncoding", "contentMediaType"), _is_text),
-    **_each(("deprecated", "readOnly", "writeOnly", "uniqueItems"), _is_flag),
-    **_each(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
-    **_each(("minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains"), _is_count),
-    **_each(("minProperties", "maxProperties"), _is_count),
-    **_each(("enum", "examples"), _is_list),
-    **_each(("default", "const"), _is_any),
-    **_each(("items", "additionalProperties", "contains", "propertyNames", "not"), _is_schema),
-    **_each(("if", "then", "else", "contentSchema"), _is_schema),
-    **_each(("unevaluatedProperties", "unevaluatedItems"), _is_schema),
-    **_each(("allOf", "anyOf", "oneOf", "prefixItems"), _are_schemas),
-    **_each(("properties", "patternProperties", "dependentSchemas"), _is_schema_map),
+WELL_FORMED: Mapping[str, Check] = {
+    **dict.fromkeys(_TEXTS, _is_text),
+    **dict.fromkeys(("deprecated", "readOnly", "writeOnly", "uniqueItems"), _is(bool)),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
+    **dict.fromkeys(_COUNTS, _is_count),
+    **dict.fromkeys(("enum", "examples"), _is(list)),
+    **dict.fromkeys(("default", "const"), _is(object)),
+    **dict.fromkeys(_SCHEMAS, _is_schema),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), _are_schemas),
+    **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), _is_schema_map),
     "multipleOf": _is_positive,
     "required": _is_names,
-    "dependentRequired": _is_names_map,
+    "dependentRequired": _maps_to(_is_names),
     "type": _is_kind,
 }
 """Keywords and the check of their value's form: half of the OpenAPI documents have a value in a form that
 is not allowed."""
 
-OTHER_FORMS: Mapping[str, Callable[[Any], bool]] = {
-    **_each(("$defs", "definitions"), _is_schema_map),
-    "dependencies": _is_dependency_map,
+OTHER_FORMS: Mapping[str, Check] = {
+    **dict.fromkeys(("$defs", "definitions"), _is_schema_map),
+    "dependencies": _maps_to(_is_dependency),
 }
 """The same for keywords that schemas of an OpenAPI document don't have."""

@@ -74,7 +74,7 @@ def foreign_json(value: Any) -> Any:
 
 
 def foreign_schema(schema: Any, *, tool: str, keep_names: bool = False) -> Any:
-    """Return a foreign schema that means the same and hides nothing.
+    """Return a foreign schema that means the same and hides nothing; the same object if nothing changes.
 
     Invisible characters are taken out of its strings; in patterns, where they mean something, they
     are written as escapes. Strings that are too long are cut.
@@ -91,7 +91,13 @@ def foreign_schema(schema: Any, *, tool: str, keep_names: bool = False) -> Any:
     """
     if not isinstance(schema, Mapping):
         return schema
-    cleaned = _clean_schema(schema, None if keep_names else tool)
+    owner = None if keep_names else tool
+
+    def clean(part: Schema) -> Schema:
+        cleaned: Schema = _clean_items(part, lambda key: _clean_value(key, part[key], owner))
+        return cleaned
+
+    cleaned = edit_schemas(schema, clean)
     size = _json_length(cleaned)
     if size > MAX_SCHEMA:
         raise InvalidToolError(
@@ -130,16 +136,6 @@ def _seen(text: str) -> str:
     if counter is not None and (hidden := hidden_in(text)):
         counter[HIDDEN] += hidden
     return visible_text(clean_text(text))
-
-
-def _clean_schema(schema: Any, tool: str | None) -> Any:
-    """Return a safe schema; the same object if nothing changes, since large documents share parts."""
-
-    def clean(part: Schema) -> Schema:
-        cleaned: Schema = _clean_items(part, lambda key: _clean_value(key, part[key], tool))
-        return cleaned
-
-    return edit_schemas(schema, clean)
 
 
 def _clean_value(keyword: str, value: Any, tool: str | None) -> Any:

@@ -33,14 +33,7 @@ class FrozenDict(dict[str, Any]):
 
     __slots__ = ()
 
-    __setitem__ = _frozen
-    __delitem__ = _frozen
-    __ior__ = _frozen
-    clear = _frozen
-    pop = _frozen
-    popitem = _frozen
-    setdefault = _frozen
-    update = _frozen
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _frozen
 
     def __copy__(self) -> dict[str, Any]:
         return dict(self)
@@ -57,18 +50,8 @@ class FrozenList(list[Any]):
 
     __slots__ = ()
 
-    __setitem__ = _frozen
-    __delitem__ = _frozen
-    __iadd__ = _frozen
-    __imul__ = _frozen
-    append = _frozen
-    clear = _frozen
-    extend = _frozen
-    insert = _frozen
-    pop = _frozen
-    remove = _frozen
-    reverse = _frozen
-    sort = _frozen
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _frozen
+    append = clear = extend = insert = pop = remove = reverse = sort = _frozen
 
     def __copy__(self) -> list[Any]:
         return list(self)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, TypedDict, TypeVar
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypedDict
 
 from tool_search_processor.errors import InvalidToolError
 from tool_search_processor.tools.foreign import (
@@ -15,14 +14,12 @@ from tool_search_processor.tools.foreign import (
     foreign_schema,
     foreign_tags,
     foreign_text,
-    hidden_counted,
 )
 from tool_search_processor.tools.frozen import freeze
 from tool_search_processor.tools.schemas import map_types
 from tool_search_processor.tools.tool_names import make_tool_name
 from tool_search_processor.tools.wording import near_name
-
-_DefinitionT = TypeVar("_DefinitionT")
+from tool_search_processor.wire.plain import items_of, mapping_of
 
 Fields = dict[str, Any]
 """Fields of a `Tool`, by name."""
@@ -89,19 +86,6 @@ def merged(found: Mapping[str, Any], fields: Mapping[str, Any]) -> Fields:
     return {**found, **fields, "metadata": metadata}
 
 
-def _with_hidden(read: Callable[[_DefinitionT], Fields]) -> Callable[[_DefinitionT], Fields]:
-    """Return a reader that also notes in the metadata what its definition hid."""
-
-    @functools.wraps(read)
-    def reading(definition: _DefinitionT) -> Fields:
-        with hidden_counted() as hidden:
-            fields = read(definition)
-        return {**fields, "metadata": {**fields["metadata"], **hidden}} if hidden else fields
-
-    return reading
-
-
-@_with_hidden
 def read_openai(definition: Mapping[str, Any]) -> Fields:
     """Return the fields of an OpenAI definition in any of its shapes."""
     _check_mapping(definition, "OpenAI")
@@ -121,7 +105,6 @@ def read_openai(definition: Mapping[str, Any]) -> Fields:
     }
 
 
-@_with_hidden
 def read_anthropic(definition: Mapping[str, Any]) -> Fields:
     """Return the fields of an Anthropic definition."""
     _check_mapping(definition, "Anthropic")
@@ -139,7 +122,6 @@ def read_anthropic(definition: Mapping[str, Any]) -> Fields:
     }
 
 
-@_with_hidden
 def read_mcp(definition: object) -> Fields:
     """Return the fields of an MCP tool, an object of the SDK or a dict."""
     if isinstance(definition, Mapping):
@@ -222,15 +204,10 @@ def _plain(value: Any) -> Any:
 
 def _requests(part: Any) -> Any:
     """Return the example requests in a part of a definition, if it has any."""
-    given = part if isinstance(part, Mapping) else {}
-    return next((given[key] for key in _REQUEST_KEYS if given.get(key)), ())
+    return next(filter(None, map(mapping_of(part).get, _REQUEST_KEYS)), ())
 
 
 def _fastmcp_tags(meta: Any) -> frozenset[str]:
     """Return the tags that FastMCP servers put into `_meta`."""
-    for key in ("fastmcp", "_fastmcp"):
-        part = meta.get(key) if isinstance(meta, Mapping) else None
-        tags = part.get("tags") if isinstance(part, Mapping) else None
-        if isinstance(tags, list | tuple):
-            return foreign_tags(tags)
-    return frozenset()
+    parts = (mapping_of(mapping_of(meta).get(key)) for key in ("fastmcp", "_fastmcp"))
+    return foreign_tags(next(filter(None, (items_of(part.get("tags")) for part in parts)), ()))

@@ -10,7 +10,7 @@ _SEPARATORS = re.compile(r"[\W_]+")
 _TOKEN = re.compile(r"<[|\uff5c][^<>|\uff5c]*[|\uff5c]?>?")
 """A mark of a chat template, such as `<|channel|>`, perhaps cut; some write the bar in full width."""
 _GROUP = re.compile(
-    r"(?:to=)?(?:(?:functions?|tools?|default_api|mcp)(?:[.:/]+|__)|default_api_|to=)", re.IGNORECASE
+    r"\A(?:to=)?(?:(?:functions?|tools?|default_api|mcp)(?:[.:/]+|__)|default_api_|to=)", re.IGNORECASE
 )
 """Prefixes that models were trained to write before the name of any tool."""
 _NUMBER = re.compile(r":\d+\Z")
@@ -36,7 +36,7 @@ def spoken_names(name: str) -> Iterator[str]:
     """
     yield name
     bare = name[:_LONGEST]
-    for part in (_first_part, _without_call, _without_group):
+    for part in (_first_part, _without_call, lambda name: _GROUP.sub("", name)):
         shorter = part(bare).strip(_AROUND)
         if shorter and shorter != bare:
             bare = shorter
@@ -64,7 +64,3 @@ def _first_part(name: str) -> str:
 
 def _without_call(name: str) -> str:
     return _NUMBER.sub("", name.partition("(")[0])
-
-
-def _without_group(name: str) -> str:
-    return _GROUP.sub("", name, count=1) if _GROUP.match(name) else name

@@ -22,7 +22,6 @@ from tool_search_processor.tools.arguments import (
     both_checks,
     checked_arguments,
     parse_arguments,
-    require_object,
     schema_check,
 )
 from tool_search_processor.tools.defaulted import without_defaulted
@@ -36,12 +35,14 @@ from tool_search_processor.tools.fields import (
     frozen_field,
     wrong_name,
 )
+from tool_search_processor.tools.foreign import hidden_counted
 from tool_search_processor.tools.frozen import FrozenDict
 from tool_search_processor.tools.importers import ToolFields
 from tool_search_processor.tools.origins import keep_origin
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS
 from tool_search_processor.tools.signatures import ToolFunction, inspect_function, inspect_method
 from tool_search_processor.tools.tool_names import is_tool_name
+from tool_search_processor.tools.wording import found_text
 from tool_search_processor.wire.plain import clean_text
 
 
@@ -203,6 +204,18 @@ class Tool(ToolDefinition):
         return cls(**importers.merged(found, fields), execute=execute)
 
     @classmethod
+    def _imported(
+        cls,
+        read: Callable[[Any], importers.Fields],
+        definition: object,
+        fields: Mapping[str, Any],
+        execute: Callable[..., Any] | None,
+    ) -> Self:
+        with hidden_counted() as hidden:
+            found = read(definition)
+        return cls._made({**found, "metadata": {**found["metadata"], **hidden}}, fields, execute)
+
+    @classmethod
     def _of_function(cls, call: ToolFunction, fields: Mapping[str, Any]) -> Self:
         found: importers.Fields = {
             "description": call.description,
@@ -237,7 +250,7 @@ class Tool(ToolDefinition):
         Raises:
             InvalidToolError: If it is not a function or has no name.
         """
-        return cls._made(importers.read_openai(definition), fields, execute)
+        return cls._imported(importers.read_openai, definition, fields, execute)
 
     @classmethod
     def from_anthropic(
@@ -257,7 +270,7 @@ class Tool(ToolDefinition):
         Raises:
             InvalidToolError: If it has no name, or is one of the tools that run at the provider.
         """
-        return cls._made(importers.read_anthropic(definition), fields, execute)
+        return cls._imported(importers.read_anthropic, definition, fields, execute)
 
     @classmethod
     def from_mcp(
@@ -274,7 +287,7 @@ class Tool(ToolDefinition):
         Raises:
             InvalidToolError: If it has no name.
         """
-        return cls._made(importers.read_mcp(definition), fields, execute)
+        return cls._imported(importers.read_mcp, definition, fields, execute)
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed."""
@@ -348,8 +361,8 @@ class Tool(ToolDefinition):
             ToolArgumentsError: If they do not fit; one sentence for each problem, five at most.
         """
         value, shown = self._wire.unwrap(parse_arguments(arguments))
-        if self._wire.wrapper is None:
-            require_object(value)
+        if self._wire.wrapper is None and not isinstance(value, Mapping):
+            raise ToolArgumentsError(f"The arguments must be an object, found {found_text(value)}.")
         return checked_arguments(value, self._check, shown=shown)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -368,9 +381,8 @@ class Tool(ToolDefinition):
     def _plan(self) -> CallPlan:
         if isinstance(self.execute, ToolFunction):
             return self.execute.plan
-        return (
-            plan_call(self.execute, self.parameters.get("properties") or ()) if self.execute else CallPlan()
-        )
+        properties = self.parameters.get("properties") or ()
+        return CallPlan() if self.execute is None else plan_call(self.execute, properties)
 
     @functools.cached_property
     def _check(self) -> ArgumentsCheck:
