@@ -46,8 +46,8 @@ SYSTEM_ROLES = frozenset({"system", "developer"})
 
 def last_user_text(messages: Sequence[Mapping[str, Any]]) -> str:
     """Return the text of the last user message, or an empty string."""
-    of_users = (message for message in reversed(messages) if message.get("role") == "user")
-    return text_of(next(of_users, {}).get("content"))
+    said = (message.get("content") for message in reversed(messages) if message.get("role") == "user")
+    return text_of(next(said, None))
 
 
 def to_openai_messages(messages: Iterable[Any], *, across: bool = False) -> list[dict[str, Any]]:

@@ -213,7 +213,7 @@ def _loaded(found: Receipt, *, slot: int, source: tuple[int, str] | None, fresh:
 
 def _receipt(answer: Answer, kinds: Mapping[str, str | None]) -> Receipt | None:
     """Return the receipt in a result; its text counts only if a meta-tool wrote it."""
-    if answer.name not in kinds:
+    if answer.name is None or answer.name not in kinds:
         return receipt_of(answer.item.get("receipt"))
     found = read_receipt(text_of(answer.content))
     return found if found is not None and found.kind == kinds[answer.name] else None
