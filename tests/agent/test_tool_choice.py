@@ -29,11 +29,11 @@ def forcing(choice, *script, tools=(), own=(), **options):
 
 
 def choices(agent):
-    return [request.settings.get("tool_choice") for request in agent._engine._wires._completion.requests]
+    return [request.settings.get("tool_choice") for request in agent._engine.wires._completion.requests]
 
 
 def sent(agent):
-    return [request.tool_names for request in agent._engine._wires._completion.requests]
+    return [request.tool_names for request in agent._engine.wires._completion.requests]
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])

@@ -792,9 +792,10 @@ async def test_steps_are_counted_from_zero_and_details_are_told_by_default():
 
     processor = Unlocking()
     async with ToolSession(processor, tools=[Tool("boom", execute=boom)]) as session:
-        await session.tools([USER])
+        for _ in range(3):
+            await session.tools([USER])
         (result,) = await session.execute([openai_call("boom", {})])
-    assert [step.step_number for step in processor.steps] == [0]
+    assert [step.step_number for step in processor.steps] == [0, 1, 2]
     assert result["content"] == "Error: OSError: no disk"
 
 

@@ -15,7 +15,7 @@ from tests.stores import servers
 from tests.support import counts
 from tool_search_processor.errors import ConfigurationError, StoreError
 from tool_search_processor.stores import AddResult, LoadScope, RedisStore
-from tool_search_processor.stores.redis_scripts import CLAIM, UNCLAIM
+from tool_search_processor.stores.redis_scripts import CLAIM, UNCLAIM, run_script
 
 URL = "redis://127.0.0.1:1"
 
@@ -343,11 +343,17 @@ async def break_off():
     raise redis.exceptions.ConnectionError("reset by peer")
 
 
+async def known(redis_server):
+    """Let the server know the script of a claim."""
+    async with RedisStore(redis_server.url) as store:
+        await store.claim(SCOPE, "another")
+
+
 @pytest.mark.parametrize("lose", [never, break_off])
 async def test_a_claim_whose_answer_was_lost_can_be_made_again(redis_server, lose):
     client = Unlucky(port=redis_server.port, lose=lose)
     store = RedisStore(client, timeout_seconds=0.5)
-    await client.script_load(CLAIM._text)
+    await known(redis_server)
     with pytest.raises(StoreError):
         await store.claim(SCOPE, "c1")
     assert await store.claim(SCOPE, "c1")
@@ -364,7 +370,7 @@ async def test_a_claim_that_was_cancelled_on_its_way_can_be_made_again(redis_ser
 
     client = Unlucky(port=redis_server.port, lose=hold)
     store = RedisStore(client, timeout_seconds=30)
-    await client.script_load(CLAIM._text)
+    await known(redis_server)
     claiming = asyncio.create_task(store.claim(SCOPE, "c1"))
     await arrived.wait()
     claiming.cancel()
@@ -377,9 +383,9 @@ async def test_a_claim_that_was_cancelled_on_its_way_can_be_made_again(redis_ser
 async def test_a_claim_that_is_sent_twice_since_its_connection_broke_is_one(redis_server):
     client = redis.asyncio.Redis(port=redis_server.port)
     arguments = (60_000, "one who claims")
-    assert [await CLAIM.run(client, "k", arguments) for _ in range(2)] == [1, 1]
-    assert await CLAIM.run(client, "k", (60_000, "another")) == 0
-    await UNCLAIM.run(client, "k", (60_000, "another"))
+    assert [await run_script(client, CLAIM, "k", arguments) for _ in range(2)] == [1, 1]
+    assert await run_script(client, CLAIM, "k", (60_000, "another")) == 0
+    await run_script(client, UNCLAIM, "k", (60_000, "another"))
     assert await client.get("k") == b"one who claims"
     await client.aclose()
 

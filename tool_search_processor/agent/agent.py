@@ -279,7 +279,7 @@ class Agent:
         history = repaired_history(to_openai_messages(told, across=True))
         if not history:
             raise ConfigurationError("there is nothing to send: give an input, or messages")
-        return RunState(self._base(context=context, thread_id=thread_id), history=history)
+        return RunState(base=self._base(context=context, thread_id=thread_id), history=history)
 
     def _reopen(
         self,
@@ -291,7 +291,9 @@ class Agent:
     ) -> tuple[RunState, PausedRun]:
         pause = PausedRun.read(paused, approvals, thread_id=thread_id)
         base = self._base(context=context, thread_id=pause.thread_id, run_id=pause.run_id)
-        run = RunState(base, history=pause.messages, steps=pause.steps, usage=pause.usage, has_called=True)
+        run = RunState(
+            base=base, history=pause.messages, steps=pause.steps, usage=pause.usage, has_called=True
+        )
         return run, pause
 
     def _base(

@@ -9,7 +9,7 @@ from typing import Any
 from tool_search_processor.agent.replies import Reply, usage_of
 from tool_search_processor.agent.runs import Usage
 from tool_search_processor.wire.calls import CallRequest
-from tool_search_processor.wire.plain import clean_text, field_of, items_of, sendable, text_of
+from tool_search_processor.wire.plain import clean_text, field_of, items_of, mapping_of, sendable, text_of
 
 _BEGINNINGS = ("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content")
 
@@ -105,7 +105,7 @@ class ChunkAssembler:
             if isinstance(block, dict):
                 self._add_thinking(block)
         self._items.extend(items_of(field_of(delta, "reasoning_items")))
-        self._fields.update(_object(field_of(delta, "provider_specific_fields")))
+        self._fields.update(mapping_of(sendable(field_of(delta, "provider_specific_fields"))))
         content = text_of(field_of(delta, "content"))
         text = self._halves.decode(content.encode("utf-16-le", "surrogatepass"))
         self._text.append(text)
@@ -163,7 +163,7 @@ class _PartialCall:
             self._arguments = [json.dumps(sendable(arguments))]
         if self._arguments:
             self._end = self._arguments[-1].rstrip()[-1:] or self._end
-        self._extra.update(_object(field_of(piece, "provider_specific_fields")))
+        self._extra.update(mapping_of(sendable(field_of(piece, "provider_specific_fields"))))
 
     @property
     def arguments(self) -> str:
@@ -219,8 +219,3 @@ def _object_in(arguments: Any) -> dict[str, Any] | None:
         except (ValueError, RecursionError):
             return None
     return sendable(arguments) if isinstance(arguments, dict) else None
-
-
-def _object(value: Any) -> dict[str, Any]:
-    found = sendable(value)
-    return found if isinstance(found, dict) else {}

@@ -47,9 +47,7 @@ class Reading:
 
 
 CHAT_READING = Reading(
-    read=parse_reply,
-    assembler=ChunkAssembler,
-    stream_settings={"stream_options": {"include_usage": True}},
+    read=parse_reply, assembler=ChunkAssembler, stream_settings={"stream_options": {"include_usage": True}}
 )
 
 

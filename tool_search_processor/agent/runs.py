@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from tool_search_processor.errors import ResumeError
 from tool_search_processor.session.prepared_calls import PendingCall
+from tool_search_processor.wire.checks import check_choice, check_types
 from tool_search_processor.wire.plain import plain
 
 FinishReason: TypeAlias = Literal[
@@ -109,7 +110,8 @@ class RunResult:
             ResumeError: The data is not a result's.
         """
         try:
-            _check_kept(data)
+            check_types("the result", data, _KEPT)
+            check_choice("finish_reason", data["finish_reason"], get_args(FinishReason))
             return cls(
                 output=data["output"],
                 messages=plain(data["messages"]),
@@ -141,27 +143,16 @@ class RunResult:
         return cls.from_dict(data)
 
 
-def _check_kept(data: Mapping[str, Any]) -> None:
-    """Refuse data of a result if a field is missing or has the wrong type.
-
-    Raises:
-        KeyError: A field is missing.
-        TypeError: A field is of another type.
-    """
-    wanted = {
-        "finish_reason": (str,),
-        "output": (str,),
-        "messages": (list,),
-        "steps": (int,),
-        "pending": (list,),
-        "run_id": (str,),
-        "thread_id": (str, type(None)),
-    }
-    for name, types in wanted.items():
-        if type(data[name]) not in types:
-            raise TypeError(f"{name} is {data[name]!r:.80}")
-    if data["finish_reason"] not in get_args(FinishReason):
-        raise ValueError(f"finish_reason is {data['finish_reason']!r:.80}")
+_KEPT: Mapping[str, tuple[type, ...]] = {
+    "finish_reason": (str,),
+    "output": (str,),
+    "messages": (list,),
+    "steps": (int,),
+    "pending": (list,),
+    "run_id": (str,),
+    "thread_id": (str, type(None)),
+}
+"""The types of a result's plain data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tool_search_processor.agent.replies import Reply
@@ -26,44 +26,31 @@ _CALL_LOST: Final = (
 )
 
 
+@dataclass(slots=True, kw_only=True)
 class RunState:
     """The history, figures and end of one run; it changes as the run goes on."""
 
-    def __init__(
-        self,
-        base: InputStep,
-        *,
-        history: list[dict[str, Any]],
-        steps: int = 0,
-        usage: Usage | None = None,
-        has_called: bool = False,
-    ) -> None:
-        """Begin with a history; `base` holds what is the same at every step of the run.
-
-        Args:
-            base: Every step begins with it.
-            history: The messages so far.
-            steps: Model calls made.
-            usage: The usage of those calls.
-            has_called: Whether the model has called a tool in this run.
-        """
-        self.base = base
-        self.history = history
-        self.steps = steps
-        self.usage = usage or Usage()
-        self.finish_reason: FinishReason | None = None
-        self.decided = False
-        """Whether answers to pending calls took effect."""
-        self.used: set[str] = set()
-        """Ids of calls that have run, or that a person refused."""
-        self.cuts = 0
-        """How many answers in a row were cut off while making calls."""
-        self._has_called = has_called
-        self._output = ""
-        self._has_lost_call = False
-        self._pending: list[PendingCall] = []
-        self._listed: Sequence[str] | None = None
-        self._prompt_tokens = 0
+    base: InputStep
+    """What is the same at every step of the run."""
+    history: list[dict[str, Any]]
+    """The messages so far."""
+    steps: int = 0
+    """Model calls made."""
+    usage: Usage = field(default_factory=Usage)
+    has_called: bool = False
+    """Whether the model has called a tool in this run."""
+    finish_reason: FinishReason | None = None
+    decided: bool = False
+    """Whether answers to pending calls took effect."""
+    used: set[str] = field(default_factory=set)
+    """Ids of calls that have run, or that a person refused."""
+    cuts: int = 0
+    """How many answers in a row were cut off while making calls."""
+    _output: str = ""
+    _has_lost_call: bool = False
+    _pending: list[PendingCall] = field(default_factory=list)
+    _listed: Sequence[str] | None = None
+    _prompt_tokens: int = 0
 
     def step(self, number: int, *, instructions: str) -> InputStep:
         """Return the input of a step, with copies of the history under the agent's instructions."""
@@ -71,7 +58,7 @@ class RunState:
         told = [_CALL_LOST] if self._has_lost_call else []
         step = self.base.replace(messages=messages, step_number=number, instructions=told)
         # a choice that forces a call would force one at every step
-        is_met = self._has_called and read_tool_choice(step.tool_choice).is_forced
+        is_met = self.has_called and read_tool_choice(step.tool_choice).is_forced
         return step.replace(tool_choice=None) if is_met else step
 
     def count(self, reply: Reply, *, sent: int, full: int, listed: Sequence[str] | None = None) -> Usage:
@@ -107,7 +94,7 @@ class RunState:
         """
         calls = self._calls(reply)
         self.cuts = self.cuts + 1 if calls and is_cut(reply.finish_reason) else 0
-        self._has_called = self._has_called or (bool(calls) and not self.cuts)
+        self.has_called = self.has_called or (bool(calls) and not self.cuts)
         message: dict[str, Any] = {"role": "assistant", "content": reply.text, **reply.extra}
         if calls:
             message["tool_calls"] = list(map(stored_call, calls))
@@ -151,11 +138,7 @@ class RunState:
         self.history[index + 1 :] = tail
 
     def finish(
-        self,
-        reason: FinishReason,
-        *,
-        output: str | None = None,
-        pending: Sequence[PendingCall] = (),
+        self, reason: FinishReason, *, output: str | None = None, pending: Sequence[PendingCall] = ()
     ) -> None:
         """Record how the run ended; without an output, the last text stands."""
         self.finish_reason = reason

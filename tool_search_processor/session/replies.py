@@ -8,10 +8,9 @@ from typing import Any, Never
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.wire.calls import (
     CallRequest,
-    is_langchain_call,
     is_responses_reply,
-    langchain_text,
     read_call,
+    refuse_langchain_call,
     tool_calls_of,
 )
 from tool_search_processor.wire.content_blocks import kind_of
@@ -68,21 +67,15 @@ def read_reply(value: Any) -> list[CallRequest]:
 
 
 def _check_message(value: Any) -> None:
-    _refuse_foreign(value)
+    refuse_langchain_call(value, where="this is")
     if isinstance(value, str | bytes):
-        raise ConfigurationError(
-            f"tool calls stand in an assistant message, found the string {value!r:.60}: {_REMEDY}"
-        )
+        _refuse_reply(f"the string {value!r:.60}")
     is_wrapped = any(field_of(value, name) is not None for name in _REPLY_FIELDS)
     if is_wrapped or not any(_has(value, name) for name in _MESSAGE_FIELDS):
-        raise ConfigurationError(
-            f"tool calls stand in an assistant message, found {type(value).__name__}: {_REMEDY}"
-        )
+        _refuse_reply(type(value).__name__)
     role = field_of(value, "role")
     if role not in (None, "assistant"):
-        raise ConfigurationError(
-            f"tool calls stand in an assistant message, found a message with the role {role!r:.40}: {_REMEDY}"
-        )
+        _refuse_reply(f"a message with the role {role!r:.40}")
     calls, content, old = (field_of(value, name) for name in ("tool_calls", "content", "function_call"))
     if old is not None and not field_of(old, "name"):
         _refuse(old, "function_call")
@@ -100,9 +93,9 @@ def _check_message(value: Any) -> None:
 def _check_items(items: Any, place: str) -> None:
     """Refuse a list with anything but calls and, outside `tool_calls`, content blocks."""
     for number, item in enumerate(items):
-        _refuse_foreign(item)
+        refuse_langchain_call(item, where="this is")
         if any(field_of(item, name) is not None for name in _REPLY_FIELDS) or _is_message(item):
-            raise ConfigurationError(f"tool calls stand in an assistant message, found list: {_REMEDY}")
+            _refuse_reply("list")
         if read_call(item) is not None:
             is_readable = not isinstance(field_of(item, "function"), str | int | float | list)
         else:
@@ -118,10 +111,8 @@ def _is_message(item: Any) -> bool:
     return role is not None and not (role == "assistant" and is_item(plain(item)))
 
 
-def _refuse_foreign(item: Any) -> None:
-    """Refuse a call in the form of a framework, and say how to convert it."""
-    if is_langchain_call(item):
-        raise ConfigurationError(f"this is {langchain_text(item)}")
+def _refuse_reply(found: str) -> Never:
+    raise ConfigurationError(f"tool calls stand in an assistant message, found {found}: {_REMEDY}")
 
 
 def _refuse(found: Any, place: str) -> Never:

@@ -63,10 +63,7 @@ def encode_result(value: Any) -> str:
         try:
             # NaN and infinities are written as such: models read them, and a null would be wrong
             encoded = pydantic_core.to_json(
-                value,
-                bytes_mode=bytes_mode,
-                inf_nan_mode="constants",
-                fallback=_fallback,
+                value, bytes_mode=bytes_mode, inf_nan_mode="constants", fallback=_fallback
             )
             return encoded.decode()
         except Exception:  # noqa: BLE001, S112 - foreign objects serialize themselves; the next way is tried

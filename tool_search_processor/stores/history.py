@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Never
 
 from tool_search_processor.errors import StoreError
-from tool_search_processor.meta_tools import Receipt, read_receipt, receipt_of
+from tool_search_processor.meta_tools import Receipt, read_receipt
+from tool_search_processor.stores.conversations import receipts_in
 from tool_search_processor.stores.protocol import AddResult, LoadScope, Replay
 from tool_search_processor.stores.store import Store
-from tool_search_processor.wire.answers import first_answers
-from tool_search_processor.wire.plain import text_of
 
 _REMEMBERED_ANSWERS = 10_000
 
@@ -41,23 +40,24 @@ class HistoryStore(Store):
         return "<HistoryStore: reads the conversation>"
 
     def replay(self, scope: LoadScope) -> Replay:
-        """Read the conversation of a scope.
-
-        A name counts when a result that answers an assistant's call of a loading meta-tool, by call id,
-        has a receipt for it. What users and assistants write never counts, nor what other tools answer; for
-        these only a `receipt` that stands in the message itself counts, which `ModelCall.receipt` gave.
-        """
-        conversation = _Conversation(scope)
-        for answer in first_answers(scope.messages):
-            name = answer.name
-            if name is None:
-                conversation.begin_step()
-            elif name in scope.load_tool_names or name == scope.unload_tool_name:
-                conversation.apply(name, self._receipt(text_of(answer.content)))
-            else:
-                conversation.use(name)
-                conversation.apply(name, receipt_of(answer.item.get("receipt")))
-        return conversation.replay()
+        """Read the conversation of a scope; `receipts_in` says which of its receipts count."""
+        kinds: dict[str, str | None] = dict.fromkeys(scope.load_tool_names, "loaded")
+        if scope.unload_tool_name is not None:
+            kinds[scope.unload_tool_name] = "unloaded"
+        loaded: dict[str, str] = {}
+        by_use: dict[str, None] = {}
+        for answer, found in receipts_in(scope.messages, kinds, read=self._receipt):
+            if answer.name in by_use:
+                by_use[answer.name] = by_use.pop(answer.name)
+            if found is None:
+                continue
+            for name in found.names if found.kind == "unloaded" else found.evicted:
+                loaded.pop(name, None)
+                by_use.pop(name, None)
+            for name in found.names if found.kind == "loaded" else ():
+                loaded[name] = found.marks.get(name, "")
+                by_use[name] = by_use.pop(name, None)
+        return Replay(names=tuple(loaded), by_use=tuple(by_use), marks=loaded)
 
     async def loaded(self, scope: LoadScope) -> Sequence[str]:
         """Return the names in load order, as `scope.messages` show them."""
@@ -98,51 +98,6 @@ class HistoryStore(Store):
             if len(self._receipts) >= _REMEMBERED_ANSWERS:
                 self._receipts = {}
             return self._receipts.setdefault(key, read_receipt(text))
-
-
-class _Conversation:
-    """What is loaded while a conversation is read from its beginning."""
-
-    def __init__(self, scope: LoadScope) -> None:
-        self._unload = scope.unload_tool_name
-        self._loaded: dict[str, str] = {}
-        self._by_use: dict[str, None] = {}
-        self._fresh: set[str] = set()
-
-    def begin_step(self) -> None:
-        """Note that the model answered."""
-        self._fresh.clear()
-
-    def use(self, name: str) -> None:
-        """Note a call."""
-        if name in self._loaded:
-            self._by_use.pop(name)
-            self._by_use[name] = None
-
-    def apply(self, tool_name: str, found: Receipt | None) -> None:
-        """Load or unload what a receipt says, if it is of the kind that its tool gives."""
-        if found is None or (found.kind == "unloaded") is not (tool_name == self._unload):
-            return
-        if found.kind == "unloaded":
-            self._drop(found.names)
-            return
-        # Calls of one step are answered in the calls' order, whichever ran first; what one of them
-        # loads, no other evicts.
-        self._drop(name for name in found.evicted if name not in self._fresh)
-        for name in found.names:
-            self._loaded[name] = found.marks.get(name, "")
-            self._by_use.pop(name, None)
-            self._by_use[name] = None
-        self._fresh.update(found.names)
-
-    def replay(self) -> Replay:
-        """Return what is loaded at the end of the conversation."""
-        return Replay(names=tuple(self._loaded), by_use=tuple(self._by_use), marks=self._loaded)
-
-    def _drop(self, names: Iterable[str]) -> None:
-        for name in names:
-            self._loaded.pop(name, None)
-            self._by_use.pop(name, None)
 
 
 def _refuse(doing: str) -> Never:

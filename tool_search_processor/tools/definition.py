@@ -70,11 +70,7 @@ class ToolDefinition:
 
     def to_anthropic(self) -> dict[str, Any]:
         """Return the definition in the shape of Anthropic's Messages API."""
-        return {
-            "name": self.name,
-            "description": self.shown_description,
-            "input_schema": self.wire_schema(),
-        }
+        return {"name": self.name, "description": self.shown_description, "input_schema": self.wire_schema()}
 
     def to_mcp(self) -> dict[str, Any]:
         """Return the definition as an entry of an MCP `tools/list` result."""

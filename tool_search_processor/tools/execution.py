@@ -88,16 +88,12 @@ class CallPlan:
         """
         keywords = {self.context_keyword: context} if self.context_keyword else {}
         if self.style == "mapping" or not isinstance(arguments, Mapping):
-            return self._positions(arguments, context), keywords
+            given = {"before": (context, arguments), "after": (arguments, context), None: (arguments,)}
+            return given[self.context_place], keywords
         self._check(arguments)
         values = {**arguments, **keywords}
         positional = [values.pop(p.name, p.default) for p in self.positional]
         return positional, values
-
-    def _positions(self, arguments: Any, context: ToolContext) -> Sequence[Any]:
-        if self.context_place is None:
-            return (arguments,)
-        return (arguments, context) if self.context_place == "after" else (context, arguments)
 
     def _check(self, arguments: Mapping[str, Any]) -> None:
         missing = [name for name in self.required if name not in arguments]

@@ -28,13 +28,7 @@ from tool_search_processor.tools.defaulted import without_defaulted
 from tool_search_processor.tools.definition import ToolDefinition
 from tool_search_processor.tools.docstrings import tell_undescribed
 from tool_search_processor.tools.execution import CallPlan, ToolContext, plan_call, run_callable
-from tool_search_processor.tools.fields import (
-    COLLECTIONS,
-    NOTHING,
-    check_plain,
-    frozen_field,
-    wrong_name,
-)
+from tool_search_processor.tools.fields import COLLECTIONS, NOTHING, check_plain, frozen_field, wrong_name
 from tool_search_processor.tools.foreign import hidden_counted
 from tool_search_processor.tools.frozen import FrozenDict
 from tool_search_processor.tools.importers import ToolFields

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.wire.plain import clean_text, field_of, items_of, safe_repr, sendable
 
 UNNAMED = "unnamed_tool"
@@ -171,18 +172,18 @@ def is_responses_reply(value: Any) -> bool:
     return field_of(value, "object") == "response" and isinstance(field_of(value, "output"), list)
 
 
-def is_langchain_call(item: Any) -> bool:
-    """Return True for a call in LangChain's form: name and `args` side by side."""
-    return field_of(item, "name") is not None and field_of(item, "args") is not None
+def refuse_langchain_call(item: Any, *, where: str) -> None:
+    """Refuse a call in LangChain's form, name and `args` side by side, and say how to convert it.
 
-
-def langchain_text(call: Any) -> str:
-    """Return the error text for a call in LangChain's form: what was found, and how to convert it."""
-    return (
-        f"a call in LangChain's form, found {safe_repr(call):.80}: pass "
-        "langchain_core.messages.convert_to_openai_messages(message), or for each call "
-        '{"id": call["id"], "function": {"name": call["name"], "arguments": call["args"]}}'
-    )
+    Raises:
+        ConfigurationError: It is one; begins with `where`.
+    """
+    if field_of(item, "name") is not None and field_of(item, "args") is not None:
+        raise ConfigurationError(
+            f"{where} a call in LangChain's form, found {safe_repr(item):.80}: pass "
+            "langchain_core.messages.convert_to_openai_messages(message), or for each call "
+            '{"id": call["id"], "function": {"name": call["name"], "arguments": call["args"]}}'
+        )
 
 
 def _label(item: Any, name: str) -> str:

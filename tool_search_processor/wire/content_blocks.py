@@ -17,17 +17,10 @@ _MEDIA_TYPES = {"image": "image/png", "document": "application/pdf"}
 # No user message in OpenAI's shape has these; any other type may be a part that some server knows.
 _NOT_A_USERS = frozenset(
     {
-        "tool_use",
-        "tool_result",
-        "server_tool_use",
-        *THINKING,
-        "image",
-        "document",
-        "search_result",
-        "resource",
-        "resource_link",
+        *THINKING, "tool_use", "tool_result", "server_tool_use", "image", "document", "search_result",
+        "resource", "resource_link",
     }
-)
+)  # fmt: skip
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 # Keys under which blocks keep readable text, in reading order.
 _TELLING = (

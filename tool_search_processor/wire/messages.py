@@ -9,12 +9,11 @@ from typing import Any
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.wire.call_results import with_own_ids
 from tool_search_processor.wire.calls import (
-    is_langchain_call,
-    langchain_text,
     name_and_arguments,
     openai_call,
     read_call,
     read_calls,
+    refuse_langchain_call,
 )
 from tool_search_processor.wire.content_blocks import (
     THINKING,
@@ -118,8 +117,7 @@ def _checked(item: Any, number: int) -> dict[str, Any]:
     message = sendable(item)
     if isinstance(message, dict) and (isinstance(message.get("role"), str) or is_item(message)):
         for call in items_of(message.get("tool_calls")):
-            if is_langchain_call(call):
-                raise ConfigurationError(f"messages[{number}] has {langchain_text(call)}")
+            refuse_langchain_call(call, where=f"messages[{number}] has")
         return message
     remedy = 'a message looks like {"role": "user", "content": "..."}'
     if field_of(item, "type") in _LANGCHAIN_TYPES:

@@ -16,7 +16,7 @@ from tests.session.native.conversations import (
 )
 from tests.support import make, step
 from tool_search_processor import StaticProvider, TokenLimiter, ToolSearchProcessor, ToolSession
-from tool_search_processor.meta_tools import receipt
+from tool_search_processor.meta_tools import MetaTool, receipt
 from tool_search_processor.session.native.declarations import Record, declare, read_record
 from tool_search_processor.session.native.rendering import additional_tools, tool_additions
 
@@ -329,22 +329,109 @@ async def test_what_was_unloaded_before_the_cut_is_not_declared_again(wire, unlo
 
 def test_a_withdrawal_that_is_still_there_keeps_its_declaration():
     """What was sent with it must begin the next request too."""
+    unload_tool = MetaTool("unload_tool", notes="unloaded")
     turns = [
         [
             {"role": "user", "content": call_id},
-            {"role": "assistant", "tool_calls": [{"id": call_id, "function": {"name": "own"}}]},
+            {"role": "assistant", "tool_calls": [{"id": call_id, "function": {"name": name}}]},
             {
                 "role": "tool",
                 "tool_call_id": call_id,
-                "content": "",
-                "receipt": receipt(["tool_a"], kind=kind),
+                "content": json.dumps({"receipt": said}),
+                "receipt": said,
             },
         ]
-        for call_id, kind in (("c1", "loaded"), ("c2", "unloaded"))
+        for call_id, name, said in (
+            ("c1", "own", receipt(["tool_a"])),
+            ("c2", "unload_tool", receipt(["tool_a"], kind="unloaded")),
+        )
     ]
-    record = read_record([*turns[0], *turns[1]], [])
+    tools = [unload_tool, make("own")]
+    record = read_record([*turns[0], *turns[1]], tools)
     standing = [make("tool_a")]
     assert record.withdrawn == {"tool_a"}
-    found = declare(turns[1], [make("own")], standing=standing, record=record)
+    found = declare(turns[1], tools, standing=standing, record=record)
     assert changes(found) == [(1, ["tool_a"], [], []), (3, [], [], ["tool_a"])]
-    assert changes(declare([turns[0][0]], [make("own")], standing=standing, record=record)) == []
+    assert changes(declare([turns[0][0]], tools, standing=standing, record=record)) == []
+
+
+LOADING = MetaTool("load_tool", notes="loaded")
+
+
+def answered(call_id, name, said=None, **note):
+    """A turn that calls one tool, and its result."""
+    content = json.dumps({"receipt": said}) if said else "words"
+    return [
+        {"role": "assistant", "tool_calls": [{"id": call_id, "function": {"name": name}}]},
+        {"role": "tool", "tool_call_id": call_id, "content": content, **note},
+    ]
+
+
+def test_a_record_is_what_notes_and_receipts_say():
+    note = {"type": "tool-search/declared", "v": 1, "tools": ["own"], "names": ["late"]}
+    unloading = MetaTool("unload_tool", notes="unloaded")
+    messages = [
+        *answered("c1", "load_tool", receipt(["tool_a", "tool_b", "own"])),
+        *answered("c2", "unload_tool", receipt(["tool_a", "tool_b"], kind="unloaded")),
+        *answered("c3", "load_tool", receipt(["tool_a"], evicted=["late"])),
+        {"role": "assistant", "content": "said", "declared": note},
+    ]
+    tools = [LOADING, unloading]
+    assert read_record([], tools) == Record()
+    before = read_record(messages[:-1], tools)
+    assert before == Record(
+        names={"tool_a": 2, "tool_b": 1, "own": 1}, withdrawn=frozenset({"tool_b", "late"})
+    )
+    found = read_record(messages, tools)
+    assert found == Record(
+        tools=("own",), names={"tool_a": 2, "tool_b": 1, "late": 1}, withdrawn=frozenset({"tool_b"})
+    )
+    assert found.all_names == ("own", "tool_a", "tool_b", "late")
+    assert read_record([{**messages[-1], "declared": {**note, "tools": []}}], tools).tools == ()
+
+
+def test_only_a_meta_tools_result_may_become_references():
+    tools = [LOADING, make("tool_a"), make("tool_b"), make("other")]
+    messages = [
+        *answered("c1", "load_tool", receipt(["tool_a"])),
+        *answered("c2", "other", receipt=receipt(["tool_b"])),
+    ]
+    first, second = declare(messages, tools, record=Record(tools=("load_tool", "other"))).changes
+    assert ([tool.name for tool in first.added], first.result) == (["tool_a"], (1, "c1"))
+    assert ([tool.name for tool in second.added], second.result) == (["tool_b"], None)
+
+
+def test_what_one_of_several_calls_loads_stands_behind_the_last_result():
+    call, result = answered("c1", "load_tool", receipt(["tool_a"]))
+    call["tool_calls"].append({"id": "c2", "function": {"name": "other"}})
+    said = {"role": "assistant", "content": "said"}
+    messages = [call, result, {**result, "tool_call_id": "c2", "content": "words"}, said]
+    found = declare(messages, [LOADING, make("tool_a")], record=Record(tools=("load_tool",)))
+    assert changes(found) == [(3, ["tool_a"], [], [])]
+    assert changes(declare(messages[:3], [LOADING, make("tool_a")], record=Record(tools=("load_tool",)))) == [
+        (3, ["tool_a"], [], [])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("messages", "place"),
+    [
+        ([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}], 1),
+        ([{"role": "assistant", "content": "a"}, {"role": "user", "content": "b"}], 2),
+        (
+            [
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "x", "input": {}}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": ""}]},
+                {"role": "user", "content": "b"},
+                {"role": "assistant", "content": "a"},
+            ],
+            3,
+        ),
+        ([{"role": "assistant", "content": "a"}, {"role": "assistant", "content": "b"}], 2),
+        ([], 0),
+    ],
+)
+def test_a_declaration_without_a_place_stands_behind_the_first_words_of_a_user(messages, place):
+    record = Record(tools=("own",), names={"tool_a": 1})
+    found = declare(messages, [make("own"), make("tool_a")], record=record)
+    assert changes(found) == [(place, ["tool_a"], [], [])]

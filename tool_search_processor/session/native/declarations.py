@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from tool_search_processor.meta_tools import MetaTool, Receipt, read_receipt, receipt_of
+from tool_search_processor.meta_tools import MetaTool
+from tool_search_processor.stores.conversations import receipts_in
 from tool_search_processor.tools import Tool
-from tool_search_processor.wire.answers import Answer, first_answers, is_result
-from tool_search_processor.wire.plain import field_of, items_of, mapping_of, text_of
+from tool_search_processor.wire.answers import is_result
+from tool_search_processor.wire.plain import field_of, items_of, mapping_of
 
 _DECLARED = "tool-search/declared"
 _VERSION = 1
@@ -182,41 +183,25 @@ class _Walk:
 
 def _events(messages: Sequence[Any], tools: Iterable[Tool]) -> Iterator[_Event]:
     """Yield what results and notes say, in the order of their places."""
-    kinds = {tool.name: tool.notes for tool in tools if isinstance(tool, MetaTool)}
+    kinds: dict[str, str | None] = {tool.name: tool.notes for tool in tools if isinstance(tool, MetaTool)}
     spoke = 0
-    fresh: set[str] = set()
     waiting: list[_Event] = []
-    for answer in first_answers(messages):
+    for answer, found in receipts_in(messages, kinds):
         if answer.name is None:
             yield from waiting
-            waiting, spoke, fresh = [], answer.index, set()
-            yield from _noted(messages[answer.index], spoke)
-            continue
-        yield from _noted(answer.item, spoke)
-        found = _receipt(answer, kinds)
+            waiting, spoke = [], answer.index
+        yield from _noted(messages[answer.index] if answer.name is None else answer.item, spoke)
         if found is not None:
-            slot = _behind_batch(messages, answer.index)
-            # another tool's answer must reach the model, so nothing may replace it
-            source = (answer.index, answer.call_id) if answer.name in kinds else None
-            waiting.append(_loaded(found, slot=slot, source=source, fresh=fresh))
+            loads = found.kind == "loaded"
+            event = _Event(
+                slot=_behind_batch(messages, answer.index),
+                names=found.names if loads else (),
+                removed=found.evicted if loads else found.names,
+                # another tool's answer must reach the model, so nothing may replace it
+                result=(answer.index, answer.call_id) if answer.name in kinds else None,
+            )
+            waiting.append(event)
     yield from waiting
-
-
-def _loaded(found: Receipt, *, slot: int, source: tuple[int, str] | None, fresh: set[str]) -> _Event:
-    if found.kind == "unloaded":
-        return _Event(slot=slot, removed=found.names)
-    # calls of one turn never evict what another of them loads
-    evicted = tuple(name for name in found.evicted if name not in fresh)
-    fresh.update(found.names)
-    return _Event(slot=slot, names=found.names, removed=evicted, result=source)
-
-
-def _receipt(answer: Answer, kinds: Mapping[str, str | None]) -> Receipt | None:
-    """Return the receipt in a result; its text counts only if a meta-tool wrote it."""
-    if answer.name is None or answer.name not in kinds:
-        return receipt_of(answer.item.get("receipt"))
-    found = read_receipt(text_of(answer.content))
-    return found if found is not None and found.kind == kinds[answer.name] else None
 
 
 def _note(fixed: Sequence[str], late: Sequence[str]) -> dict[str, Any]:

@@ -16,11 +16,7 @@ Write = Callable[[Sequence[Mapping[str, Any]]], list[dict[str, Any]]]
 
 
 def restored(
-    messages: Sequence[Mapping[str, Any]],
-    given: Iterable[Given],
-    *,
-    take: Take,
-    write: Write,
+    messages: Sequence[Mapping[str, Any]], given: Iterable[Given], *, take: Take, write: Write
 ) -> list[dict[str, Any]]:
     """Return chat messages in another shape; a message that was not changed comes back as it was given.
 
