@@ -47,11 +47,10 @@ class _Unit:
     """Messages that are kept or dropped together: one message, or a call with its results."""
 
     start: int
-    stop: int
+    messages: Sequence[Message]
+    role: object
     tokens: int
     keep: bool
-    opens: bool
-    """Whether a conversation may begin with it: some providers insist on a user's message."""
 
 
 class TokenLimiter:
@@ -153,9 +152,9 @@ class TokenLimiter:
         if self._strategy == "abort":
             raise AbortRun(f"the input of {total:,} tokens exceeds the limit of {self._limit_text} tokens")
         units = self._units(step.messages, costs)
-        self._check_kept(units, fixed, step.messages)
+        self._check_kept(units, fixed)
         kept = _newest_that_fit(units, self._room - sum(fixed.values()))
-        return step.replace(messages=[m for unit in kept for m in step.messages[unit.start : unit.stop]])
+        return step.replace(messages=[message for unit in kept for message in unit.messages])
 
     def _fits_in_bytes(self, step: InputStep) -> bool:
         """Return True if the step fits in bytes: a token is at least one byte with every tokenizer."""
@@ -173,28 +172,21 @@ class TokenLimiter:
 
     def _units(self, messages: Sequence[Message], costs: Sequence[int]) -> list[_Unit]:
         turn = max((i for i, message in enumerate(messages) if message.get("role") == "user"), default=0)
-        spans = _spans(messages)
         units = []
-        for start, stop in spans:
+        for start, stop in _spans(messages):
             role = messages[start].get("role")
-            in_turn = start >= turn
-            newest = stop == len(messages)
-            keep = role in SYSTEM_ROLES or (in_turn and (self._keep_last_turn or start == turn or newest))
+            newest = start == turn or stop == len(messages)
+            keep = role in SYSTEM_ROLES or (start >= turn and (self._keep_last_turn or newest))
             tokens = sum(costs[start:stop])
-            units.append(_Unit(start=start, stop=stop, tokens=tokens, keep=keep, opens=role == "user"))
+            units.append(
+                _Unit(start=start, messages=messages[start:stop], role=role, tokens=tokens, keep=keep)
+            )
         return units
 
-    def _check_kept(
-        self, units: Sequence[_Unit], fixed: Mapping[str, int], messages: Sequence[Message]
-    ) -> None:
-        kept = [unit for unit in units if unit.keep]
-        system = [unit for unit in kept if messages[unit.start].get("role") in SYSTEM_ROLES]
-        system_tokens = sum(unit.tokens for unit in system)
-        parts = {
-            **fixed,
-            "system messages": system_tokens,
-            "current turn": sum(unit.tokens for unit in kept) - system_tokens,
-        }
+    def _check_kept(self, units: Sequence[_Unit], fixed: Mapping[str, int]) -> None:
+        system = sum(unit.tokens for unit in units if unit.role in SYSTEM_ROLES)
+        kept = sum(unit.tokens for unit in units if unit.keep)
+        parts = {**fixed, "system messages": system, "current turn": kept - system}
         needed = sum(parts.values())
         if needed <= self._room:
             return
@@ -297,8 +289,9 @@ def _newest_that_fit(units: Sequence[_Unit], room: int) -> list[_Unit]:
     while first > 0 and optional[first - 1].tokens <= room:
         first -= 1
         room -= optional[first].tokens
-    turn = max((unit.start for unit in units if unit.opens), default=0)
-    while first < len(optional) and optional[first].start < turn and not optional[first].opens:
+    # Some providers insist on a conversation that begins with a user's message.
+    turn = max((unit.start for unit in units if unit.role == "user"), default=0)
+    while first < len(optional) and optional[first].start < turn and optional[first].role != "user":
         first += 1
     stays = {unit.start for unit in optional[first:]}
     return [unit for unit in units if unit.keep or unit.start in stays]
