@@ -279,11 +279,7 @@ def _as_reply(reply: Any) -> ScriptedReply:
 def _usage(request: ModelRequest, message: Mapping[str, Any]) -> dict[str, int]:
     prompt = estimate_tokens(json.dumps([request.messages, request.tools], ensure_ascii=False, default=str))
     completion = estimate_tokens(json.dumps(message, ensure_ascii=False))
-    return {
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
-        "total_tokens": prompt + completion,
-    }
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
 async def _chunks(

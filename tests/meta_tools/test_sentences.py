@@ -206,11 +206,11 @@ def test_everything_that_an_unload_can_tell():
 
 @pytest.mark.parametrize("count", [0, -1])
 def test_nothing_is_said_of_nothing_left(count):
-    assert left_text(count, limit=5) == ""
+    assert left_text(count) == ""
 
 
 def test_what_is_left():
-    assert left_text(1, limit=5) == " 1 more names were left out: give at most 5 at a time."
+    assert left_text(1) == " 1 more names were left out: give at most 100 at a time."
 
 
 @pytest.mark.parametrize(

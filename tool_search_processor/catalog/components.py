@@ -16,11 +16,7 @@ from tool_search_processor.components.spellings import spellings_of
 from tool_search_processor.concurrency.foreign_calls import FailuresLogged
 from tool_search_processor.concurrency.once import Once
 from tool_search_processor.providers.protocol import any_hides_resource, hides_resource_of
-from tool_search_processor.providers.provider import (
-    Context,
-    Provider,
-    unlisted_resource_of,
-)
+from tool_search_processor.providers.provider import Context, Provider, unlisted_resource_of
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.rows import (
     get_agreed,

@@ -91,11 +91,7 @@ async def find_named(
             there[meant] = None
         elif tool is None:
             missing[name] = await suggest(
-                view,
-                name,
-                admission=admission,
-                without=without,
-                is_searched=len(missing) < _MAX_SEARCHED,
+                view, name, admission=admission, without=without, is_searched=len(missing) < _MAX_SEARCHED
             )
         else:
             (there if tool.name in listed else wanted)[tool.name] = None
@@ -145,11 +141,7 @@ async def _found_by_words(
         ranked = await rank(
             view.by_words(),
             words,
-            wanted=Wanted(
-                limit=_MAX_SUGGESTIONS * SPARE,
-                min_score=_SUGGESTED_SCORE,
-                without=without,
-            ),
+            wanted=Wanted(limit=_MAX_SUGGESTIONS * SPARE, min_score=_SUGGESTED_SCORE, without=without),
             admission=admission,
             phase="load",
         )

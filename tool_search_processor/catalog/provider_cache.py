@@ -20,11 +20,7 @@ from tool_search_processor.concurrency.foreign_calls import FailuresLogged, is_n
 from tool_search_processor.concurrency.shared_task import Flight, within
 from tool_search_processor.errors import ConfigurationError, ProviderError, ToolSearchError
 from tool_search_processor.providers.functions import FunctionTools
-from tool_search_processor.providers.provider import (
-    Context,
-    Provider,
-    components_of,
-)
+from tool_search_processor.providers.provider import Context, Provider, components_of
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.foreign import foreign_line
 from tool_search_processor.tools.origins import Origin, mark_origin
@@ -284,13 +280,10 @@ class Source(Generic[ComponentT]):
             if serial < last.serial:
                 return  # it began before what is known
             self._is_expired = False
-            if version is None:
-                self._last = _Reading(serial=serial)
-            elif are_same(listed, last.listed) and last.version is not None:
-                # The same tuple, so that nothing is worked out again.
-                self._last = _Reading(version=version, listed=last.listed, serial=last.serial)
-            else:
-                self._last = _Reading(version=version, listed=listed, serial=serial)
+            if version is not None and last.version is not None and are_same(listed, last.listed):
+                listed, serial = last.listed, last.serial  # so that nothing is worked out again
+            kept = () if version is None else listed
+            self._last = _Reading(version=version, listed=kept, serial=serial)
 
     def _version(self) -> Hashable | None:
         if self._bounded and self.kind is not Tool:

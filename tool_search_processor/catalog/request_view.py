@@ -184,13 +184,7 @@ class CatalogView:
     def _among(self, tags: frozenset[str], without: frozenset[str]) -> SearchedTools:
         # A pattern would read out, letter by letter, what others have asked.
         learned = None if self.learned is None or self.takes_pattern else self.learned
-        return {
-            "shared": self.shared,
-            "own": self.own,
-            "learned": learned,
-            "tags": tags,
-            "without": without,
-        }
+        return {"shared": self.shared, "own": self.own, "learned": learned, "tags": tags, "without": without}
 
     def _counts(
         self, shared: Mapping[str, int], words: Callable[[Tool], Iterable[str]], without: Iterable[Tool]

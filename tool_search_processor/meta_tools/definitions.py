@@ -61,12 +61,7 @@ class MetaTool(Tool):
 
 
 def search_tool(
-    names: MetaToolNames,
-    *,
-    inventory: str,
-    takes_pattern: bool,
-    default_limit: int,
-    tags: Sequence[str] = (),
+    names: MetaToolNames, *, inventory: str, takes_pattern: bool, default_limit: int, tags: Sequence[str] = ()
 ) -> MetaTool:
     """Return the search tool's definition.
 

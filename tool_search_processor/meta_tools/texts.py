@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Literal
 
 from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
+from tool_search_processor.meta_tools.reading import MAX_NAMES
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.plain import counted, visible_text
 
@@ -123,11 +124,7 @@ def literal_text(query: str, *, is_pattern: bool) -> str:
 
 
 def nothing_found_text(
-    queries: Sequence[str],
-    *,
-    tags: Collection[str],
-    listed: Sequence[str] = (),
-    has_outage: bool = False,
+    queries: Sequence[str], *, tags: Collection[str], listed: Sequence[str] = (), has_outage: bool = False
 ) -> str:
     """Return the sentence for a search without results.
 
@@ -284,9 +281,9 @@ def unloaded_text(*, unloaded: Sequence[str], missing: Sequence[str]) -> str:
     return " ".join(parts)
 
 
-def left_text(count: int, *, limit: int) -> str:
-    """Return the sentence on names beyond the limit of one call; empty if there are none."""
-    return f" {count} more names were left out: give at most {limit} at a time." if count > 0 else ""
+def left_text(count: int) -> str:
+    """Return the sentence on names beyond the most of one call; empty if there are none."""
+    return f" {count} more names were left out: give at most {MAX_NAMES} at a time." if count > 0 else ""
 
 
 def missing_tool_text(

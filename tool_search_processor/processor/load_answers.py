@@ -13,8 +13,6 @@ from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.tools import ToolContext
 from tool_search_processor.tools.near_names import meant_name
 
-_MOST = meta_tools.MAX_NAMES
-
 
 @dataclass(frozen=True)
 class LoadAnswers:
@@ -29,9 +27,9 @@ class LoadAnswers:
             return meta_tools.load_answer(message=meta_tools.NO_NAMES)
         asked = {telemetry.REQUESTED: len(names)}
         with self.view.admission() as admission, telemetry.span("tool_search.load", asked) as span:
-            answer = await self.load(names[:_MOST], admission)
+            answer = await self.load(names[: meta_tools.MAX_NAMES], admission)
             span.set({telemetry.LOADED: len(answer["loaded"])})
-        left = meta_tools.left_text(len(names) - _MOST, limit=_MOST)
+        left = meta_tools.left_text(len(names) - meta_tools.MAX_NAMES)
         return {**answer, "message": f"{answer['message']}{left}"}
 
     async def load(self, names: Sequence[str], admission: Admission) -> dict[str, Any]:
@@ -78,7 +76,7 @@ class LoadAnswers:
         view = self.view
         with view.admission() as admission:
             loaded = await view.usable(tuple(view.run.seen), admission)
-            given = dict.fromkeys(meant_name(name, loaded) or name for name in names[:_MOST])
+            given = dict.fromkeys(meant_name(name, loaded) or name for name in names[: meta_tools.MAX_NAMES])
             usable = await view.usable(tuple(given), admission)
         unloaded = await view.loads.remove(view.step, usable)
         missing = [name for name in given if name not in unloaded]
@@ -87,6 +85,6 @@ class LoadAnswers:
         return meta_tools.unload_answer(
             unloaded=unloaded,
             not_loaded=[meta_tools.clip(name) for name in missing],
-            message=f"{text}{meta_tools.left_text(len(names) - _MOST, limit=_MOST)}",
+            message=f"{text}{meta_tools.left_text(len(names) - meta_tools.MAX_NAMES)}",
             receipt=meta_tools.receipt(unloaded, kind="unloaded") if is_noted else None,
         )

@@ -13,7 +13,7 @@ from tool_search_processor.processor.loading import LoadedTools, LoadOutcome
 from tool_search_processor.processor.meta_tool_set import MetaToolSet
 from tool_search_processor.processor.processor_options import NAME, Options
 from tool_search_processor.processor.step_calls import StepCalls
-from tool_search_processor.processor.step_listing import StepListing, listed_tools, withheld_tools
+from tool_search_processor.processor.step_listing import StepListing, split_tools
 from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.session.tool_results import encode_result, error_text
 from tool_search_processor.steps import InputStep
@@ -74,8 +74,7 @@ class SearchPipeline:
         Raises:
             ReservedToolNameError: If one of the step's own tools has a meta-tool's name.
         """
-        self._loads.run(step).withheld = withheld_tools(step, self._options)
-        own = listed_tools(step, self._options, processor_id=self.id)
+        own, self._loads.run(step).withheld = split_tools(step, self._options, processor_id=self.id)
         view = await self._view(step, own=own)
         calls = StepCalls(view)
         with view.admission() as admission:

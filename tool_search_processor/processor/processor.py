@@ -13,13 +13,7 @@ from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.finding import ToolHit
 from tool_search_processor.catalog.serving import CatalogServer
 from tool_search_processor.catalog.toolsets import of_other_types
-from tool_search_processor.meta_tools import (
-    MetaToolNames,
-    Mode,
-    ResultDetail,
-    unload_answer,
-    unloaded_text,
-)
+from tool_search_processor.meta_tools import MetaToolNames, Mode, ResultDetail, unload_answer, unloaded_text
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.processor.functions import (
     AsyncFunction,
@@ -267,9 +261,7 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
         unloaded = await self._loads.remove(thread_step(thread_id, None), wanted)
         missing = [name for name in wanted if name not in unloaded]
         return unload_answer(
-            unloaded=unloaded,
-            not_loaded=missing,
-            message=unloaded_text(unloaded=unloaded, missing=missing),
+            unloaded=unloaded, not_loaded=missing, message=unloaded_text(unloaded=unloaded, missing=missing)
         )
 
     async def loaded(self, thread_id: str) -> list[str]:

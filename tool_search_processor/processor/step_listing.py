@@ -175,30 +175,27 @@ def warn_of_unknown(pinned: Iterable[str], known: Collection[str] | None) -> Non
         logger.warning("no tool of the catalog is named %r, which is pinned%s", name, hint)
 
 
-def withheld_tools(step: InputStep, options: Options) -> tuple[Tool, ...]:
-    """Return the step's tools that a model has to find first."""
-    return tuple(tool for tool in step.tools if _is_withheld(tool, options))
-
-
-def listed_tools(step: InputStep, options: Options, *, processor_id: str) -> list[Tool]:
-    """Return the step's tools that are listed at once.
+def split_tools(
+    step: InputStep, options: Options, *, processor_id: str
+) -> tuple[list[Tool], tuple[Tool, ...]]:
+    """Return the step's tools that are listed at once, and those that a model has to find first.
 
     Raises:
         ReservedToolNameError: If one of the step's tools has a meta-tool's name.
     """
-    listed: list[Tool] = []
     reserved = frozenset(options.names.present)
+    listed: list[Tool] = []
+    withheld: list[Tool] = []
     for tool in step.tools:
+        # The model has already found a tool that another searcher lists.
+        is_found = tool.pinned or isinstance(tool, (MetaTool, GuardedTool))
         if tool.name in reserved:
             _refuse_name(tool, processor_id)
-        elif not _is_withheld(tool, options):
+        elif options.include_step_tools and not is_found:
+            withheld.append(tool)
+        else:
             listed.append(tool)
-    return listed
-
-
-def _is_withheld(tool: Tool, options: Options) -> bool:
-    # The model has already found a tool that another searcher lists.
-    return options.include_step_tools and not tool.pinned and not isinstance(tool, (MetaTool, GuardedTool))
+    return listed, tuple(withheld)
 
 
 def _refuse_name(tool: Tool, processor_id: str) -> None:
