@@ -30,11 +30,8 @@ class ProviderLimits:
         Raises:
             ConfigurationError: Says what was found.
         """
-        for option, value in (
-            ("provider_timeout_seconds", self.timeout_seconds),
-            ("max_stale_seconds", self.max_stale_seconds),
-        ):
-            check_positive(option, value, optional=True)
+        check_positive("provider_timeout_seconds", self.timeout_seconds, optional=True)
+        check_positive("max_stale_seconds", self.max_stale_seconds, optional=True)
         check_callable("clock", self.clock, "() -> seconds")
 
 

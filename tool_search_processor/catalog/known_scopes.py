@@ -51,12 +51,15 @@ class KnownScope:
 
     tools: Mapping[str, _Held] = field(default_factory=dict)
     """What was learned of each tool. Replaced, never changed: other tasks and threads may be reading it."""
-    size: int = 0
-    """Bytes of all texts: their JSON is ASCII, so a character is a byte."""
     version: object = None
     read_at: float = -math.inf
     changes: int = 0
     made: ChosenRequests | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of all texts: their JSON is ASCII, so a character is a byte."""
+        return sum(len(held.text) for held in self.tools.values())
 
     def is_due(self) -> bool:
         """Return True if it is time to read the scope again, and take note that it is read now."""
@@ -134,7 +137,7 @@ class KnownScopes:
             for name, text in texts.items()
         }
         if tools != old:
-            known.tools, known.size = tools, sum(len(text) for text in texts.values())
+            known.tools = tools
             known.changes += 1
 
     async def add(self, scope: str, observation: Observation) -> bool:
@@ -152,7 +155,6 @@ class KnownScopes:
                 return False
             if answer:
                 known.tools = {**known.tools, name: _Held(text, entry)}
-                known.size += len(text) - len((held or _NOTHING).text)
                 known.changes += 1
                 await self._make_room(scope, known, observation)
                 return True
@@ -176,10 +178,7 @@ class KnownScopes:
             name, held = min(known.tools.items(), key=worth)
             if not await self._asking(self._store.swap(scope, name, held.text, None), failed=False):
                 known.outdate()
-            tools = dict(known.tools)
-            if tools.pop(name, None) is not None:  # another call may have removed it meanwhile
-                known.tools = tools
-                known.size -= len(held.text)
+            known.tools = {other: kept for other, kept in known.tools.items() if other != name}
 
     async def _asking(self, answer: Coroutine[Any, Any, Any], *, failed: Any) -> Any:
         """Return the store's answer; if it fails, warn, return `failed`, and leave it alone for a while."""

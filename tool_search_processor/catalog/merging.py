@@ -114,11 +114,11 @@ class Uniting:
         tools = [
             tool
             for (source, _), listed in zip(listings, entered, strict=True)
-            for tool in self.drift.watch(listed, provider=source.name, foreign=source.foreign)
+            for tool in self.drift.watch(listed, provider=source.name, foreign=source.provider.foreign)
         ]
         is_whole = len(listings) == len(self.sources)
         # What isn't there at the start may still be added: only requests are warned of it.
-        is_early = strict and any(source.grows for source, _ in listings)
+        is_early = strict and any(source.provider.grows for source, _ in listings)
         transforms = self.transforms if is_whole and not is_early else self._for_parts
         # What one request lacks another may have: only a list that is the whole can be judged.
         if strict and is_whole:

@@ -320,9 +320,8 @@ class PolicyView(ABC):
         listed = [tool for name in names if (tool := self.catalog.get(name)) is not None]
         return self._inventory(self.catalog, listed=listed)
 
-    def _inventory(self, catalog: CatalogView, *, listed: Iterable[Tool]) -> tuple[str, Sequence[str]]:
+    def _inventory(self, catalog: CatalogView, *, listed: Sequence[Tool]) -> tuple[str, Sequence[str]]:
         if not self.is_open:
             return "", ()
-        listed = list(listed)
         text = inventory_text(len(catalog) - len(listed), catalog.namespaces(without=listed))
         return text, tuple(catalog.labels(without=listed))

@@ -69,8 +69,6 @@ class Source(Generic[ComponentT]):
         self.name = provider.label
         self._origin = Origin(self.name if label is None else label)
         self.static = provider.static
-        self.foreign = provider.foreign
-        self.grows = provider.grows
         self._make = FunctionTools()
         self._limits = limits or ProviderLimits()
         self._clock = self._limits.clock

@@ -14,7 +14,6 @@ from tool_search_processor.meta_tools.answers import (
 from tool_search_processor.meta_tools.definitions import (
     Handler,
     MetaTool,
-    Target,
     call_tool,
     load_tool,
     search_tool,
@@ -70,7 +69,6 @@ __all__ = [
     "Receipt",
     "ResultDetail",
     "SearchCall",
-    "Target",
     "as_object",
     "call_tool",
     "catalog_line",
