@@ -57,6 +57,8 @@ class Gateway(CatalogServer):
 
     An upstream that is down or hangs is reported (`status`, `/health`, the log) and left out while the others
     are served; it is asked again until it is back. When an upstream's list changes, the clients are notified.
+    What an upstream logs goes to the logger `tool_search_processor.providers.mcp.notices`, not to clients:
+    they share one connection to it, and a line doesn't say whose call it is about.
     """
 
     def __init__(

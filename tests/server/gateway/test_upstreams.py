@@ -100,7 +100,7 @@ def test_what_cannot_work_is_told_in_one_sentence(write, content, problem):
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
-        ({"document": "pets.json"}, "pets.json names no absolute server for GET /pets: give base_url"),
+        ({"document": "pets.json"}, "GET /pets: it names no absolute server: give base_url"),
         ({"document": "no.json"}, "no.json: No such file or directory"),
         ({**API, "base_url": "pets.example"}, "base_url begins with http:// or https://"),
         (

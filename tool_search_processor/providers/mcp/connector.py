@@ -26,7 +26,7 @@ from tool_search_processor.providers.mcp.screening import Screen
 from tool_search_processor.providers.mcp.settings import Settings
 from tool_search_processor.providers.mcp.traffic import Traffic
 from tool_search_processor.providers.mcp.transports import Opened, Transport
-from tool_search_processor.providers.mcp.watching import WatchedTransport
+from tool_search_processor.providers.mcp.watched_transport import WatchedTransport
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -190,7 +190,8 @@ class Connector:
             raise ProviderError(self._last_error, retry_in_seconds=wait)
         loop = asyncio.get_running_loop()
         connection = _Connection(loop=loop, ready=loop.create_future())
-        connection.ready.add_done_callback(_retrieve)
+        # a failure may have no waiter left: asyncio would complain of one that nobody retrieved
+        connection.ready.add_done_callback(asyncio.Future.exception)
         connection.owner = loop.create_task(self._own(connection))
         self._connections[connection.owner] = connection
         connection.owner.add_done_callback(lambda owner: self._connections.pop(owner, None))
@@ -311,8 +312,3 @@ class Connector:
 
 async def _left_to_the_caller(name: str, result: object) -> None:
     """Stand in for the SDK's check of a result: its schema's patterns and references could stall the loop."""
-
-
-def _retrieve(ready: asyncio.Future[Client]) -> None:
-    """Retrieve a failure that may have no waiter left: asyncio would complain."""
-    ready.exception()

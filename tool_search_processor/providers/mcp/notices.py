@@ -1,4 +1,8 @@
-"""What a server sends without being asked: changed lists, and lines for the log."""
+"""What a server sends without being asked: changed lists, and lines for the log.
+
+A server's log goes to `logging` under this module's name, and not to the clients of a gateway: they share one
+connection to the server, and a line doesn't say whose call it is about.
+"""
 
 from __future__ import annotations
 
@@ -41,18 +45,14 @@ class Notices:
 
     async def handle(self, message: object) -> None:
         """Pass one notification on."""
-        from mcp_types import (
-            PromptListChangedNotification,
-            ResourceListChangedNotification,
-            ToolListChangedNotification,
-        )
+        import mcp_types as types
 
-        changes = (
-            ToolListChangedNotification,
-            ResourceListChangedNotification,
-            PromptListChangedNotification,
-        )
-        if isinstance(message, changes):
+        if isinstance(
+            message,
+            types.ToolListChangedNotification
+            | types.ResourceListChangedNotification
+            | types.PromptListChangedNotification,
+        ):
             self._on_change()
         elif isinstance(message, Exception):
             logger.debug("%s: what it sent can't be read: %r", self._name, message)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from tool_search_processor.components import Prompt
 from tool_search_processor.providers.mcp.offers import Offers
 from tool_search_processor.providers.mcp.rendering import contents_text, messages_text
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.schemas import EMPTY_PARAMETERS
 
-_READ_ONLY = {"readOnlyHint": True}
 _ONE_RESOURCE = {
     "type": "object",
     "properties": {"uri": {"type": "string", "description": "As listed, or made from a template."}},
@@ -25,6 +25,19 @@ _ONE_PROMPT = {
     "required": ["name"],
 }
 
+_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "list_resources": (
+        "List the resources (files, records, documents) of the server {!r}.",
+        EMPTY_PARAMETERS,
+    ),
+    "read_resource": ("Read a resource of the server {!r} by its URI.", _ONE_RESOURCE),
+    "list_prompts": (
+        "List the prompts (instructions to fill in) that the server {!r} has, and their arguments.",
+        EMPTY_PARAMETERS,
+    ),
+    "get_prompt": ("Fill in a prompt of the server {!r} and return its messages.", _ONE_PROMPT),
+}
+
 
 class OfferTools:
     """Tools by which a model reads resources and prompts."""
@@ -34,76 +47,36 @@ class OfferTools:
         self._offers = offers
         self._provider = provider
         self._limit = offers.settings.max_result_characters
-        self._server = provider.name
         self._made: dict[str, Tool] = {}  # a list that is read again holds the same tools
 
-    def for_resources(self, *, taken: Collection[str]) -> Sequence[Tool]:
-        """Return two tools: one lists resources, one reads them.
+    def tools(self, *, taken: Collection[str]) -> list[Tool]:
+        """Return the tools that the provider's options ask for.
 
         Args:
             taken: Names that the server's own tools have.
         """
-        return (
-            self._tool(
-                "list_resources",
-                f"List the resources (files, records, documents) of the server {self._server!r}.",
-                self._list_resources,
-                taken=taken,
-            ),
-            self._tool(
-                "read_resource",
-                f"Read a resource of the server {self._server!r} by its URI.",
-                self._read_resource,
-                taken=taken,
-                parameters=_ONE_RESOURCE,
-            ),
-        )
+        wanted: dict[str, Any] = {}
+        if self._offers.settings.resources_as_tools:
+            wanted |= {"list_resources": self._list_resources, "read_resource": self._read_resource}
+        if self._offers.settings.prompts_as_tools:
+            wanted |= {"list_prompts": self._list_prompts, "get_prompt": self._get_prompt}
+        return [self._tool(key, execute, taken) for key, execute in wanted.items()]
 
-    def for_prompts(self, *, taken: Collection[str]) -> Sequence[Tool]:
-        """Return two tools: one lists prompts, one fills them in.
-
-        Args:
-            taken: Names that the server's own tools have.
-        """
-        return (
-            self._tool(
-                "list_prompts",
-                f"List the prompts (instructions to fill in) that the server {self._server!r} has, and their "
-                "arguments.",
-                self._list_prompts,
-                taken=taken,
-            ),
-            self._tool(
-                "get_prompt",
-                f"Fill in a prompt of the server {self._server!r} and return its messages.",
-                self._get_prompt,
-                taken=taken,
-                parameters=_ONE_PROMPT,
-            ),
-        )
-
-    def _tool(
-        self,
-        name: str,
-        description: str,
-        execute: Any,
-        *,
-        taken: Collection[str],
-        parameters: Mapping[str, Any] = EMPTY_PARAMETERS,
-    ) -> Tool:
+    def _tool(self, key: str, execute: Any, taken: Collection[str]) -> Tool:
+        name, (description, parameters), server = key, _TOOLS[key], self._provider.name
         while name in taken:
             name = f"server_{name}"
         if name not in self._made:
             self._made[name] = Tool(
                 name=name,
-                description=description,
+                description=description.format(server),
                 parameters=parameters,
                 execute=execute,
                 namespace=self._provider.namespace,
                 tool_type="external_mcp",
-                annotations=_READ_ONLY,
+                annotations={"readOnlyHint": True},
                 # distinguishes the same tools of two servers if neither has a namespace
-                metadata={"original_name": f"{self._server}:{name}"},
+                metadata={"original_name": f"{server}:{name}"},
             )
         return self._made[name]
 
@@ -119,18 +92,8 @@ class OfferTools:
         return contents_text(await self._offers.read(uri), limit=self._limit)
 
     async def _list_prompts(self) -> dict[str, Any]:
-        return {
-            "prompts": [
-                {
-                    **_described(prompt),
-                    "arguments": [
-                        {"name": each.name, "description": each.description, "required": each.required}
-                        for each in prompt.arguments
-                    ],
-                }
-                for prompt in await self._provider.list_prompts({})
-            ]
-        }
+        prompts = await self._provider.list_prompts({})
+        return {"prompts": [{**_described(each), "arguments": _arguments(each)} for each in prompts]}
 
     async def _get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> str:
         return messages_text(await self._offers.render(name, arguments or {}), limit=self._limit)
@@ -141,3 +104,10 @@ def _described(component: Any, **more: str) -> dict[str, str]:
     if component.description:
         described["description"] = component.description
     return described
+
+
+def _arguments(prompt: Prompt) -> list[dict[str, Any]]:
+    return [
+        {"name": each.name, "description": each.description, "required": each.required}
+        for each in prompt.arguments
+    ]

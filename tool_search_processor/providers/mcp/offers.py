@@ -10,8 +10,8 @@ from tool_search_processor.components import Complete, Prompt, PromptArgument, R
 from tool_search_processor.components.spellings import spellings_of
 from tool_search_processor.providers.mcp.left_out import PROMPTS, RESOURCES, TEMPLATES, LeftOut, ListKind
 from tool_search_processor.providers.mcp.rendering import MCPParts, wire_contents
+from tool_search_processor.providers.mcp.server_lists import read_pages
 from tool_search_processor.providers.mcp.tool_call import RequestSender
-from tool_search_processor.providers.mcp.tool_listing import read_pages
 from tool_search_processor.wire.plain import hidden_in, visible_text
 
 if TYPE_CHECKING:
@@ -80,7 +80,15 @@ class Offers:
         found = await self._read(client.list_prompts, PROMPTS, client.server_capabilities.prompts is not None)
         return [
             Prompt(
-                arguments=_arguments(each),
+                arguments=tuple(
+                    PromptArgument(
+                        name=one.name,
+                        title=one.title,
+                        description=one.description or "",
+                        required=bool(one.required),
+                    )
+                    for one in each.arguments or ()
+                ),
                 render=partial(self.render, each.name),
                 complete=self._complete(client, each.name, PromptReference(name=each.name)),
                 **_fields(each),
@@ -136,12 +144,7 @@ class Offers:
         if not is_offered:
             return []
         try:
-            found = await read_pages(
-                lambda cursor: fetch(cursor=cursor),
-                kind,
-                limit=self.settings.max_tools,
-                left_out=self._left_out,
-            )
+            found = await read_pages(fetch, kind, limit=self.settings.max_tools, left_out=self._left_out)
         except MCPError as exc:
             # A server may announce resources, for example, and have only templates, or neither.
             if exc.code == METHOD_NOT_FOUND:
@@ -170,36 +173,17 @@ def _spelled(uris: Iterable[str]) -> Iterator[str]:
         yield from spellings_of(uri)
 
 
-def _arguments(prompt: Any) -> tuple[PromptArgument, ...]:
-    return tuple(
-        PromptArgument(
-            name=each.name,
-            title=each.title,
-            description=each.description or "",
-            required=bool(each.required),
-        )
-        for each in prompt.arguments or ()
-    )
-
-
 def _content_fields(item: Any) -> dict[str, Any]:
     annotations = wire_contents([item.annotations])[0] if item.annotations else {}
     return {**_fields(item), "mime_type": item.mime_type, "annotations": annotations}
 
 
 def _fields(item: Any) -> dict[str, Any]:
+    icons, size = wire_contents(item.icons or ()), getattr(item, "size", None)
+    for_clients = {"_meta": item.meta, "icons": icons, "size": size}
     return {
         "name": item.name,
         "title": item.title,
         "description": item.description or "",
-        "metadata": {key: value for key, value in _passed_on(item).items() if value},
-    }
-
-
-def _passed_on(item: Any) -> dict[str, Any]:
-    """Return what an entry of a list says only to clients, for a gateway to pass on."""
-    return {
-        "_meta": item.meta,
-        "icons": wire_contents(item.icons or ()),
-        "size": getattr(item, "size", None),
+        "metadata": {key: value for key, value in for_clients.items() if value},
     }

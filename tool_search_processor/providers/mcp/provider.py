@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Hashable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -13,14 +14,13 @@ from tool_search_processor.providers.mcp.background import close_at_exit, in_bac
 from tool_search_processor.providers.mcp.config import MakeBroken, config_providers
 from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.left_out import TOOLS, LeftOut
-from tool_search_processor.providers.mcp.list_reader import ListReader
 from tool_search_processor.providers.mcp.offer_tools import OfferTools
 from tool_search_processor.providers.mcp.offers import Offers
 from tool_search_processor.providers.mcp.screening import Screen
-from tool_search_processor.providers.mcp.sdk import check_installed
+from tool_search_processor.providers.mcp.server_lists import ListReader, Marks, read_pages
 from tool_search_processor.providers.mcp.settings import CALL_TIMEOUT_SECONDS, MCPOptions, Settings
 from tool_search_processor.providers.mcp.tool_call import RemoteTool, RequestSender
-from tool_search_processor.providers.mcp.tool_listing import Marks, ToolImporter, read_pages
+from tool_search_processor.providers.mcp.tool_listing import ToolImporter
 from tool_search_processor.providers.mcp.transports import (
     HttpTransport,
     InMemoryTransport,
@@ -57,6 +57,9 @@ class MCPProvider(Provider):
     name in `metadata["original_name"]` if that is not valid. A failure is an answer to the model:
     the server's own error, a time that ran out, a connection that broke. A call is sent again only if it
     is certain that the server did not run it.
+
+    What a server logs goes to the logger `tool_search_processor.providers.mcp.notices`, at the server's own
+    level, and the standard error of a process to `tool_search_processor.providers.mcp.stderr`, as DEBUG.
 
     A server is not trusted: a tool whose definition can't be used, or that can only be called as a task, is
     left out with a warning and stands in `catalog.status().refused`, and a message is read up to 32 MB, a
@@ -106,7 +109,7 @@ class MCPProvider(Provider):
             ImportError: The SDK is not installed.
         """
         self._settings = Settings(name=name, **options)
-        check_installed()
+        _check_installed()
         self.name = name
         self.namespace = namespace
         self.transport = transport
@@ -216,7 +219,7 @@ class MCPProvider(Provider):
             ConfigurationError: It is not a server.
             ImportError: The SDK is not installed.
         """
-        check_installed()
+        _check_installed()
         transport = InMemoryTransport(server=server)
         return cls(
             transport, name=(server.name or "server") if name is None else name, namespace=name, **options
@@ -269,12 +272,7 @@ class MCPProvider(Provider):
         tools = self._importer.tools(await self._reader.read(self._read_definitions))
         self._left_out.end()
         taken = {tool.name for tool in tools}
-        extra: list[Tool] = []
-        if self._settings.resources_as_tools:
-            extra += self._offer_tools.for_resources(taken=taken)
-        if self._settings.prompts_as_tools:
-            extra += self._offer_tools.for_prompts(taken=taken)
-        return (*tools, *extra)
+        return (*tools, *self._offer_tools.tools(taken=taken))
 
     def refused_tools(self) -> Sequence[RefusedTool]:
         """Return the tools of the server that can't be used, each with the reason."""
@@ -325,10 +323,7 @@ class MCPProvider(Provider):
         if client.server_capabilities.tools is None:
             return []
         return await read_pages(
-            lambda cursor: client.list_tools(cursor=cursor),
-            TOOLS,
-            limit=self._settings.max_tools,
-            left_out=self._left_out,
+            client.list_tools, TOOLS, limit=self._settings.max_tools, left_out=self._left_out
         )
 
     def _make_tool(self, definition: Any) -> Tool:
@@ -338,3 +333,8 @@ class MCPProvider(Provider):
         remote = RemoteTool(self._caller, definition.name, output_schema=tool.output_schema, owner=self)
         tool = tool.replace(execute=remote)
         return tool.replace(requires_approval=True) if self._settings.needs_approval(tool) else tool
+
+
+def _check_installed() -> None:
+    if find_spec("mcp") is None:
+        raise ImportError('MCPProvider needs the mcp SDK: pip install "tool-search-processor[mcp]"')

@@ -79,7 +79,7 @@ class Screen:
         if find_fault(entry) is None:
             return entry
         if method not in LISTS:
-            return _NOTES[method](entry)
+            return _note(method, entry)
         better = mended(method, entry, lambda each: _place(find_fault(each)))
         if (fault := find_fault(better)) is not None:
             self._left_out.note(method, _name_of(entry), fault_text(fault, skip=_PLACE))
@@ -160,7 +160,7 @@ def _with_result(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:
 def _blocks(method: str, content: Any) -> Any:
     """Return content as a list of blocks, even if it is a single block or a string."""
     if isinstance(content, str):
-        content = _OF_TEXT[method](content)
+        content = _of_text(method, content)
     blocks = [content] if isinstance(content, Mapping) else content
     if method != "prompts/get" or not isinstance(blocks, list):
         return blocks
@@ -211,40 +211,22 @@ def _name_of(entry: Any) -> str:
 
 
 def _text_of(entry: Any, key: str) -> str:
-    value = entry.get(key) if isinstance(entry, Mapping) else None
+    value = mapping_of(entry).get(key)
     return value[:_LONGEST_NAME] if isinstance(value, str) else ""
 
 
-def _block(entry: Any) -> dict[str, Any]:
-    kind = _text_of(entry, "type") or "unknown kind"
-    return _text_block(f"[{kind}: content that can't be read, not shown]")
+def _note(method: str, entry: Any) -> dict[str, Any]:
+    """Return what takes the place of content that can't be read."""
+    block = mapping_of(entry).get("content") if method == "prompts/get" else entry
+    kind = _text_of(block, "type") or "unknown kind"
+    return _of_text(method, f"[{kind}: content that can't be read, not shown]", entry)
 
 
-def _resource(entry: Any) -> dict[str, Any]:
-    return {"uri": _text_of(entry, "uri"), "text": _block({})["text"]}
-
-
-def _message(entry: Any) -> dict[str, Any]:
-    content = entry.get("content") if isinstance(entry, Mapping) else None
-    return {
-        "role": "assistant" if _text_of(entry, "role") == "assistant" else "user",
-        "content": _block(content),
-    }
-
-
-def _text_block(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
-_OF_TEXT: dict[str, Callable[[str], dict[str, Any]]] = {
-    "tools/call": _text_block,
-    "resources/read": lambda text: {"uri": "", "text": text},
-    "prompts/get": lambda text: {"role": "user", "content": _text_block(text)},
-}
-"""What a string means that stands in the place of a block."""
-
-_NOTES: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "tools/call": _block,
-    "resources/read": _resource,
-    "prompts/get": _message,
-}
+def _of_text(method: str, text: str, entry: Any = None) -> dict[str, Any]:
+    """Return a text as content, with what can be kept of the entry in whose place it stands."""
+    if method == "resources/read":
+        return {"uri": _text_of(entry, "uri"), "text": text}
+    block = {"type": "text", "text": text}
+    if method == "tools/call":
+        return block
+    return {"role": "assistant" if _text_of(entry, "role") == "assistant" else "user", "content": block}

@@ -71,12 +71,17 @@ class RequestSender:
         Raises:
             ToolCallError: It failed; the text is fit for the model.
         """
-        values = _wire_arguments(arguments, name)
+        values = sendable(arguments)
+        if has_more_levels(values, _DEEPEST_ARGUMENTS):
+            raise ToolCallError(
+                f"{name} was not run: its arguments are nested more than {_DEEPEST_ARGUMENTS} levels deep."
+            )
         tell = self._progress_hook(name, context)
 
-        async def ask(client: Client, extend: Callable[[], None]) -> Any:
+        async def ask(client: Client, renew: Callable[[], None]) -> Any:
             async def note(progress: float, total: float | None, message: str | None) -> None:
-                extend()
+                if self.settings.progress_extends_timeout:
+                    renew()
                 tell(progress, total, message)
 
             wanted = self.settings.on_progress is not None or self.settings.progress_extends_timeout
@@ -97,12 +102,8 @@ class RequestSender:
             return
         wrong = problems_text(problems) if problems else "there is no structured content"
         if self._warned.is_new((name, wrong)):
-            logger.warning(
-                "a result of %r of the MCP server %r does not fit the tool's outputSchema: %s",
-                name,
-                self.settings.name,
-                wrong,
-            )
+            told = "a result of %r of the MCP server %r does not fit the tool's outputSchema: %s"
+            logger.warning(told, name, self.settings.name, wrong)
 
     async def send(self, what: str, ask: Ask[_T], *, context: ToolContext | None = None) -> _T:
         """Send a request within the time of a call, and return the SDK's result.
@@ -138,26 +139,19 @@ class RequestSender:
                 with contextlib.suppress(RuntimeError):  # a report that came after the end
                     scope.reschedule(asyncio.get_running_loop().time() + seconds)
 
-        def progressed() -> None:
-            if self.settings.progress_extends_timeout:
-                renew()
-
         try:
             async with scope:
                 with self._connector.calls.running(context, renew):
-                    return await ask(client, progressed)
+                    return await ask(client, renew)
         except TimeoutError as exc:
             if not scope.expired():
                 raise
-            raise self._overtime(what) from exc
-
-    def _overtime(self, what: str) -> ToolCallError:
-        seconds, server = self.settings.call_timeout_seconds, self.settings.name
-        logger.warning("%r of the MCP server %r took longer than %s s", what, server, seconds)
-        return ToolCallError(
-            f"{what} took longer than {seconds:g} seconds on the server {server!r} and was cancelled; it may "
-            "have been carried out in part."
-        )
+            server = self.settings.name
+            logger.warning("%r of the MCP server %r took longer than %s s", what, server, seconds)
+            raise ToolCallError(
+                f"{what} took longer than {seconds:g} seconds on the server {server!r} and was cancelled; it "
+                "may have been carried out in part."
+            ) from exc
 
     def _progress_hook(
         self, name: str, context: ToolContext
@@ -167,7 +161,6 @@ class RequestSender:
         if hook is None:
             return lambda *report: None
         loop = asyncio.get_running_loop()
-
         waiting = 0  # a hostile server may send reports faster than the hook takes them
 
         def deliver(report: MCPProgress) -> None:
@@ -222,17 +215,3 @@ class RemoteTool:
     def __repr__(self) -> str:
         """Name the server and the tool."""
         return f"<{self._name!r} of the MCP server {self._caller.settings.name!r}>"
-
-
-def _wire_arguments(arguments: Any, name: str) -> Any:
-    """Return the arguments as JSON that the SDK can write.
-
-    Raises:
-        ToolCallError: They are nested too deeply.
-    """
-    values = sendable(arguments)
-    if has_more_levels(values, _DEEPEST_ARGUMENTS):
-        raise ToolCallError(
-            f"{name} was not run: its arguments are nested more than {_DEEPEST_ARGUMENTS} levels deep."
-        )
-    return values

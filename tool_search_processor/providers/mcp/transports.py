@@ -25,15 +25,19 @@ _READ_SECONDS = 300.0
 _HTTP_SECONDS = 30.0
 
 
+async def _silence() -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
     """An open transport."""
 
     target: Any
     """What the SDK's `Client` takes."""
-    last_words: Callable[[], Awaitable[str]]
+    last_words: Callable[[], Awaitable[str]] = _silence
     """What the server said when it failed, for the program's operator; empty if it said nothing."""
-    started: Callable[[], object]
+    started: Callable[[], object] = lambda: None
     """Called once the server has answered."""
     advice: str = ""
     """What to do if it did not answer."""
@@ -65,8 +69,8 @@ class StdioTransport:
             ConfigurationError: Says which argument, and what was found.
         """
         _require_text("command", self.command)
-        for option in ("args", "inherit_env"):
-            _require_texts(option, getattr(self, option))
+        _require_texts("args", self.args)
+        _require_texts("inherit_env", self.inherit_env)
         _require_mapping("env", self.env)
         if self.cwd is not None and not isinstance(self.cwd, str | Path):
             raise ConfigurationError(f"cwd is a path or None, found a {type(self.cwd).__name__}")
@@ -166,7 +170,7 @@ class HttpTransport:
                 self.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES
             )
             advice = ": check its URL, its credentials, and that it runs"
-            yield Opened(target=target, last_words=last_words, started=_nothing, advice=advice)
+            yield Opened(target=target, last_words=last_words, advice=advice)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,11 +196,9 @@ class InMemoryTransport:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Opened]:
         """Yield the server itself; it runs in the background loop."""
-        lifespan = getattr(
-            self.server, "_lifespan_manager", nullcontext
-        )  # FastMCP's, as its own transport does
-        async with lifespan():
-            yield Opened(target=_sdk_server(self.server), last_words=_silence, started=_nothing)
+        # FastMCP's, as its own transport does
+        async with getattr(self.server, "_lifespan_manager", nullcontext)():
+            yield Opened(target=_sdk_server(self.server))
 
 
 def _sdk_server(server: Any) -> Any:
@@ -204,19 +206,10 @@ def _sdk_server(server: Any) -> Any:
     return server if isinstance(server, type) else getattr(server, "_mcp_server", server)
 
 
-async def _silence() -> str:
-    return ""
-
-
-def _nothing() -> None:
-    pass
-
-
 def _require_text(option: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise ConfigurationError(f"{option} is a string that isn't blank, found a {type(value).__name__}")
-    if not value.strip():
-        raise ConfigurationError(f"{option} is a string that isn't blank, found {value!r:.80}")
+    if not isinstance(value, str) or not value.strip():
+        found = f"{value!r:.80}" if isinstance(value, str) else f"a {type(value).__name__}"
+        raise ConfigurationError(f"{option} is a string that isn't blank, found {found}")
 
 
 def _require_texts(option: str, value: object) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 from tool_search_processor.providers.openapi.document_schemas import SchemaReader
 from tool_search_processor.providers.openapi.files import FileKind, file_fields, file_kind, file_schema
 from tool_search_processor.providers.openapi.merging import Fields
-from tool_search_processor.providers.openapi.routes import Body, BodyKind, Encoding
-from tool_search_processor.providers.openapi.signatures import TAKEN, Signature
+from tool_search_processor.providers.openapi.routes import TAKEN, Body, BodyKind, Encoding, Signature
 from tool_search_processor.tools.dialects import Converted
 from tool_search_processor.tools.schema_walk import Schema
 from tool_search_processor.tools.tool_names import make_property_name

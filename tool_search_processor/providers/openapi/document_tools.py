@@ -153,20 +153,19 @@ def _definition(
         arguments=tuple(signature.arguments),
         body=signature.body,
         accept=_accept(kinds),
-        security=_security(document, node),
+        security=tuple(
+            tuple(map(str, one))
+            for one in items_of(node.node.get("security", document.root.get("security")))
+            if isinstance(one, Mapping)
+        ),
     )
     return Definition(tool=tool, route=route)
 
 
 def _with_hidden(definition: Definition, hidden: Mapping[str, int], document: OpenAPIDocument) -> Definition:
     """Warn of characters that were taken out of an operation, and note them in its tool."""
-    tool = definition.tool
-    logger.warning(
-        "%d hidden characters were taken out of an operation: %s, %r",
-        hidden[HIDDEN],
-        document.label,
-        tool.name,
-    )
+    tool, told = definition.tool, "%d hidden characters were taken out of an operation: %s, %r"
+    logger.warning(told, hidden[HIDDEN], document.label, tool.name)
     return replace(definition, tool=tool.replace(metadata={**tool.metadata, **hidden}))
 
 
@@ -252,8 +251,3 @@ def _accept(kinds: Sequence[str]) -> str:
     if json_kinds:
         return ", ".join((*json_kinds, "*/*;q=0.1"))
     return ", ".join(filter(None, kinds)) or "*/*"
-
-
-def _security(document: OpenAPIDocument, node: OperationNode) -> tuple[tuple[str, ...], ...]:
-    given = node.node.get("security", document.root.get("security"))
-    return tuple(tuple(map(str, one)) for one in items_of(given) if isinstance(one, Mapping))

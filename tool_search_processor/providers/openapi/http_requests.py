@@ -7,6 +7,7 @@ import binascii
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -186,25 +187,25 @@ def _form_parts(body: Body, name: str, value: Any) -> list[str]:
         return []
     encoding = body.encodings.get(name, Encoding())
     as_json = isinstance(value, Mapping) or _is_json(encoding.content_type)
-    return query_parts(_form_argument(name, encoding, is_json=encoding.style is None and as_json), value)
+    return _styled_parts(name, encoding, value, is_json=encoding.style is None and as_json)
 
 
-def _form_argument(name: str, encoding: Encoding, *, is_json: bool) -> Argument:
-    return Argument(
-        name=name,
-        wire_name=name,
-        place="query",
-        style=encoding.style or "form",
-        explode=encoding.explode,
-        is_json=is_json,
+def _styled_parts(name: str, encoding: Encoding, value: Any, *, is_json: bool = False) -> list[str]:
+    style, explode = encoding.style or "form", encoding.explode
+    argument = Argument(
+        name=name, wire_name=name, place="query", style=style, explode=explode, is_json=is_json
     )
+    return query_parts(argument, value)
 
 
 def _fields(body: Body, name: str, value: Any) -> Iterator[Field]:
     encoding = body.encodings.get(name, Encoding())
     is_file = name in body.files
-    if not is_file and isinstance(value, Mapping | list | tuple) and _has_style(encoding):
-        yield from _styled_fields(_form_argument(name, encoding, is_json=False), value)
+    is_styled = encoding.style is not None or not encoding.explode
+    if is_styled and not is_file and isinstance(value, Mapping | list | tuple):
+        for part in _styled_parts(name, encoding, value):
+            key, _, text = part.partition("=")
+            yield unquote(key), (None, unquote_to_bytes(text), None)
         return
     for item in value if isinstance(value, list | tuple) else [value]:
         if item is None:
@@ -214,21 +215,11 @@ def _fields(body: Body, name: str, value: Any) -> Iterator[Field]:
             kind = _media_type(encoding.content_type, media_type) or "application/octet-stream"
             yield name, (name, content, kind)
         else:
-            as_json = isinstance(item, Mapping | list) or _is_json(encoding.content_type)
-            kind_said = "application/json" if isinstance(item, Mapping | list) else None
+            is_data = isinstance(item, Mapping | list)
+            as_json = is_data or _is_json(encoding.content_type)
             text = _json_part(item) if as_json else text_of_value(item)
-            yield name, (None, text.encode(), _media_type(encoding.content_type, kind_said))
-
-
-def _has_style(encoding: Encoding) -> bool:
-    """Return whether a form says how lists and objects are written."""
-    return encoding.style is not None or not encoding.explode
-
-
-def _styled_fields(argument: Argument, value: Any) -> Iterator[Field]:
-    for part in query_parts(argument, value):
-        name, _, text = part.partition("=")
-        yield unquote(name), (None, unquote_to_bytes(text), None)
+            said = "application/json" if is_data else None
+            yield name, (None, text.encode(), _media_type(encoding.content_type, said))
 
 
 def _is_json(content_type: str | None) -> bool:
@@ -238,11 +229,9 @@ def _is_json(content_type: str | None) -> bool:
 def _json_part(value: Any) -> str:
     """Return a value as JSON; a string that is JSON of an object or a list already stays as it is."""
     if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
-        try:
+        with suppress(ValueError, RecursionError):
             json.loads(value)
-        except (ValueError, RecursionError):
-            return json_text(value)
-        return clean_text(value)
+            return clean_text(value)
     return json_text(value)
 
 

@@ -145,13 +145,10 @@ def _seen(markup: str) -> str:
 def _error_text(response: httpx.Response, content: bytes, label: str) -> str:
     wait = response.headers.get("retry-after", "")
     hint = f" It may be tried again after {wait} seconds." if wait.isdecimal() else ""
-    text = _text(response, content, _media_type(response)) or ""
-    said = f" It says: {_cut_error(text.strip())}" if text.strip() else ""
+    text = (_text(response, content, _media_type(response)) or "").strip()
+    shown = text if len(text) <= _MAX_ERROR_CHARS else f"{text[:_MAX_ERROR_CHARS]}…"
+    said = f" It says: {shown}" if shown else ""
     return f"{label} was answered with {status_text(response.status_code)}.{hint}{said}"
-
-
-def _cut_error(text: str) -> str:
-    return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:_MAX_ERROR_CHARS]}…"
 
 
 def _media_type(response: httpx.Response) -> str:

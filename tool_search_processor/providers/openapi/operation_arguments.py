@@ -17,9 +17,9 @@ from tool_search_processor.providers.openapi.routes import (
     VARIABLE,
     Argument,
     Place,
+    Signature,
     split_path,
 )
-from tool_search_processor.providers.openapi.signatures import Signature
 from tool_search_processor.providers.web import HEADER_NAME
 from tool_search_processor.tools.dialects import Converted
 from tool_search_processor.wire.plain import items_of, mapping_of
@@ -74,10 +74,7 @@ def read_signature(document: OpenAPIDocument, reader: SchemaReader, node: Operat
             if parameter.get("in") != place:
                 continue
             if place == "path" and name not in in_template:
-                route = node.operation.route
-                logger.warning(
-                    "%s, %s: the path has no place for its parameter %r", document.label, route, name
-                )
+                _warn(document, node, f"the path has no place for its parameter {name!r}")
             else:
                 _add_parameter(signature, parameter, reader=reader, place=place, base=base)
     add_body(signature, body, reader=reader, base=body_base)
@@ -92,25 +89,19 @@ def _parameters(document: OpenAPIDocument, node: OperationNode) -> list[tuple[No
             parameter, base = document.follow(entry, base=holder_base)
             name, place = parameter.get("name"), parameter.get("in")
             if not isinstance(name, str) or not name or not isinstance(place, str):
-                logger.warning(
-                    "%s, %s: a parameter without a name or a place is left out",
-                    document.label,
-                    node.operation.route,
-                )
+                _warn(document, node, "a parameter without a name or a place is left out")
                 continue
             if place == "querystring":
                 parameter, place = _as_query(parameter), "query"
             if place not in _KNOWN_PLACES:
-                logger.warning(
-                    "%s, %s: its parameter %r is left out: there is no place %r",
-                    document.label,
-                    node.operation.route,
-                    name,
-                    place,
-                )
+                _warn(document, node, f"its parameter {name!r} is left out: there is no place {place!r}")
             elif place != "header" or (HEADER_NAME.fullmatch(name) and name.lower() not in _NO_PARAMETERS):
                 found[name, place] = (parameter, base)
     return list(found.values())
+
+
+def _warn(document: OpenAPIDocument, node: OperationNode, what: str) -> None:
+    logger.warning("%s, %s: %s", document.label, node.operation.route, what)
 
 
 def _as_query(parameter: Node) -> Node:
