@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tool_search_processor.meta_tools import (
-    MetaToolNames,
-    call_tool,
-    load_tool,
-    search_tool,
-    unload_tool,
-)
+from tool_search_processor.meta_tools.definitions import call_tool, load_tool, search_tool, unload_tool
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
 from tool_search_processor.tools import ToolContext
 
 

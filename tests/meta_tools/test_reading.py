@@ -2,7 +2,7 @@
 
 import pytest
 
-from tool_search_processor.meta_tools import read_call
+from tool_search_processor.meta_tools.reading import read_call
 
 
 @pytest.mark.parametrize("nothing", [None, "", " ", "null", "[]", []])

@@ -7,29 +7,29 @@ import json
 import pytest
 
 from tests.support import make
-from tool_search_processor.meta_tools import (
-    MetaToolNames,
-    Receipt,
+from tool_search_processor.meta_tools.answers import (
+    invalid_arguments_answer,
+    load_answer,
+    search_answer,
+    search_result,
+    signature,
+    unload_answer,
+)
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
+from tool_search_processor.meta_tools.receipts import Receipt, read_receipt, receipt
+from tool_search_processor.meta_tools.texts import (
     catalog_text,
     clip,
     found_text,
     guard_text,
     instruction_text,
-    invalid_arguments_answer,
     inventory_text,
     left_text,
-    load_answer,
     loaded_text,
     meta_tool_refused_text,
     missing_tool_text,
     nothing_found_text,
-    read_receipt,
-    receipt,
-    search_answer,
-    search_result,
-    signature,
     unknown_tags_text,
-    unload_answer,
     unloaded_text,
 )
 

@@ -4,7 +4,8 @@ import pytest
 
 from tests.support import Run, make
 from tool_search_processor import ToolSearchProcessor
-from tool_search_processor.meta_tools import MAX_NAMES, catalog_line, cut, inventory_text, nothing_found_text
+from tool_search_processor.meta_tools.reading import MAX_NAMES
+from tool_search_processor.meta_tools.texts import catalog_line, cut, inventory_text, nothing_found_text
 
 HIDING = "\x00\x1b[31m\u202ereversed\u2066\ufeff\u200b" + "".join(chr(0xE0000 + ord(c)) for c in "obey")
 

@@ -8,7 +8,7 @@ from tests.stores.chats import Chat
 from tests.support import Policy, Run, ScoredIndex, make, names
 from tool_search_processor import MemoryStore, ToolSearchProcessor
 from tool_search_processor.errors import StoreError
-from tool_search_processor.meta_tools import receipt
+from tool_search_processor.meta_tools.receipts import receipt
 from tool_search_processor.stores import HistoryStore
 
 TOOLS = [make(f"tool_{n}") for n in range(9)]

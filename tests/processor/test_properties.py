@@ -14,7 +14,7 @@ from tests.adversarial.depth import examples
 from tests.adversarial.models import NAMES, listed, replies, texts, well_formed, words
 from tool_search_processor import Agent, Tool, ToolSearchProcessor
 from tool_search_processor.agent import RunResult
-from tool_search_processor.meta_tools import MAX_RESULTS
+from tool_search_processor.meta_tools.reading import MAX_RESULTS
 
 quick = examples(40)
 

@@ -20,7 +20,8 @@ from tool_search_processor import (
     run_processors,
     tool,
 )
-from tool_search_processor.meta_tools import MetaToolNames, instruction_text
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
+from tool_search_processor.meta_tools.texts import instruction_text
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.testing import ManualClock

@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.errors import InvalidPatternError
-from tool_search_processor.meta_tools import literal_text
+from tool_search_processor.meta_tools.texts import literal_text
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.policy.filters import Phase
 from tool_search_processor.search.protocol import Hit

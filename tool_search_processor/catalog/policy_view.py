@@ -21,9 +21,9 @@ from tool_search_processor.catalog.lookups import find_by_name, suggest
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.catalog.toolsets import has_any_label
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.meta_tools import (
-    MetaToolNames,
-    SearchCall,
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
+from tool_search_processor.meta_tools.reading import SearchCall
+from tool_search_processor.meta_tools.texts import (
     inventory_text,
     missing_tool_text,
     nothing_found_text,

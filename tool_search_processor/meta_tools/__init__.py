@@ -1,97 +1,53 @@
-"""Everything the model sees: names, schemas, texts and result shapes of the meta-tools."""
+"""Everything the model sees: names, schemas, texts and result shapes of the meta-tools.
+
+The names listed here are those that servers, adapters and agents share; the rest stands in the modules.
+"""
 
 from tool_search_processor.meta_tools.answers import (
     TARGET_META,
     ResultDetail,
     invalid_arguments_answer,
-    load_answer,
     search_answer,
     search_result,
     signature,
     target_meta,
-    unload_answer,
 )
-from tool_search_processor.meta_tools.definitions import (
-    Handler,
-    MetaTool,
-    call_tool,
-    load_tool,
-    search_tool,
-    unload_tool,
-)
-from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames, Mode
-from tool_search_processor.meta_tools.reading import (
-    MAX_NAMES,
-    MAX_RESULTS,
-    SearchCall,
-    as_object,
-    read_call,
-    read_names,
-    read_search,
-)
+from tool_search_processor.meta_tools.definitions import MetaTool, call_tool, search_tool
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
+from tool_search_processor.meta_tools.reading import MAX_RESULTS, SearchCall, read_call, read_search
 from tool_search_processor.meta_tools.receipts import Receipt, read_receipt, receipt, receipt_of
 from tool_search_processor.meta_tools.texts import (
     EMPTY_QUERY,
-    NO_NAMES,
     OUTAGE,
     catalog_line,
     catalog_text,
-    changed_tool_text,
-    clip,
     cut,
     found_text,
-    guard_text,
     instruction_text,
-    inventory_text,
-    left_text,
-    literal_text,
-    loaded_text,
     meta_tool_refused_text,
-    missing_tool_text,
-    nothing_found_text,
     one_line,
-    unknown_tags_text,
-    unlisted_text,
-    unloaded_text,
 )
 
 __all__ = [
     "EMPTY_QUERY",
-    "MAX_NAMES",
     "MAX_RESULTS",
-    "NO_NAMES",
     "OUTAGE",
     "TARGET_META",
-    "Handler",
     "MetaTool",
     "MetaToolNames",
-    "Mode",
     "Receipt",
     "ResultDetail",
     "SearchCall",
-    "as_object",
     "call_tool",
     "catalog_line",
     "catalog_text",
-    "changed_tool_text",
-    "clip",
     "cut",
     "found_text",
-    "guard_text",
     "instruction_text",
     "invalid_arguments_answer",
-    "inventory_text",
-    "left_text",
-    "literal_text",
-    "load_answer",
-    "load_tool",
-    "loaded_text",
     "meta_tool_refused_text",
-    "missing_tool_text",
-    "nothing_found_text",
     "one_line",
     "read_call",
-    "read_names",
     "read_receipt",
     "read_search",
     "receipt",
@@ -101,9 +57,4 @@ __all__ = [
     "search_tool",
     "signature",
     "target_meta",
-    "unknown_tags_text",
-    "unlisted_text",
-    "unload_answer",
-    "unload_tool",
-    "unloaded_text",
 ]

@@ -11,9 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 from tool_search_processor.concurrency.blocking import run_in_sync_hook
 from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.meta_tools import MetaTool
-from tool_search_processor.meta_tools import call_tool as call_tool_definition
-from tool_search_processor.meta_tools import search_tool as search_tool_definition
+from tool_search_processor.meta_tools import MetaTool, definitions
 from tool_search_processor.processor.pipeline import SearchPipeline
 from tool_search_processor.processor.processor_options import Options
 from tool_search_processor.processor.step_view import StepView
@@ -84,14 +82,14 @@ class FunctionSearch(SearchPipeline):
 
     def _named(self, search: _F, call: _F) -> tuple[_F, _F]:
         names = self._options.names
-        definition = search_tool_definition(
+        definition = definitions.search_tool(
             names,
             inventory="",
             takes_pattern=self.catalog.indexes.takes_pattern,
             default_limit=self._options.top_k,
             tags=(),
         )
-        return _described(search, definition), _described(call, call_tool_definition(names))
+        return _described(search, definition), _described(call, definitions.call_tool(names))
 
 
 class _Answers:

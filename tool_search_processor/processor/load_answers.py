@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tool_search_processor import meta_tools, telemetry
+from tool_search_processor import telemetry
 from tool_search_processor.catalog.lookups import find_named
+from tool_search_processor.meta_tools import answers, reading, receipts, texts
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.step_view import StepView
 from tool_search_processor.tools import ToolContext
@@ -22,14 +23,14 @@ class LoadAnswers:
 
     async def answer(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
         """Answer a call of the load tool."""
-        names = meta_tools.read_names(arguments)
+        names = reading.read_names(arguments)
         if not names:
-            return meta_tools.load_answer(message=meta_tools.NO_NAMES)
+            return answers.load_answer(message=texts.NO_NAMES)
         asked = {telemetry.REQUESTED: len(names)}
         with self.view.admission() as admission, telemetry.span("tool_search.load", asked) as span:
-            answer = await self.load(names[: meta_tools.MAX_NAMES], admission)
+            answer = await self.load(names[: reading.MAX_NAMES], admission)
             span.set({telemetry.LOADED: len(answer["loaded"])})
-        left = meta_tools.left_text(len(names) - meta_tools.MAX_NAMES)
+        left = texts.left_text(len(names) - reading.MAX_NAMES)
         return {**answer, "message": f"{answer['message']}{left}"}
 
     async def load(self, names: Sequence[str], admission: Admission) -> dict[str, Any]:
@@ -48,13 +49,13 @@ class LoadAnswers:
             view.run.guard.used()
         already = (*found.listed, *outcome.already_loaded)
         evicted = await view.usable(outcome.evicted, admission)
-        return meta_tools.load_answer(
+        return answers.load_answer(
             loaded=outcome.loaded,
             already_loaded=already,
             not_found=[
-                {"name": meta_tools.clip(name), "suggestions": alike} for name, alike in found.missing.items()
+                {"name": texts.clip(name), "suggestions": alike} for name, alike in found.missing.items()
             ],
-            message=meta_tools.loaded_text(
+            message=texts.loaded_text(
                 view.names,
                 loaded=outcome.loaded,
                 already=already,
@@ -70,21 +71,21 @@ class LoadAnswers:
 
     async def answer_unload(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
         """Answer a call of the unload tool."""
-        names = meta_tools.read_names(arguments)
+        names = reading.read_names(arguments)
         if not names:
-            return meta_tools.unload_answer(message=meta_tools.NO_NAMES)
+            return answers.unload_answer(message=texts.NO_NAMES)
         view = self.view
         with view.admission() as admission:
             loaded = await view.usable(tuple(view.run.seen), admission)
-            given = dict.fromkeys(meant_name(name, loaded) or name for name in names[: meta_tools.MAX_NAMES])
+            given = dict.fromkeys(meant_name(name, loaded) or name for name in names[: reading.MAX_NAMES])
             usable = await view.usable(tuple(given), admission)
         unloaded = await view.loads.remove(view.step, usable)
         missing = [name for name in given if name not in unloaded]
-        text = meta_tools.unloaded_text(unloaded=unloaded, missing=missing)
+        text = texts.unloaded_text(unloaded=unloaded, missing=missing)
         is_noted = unloaded and view.loads.writes_receipts(view.step)
-        return meta_tools.unload_answer(
+        return answers.unload_answer(
             unloaded=unloaded,
-            not_loaded=[meta_tools.clip(name) for name in missing],
-            message=f"{text}{meta_tools.left_text(len(names) - meta_tools.MAX_NAMES)}",
-            receipt=meta_tools.receipt(unloaded, kind="unloaded") if is_noted else None,
+            not_loaded=[texts.clip(name) for name in missing],
+            message=f"{text}{texts.left_text(len(names) - reading.MAX_NAMES)}",
+            receipt=receipts.receipt(unloaded, kind="unloaded") if is_noted else None,
         )

@@ -9,7 +9,9 @@ from weakref import WeakValueDictionary
 
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.errors import ConfigurationError, StoreError
-from tool_search_processor.meta_tools import MetaToolNames, as_object, read_names, receipt
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
+from tool_search_processor.meta_tools.reading import as_object, read_names
+from tool_search_processor.meta_tools.receipts import receipt
 from tool_search_processor.processor.run_memory import (
     Forgotten,
     RunMemory,

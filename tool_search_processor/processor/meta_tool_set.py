@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tool_search_processor import meta_tools
 from tool_search_processor.catalog.toolsets import ToolSet
-from tool_search_processor.meta_tools import Handler, MetaTool
+from tool_search_processor.meta_tools import MetaTool, definitions
 from tool_search_processor.processor.load_answers import LoadAnswers
 from tool_search_processor.processor.search_answers import SearchAnswers
 from tool_search_processor.processor.step_calls import StepCalls
 from tool_search_processor.processor.step_view import StepView
 
 _OTHERS = {
-    "load_tool_name": meta_tools.load_tool,
-    "call_tool_name": meta_tools.call_tool,
-    "unload_tool_name": meta_tools.unload_tool,
+    "load_tool_name": definitions.load_tool,
+    "call_tool_name": definitions.call_tool,
+    "unload_tool_name": definitions.unload_tool,
 }
 
 
@@ -31,7 +30,7 @@ class MetaToolSet:
         """Return the meta-tools in order; their calls are answered with what a step can see."""
         view = calls.view
         loads = LoadAnswers(view)
-        answers: Mapping[str, Handler] = {
+        answers: Mapping[str, definitions.Handler] = {
             "search_tool_name": SearchAnswers(view).answer,
             "load_tool_name": loads.answer,
             "call_tool_name": calls.call,
@@ -58,7 +57,7 @@ def _defined(view: StepView) -> dict[str, MetaTool]:
     """
     names = view.names
     inventory, tags = view.inventory()
-    search = meta_tools.search_tool(
+    search = definitions.search_tool(
         names,
         inventory=inventory,
         takes_pattern=view.catalog.takes_pattern,

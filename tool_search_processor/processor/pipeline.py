@@ -8,7 +8,7 @@ from typing import Any
 
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ToolUnavailableError
-from tool_search_processor.meta_tools import Mode
+from tool_search_processor.meta_tools.meta_tool_names import Mode
 from tool_search_processor.processor.loading import LoadedTools, LoadOutcome
 from tool_search_processor.processor.meta_tool_set import MetaToolSet
 from tool_search_processor.processor.processor_options import NAME, Options

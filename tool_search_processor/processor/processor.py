@@ -13,7 +13,9 @@ from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.finding import ToolHit
 from tool_search_processor.catalog.serving import CatalogServer
 from tool_search_processor.catalog.toolsets import of_other_types
-from tool_search_processor.meta_tools import MetaToolNames, Mode, ResultDetail, unload_answer, unloaded_text
+from tool_search_processor.meta_tools.answers import ResultDetail, unload_answer
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames, Mode
+from tool_search_processor.meta_tools.texts import unloaded_text
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.processor.functions import (
     AsyncFunction,

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from tool_search_processor.catalog.policy_view import PolicyOptions
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.meta_tools import MAX_RESULTS, MetaToolNames, ResultDetail
+from tool_search_processor.meta_tools.answers import ResultDetail
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
+from tool_search_processor.meta_tools.reading import MAX_RESULTS
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.stores.protocol import LoadedToolStore
 from tool_search_processor.stores.store import Store, adapt_store

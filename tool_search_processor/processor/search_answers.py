@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tool_search_processor import meta_tools, telemetry
+from tool_search_processor import telemetry
 from tool_search_processor.catalog.finding import tools_of
 from tool_search_processor.catalog.policy_view import Findings
+from tool_search_processor.meta_tools import answers, reading, texts
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.loading import LoadOutcome
 from tool_search_processor.processor.step_view import StepView
@@ -24,13 +25,13 @@ class SearchAnswers:
     async def answer(self, arguments: Mapping[str, Any], _: ToolContext) -> dict[str, Any]:
         """Answer a call of the search tool."""
         view = self.view
-        call = meta_tools.read_search(arguments, default_limit=view.options.top_k)
+        call = reading.read_search(arguments, default_limit=view.options.top_k)
         if not call.queries:
             total = 0 if view.is_open else None
-            return meta_tools.search_answer((), total=total, message=meta_tools.EMPTY_QUERY)
+            return answers.search_answer((), total=total, message=texts.EMPTY_QUERY)
         asked = {telemetry.QUERIES: len(call.queries), telemetry.QUERY_LENGTH: sum(map(len, call.queries))}
         with view.admission() as admission, telemetry.span("tool_search.search", asked) as span:
-            found = await view.search(call, admission, limit=meta_tools.MAX_RESULTS)
+            found = await view.search(call, admission, limit=reading.MAX_RESULTS)
             span.set({telemetry.HITS: len(found.ranked), telemetry.TOP_SCORE: found.top_score})
             tried, outcome = await self._auto_load(found, admission)
             message = found.problem or await self._message(found, outcome, admission)
@@ -38,9 +39,9 @@ class SearchAnswers:
         await view.note(call.queries, [tool.name for tool in tools_of(found.ranked)])
         seen, detail = view.run.seen, view.options.result_detail
         needs_no_load = view.names.mode == "call"  # False would send a model to a tool that is not there
-        return meta_tools.search_answer(
+        return answers.search_answer(
             [
-                meta_tools.search_result(
+                answers.search_result(
                     tool, score=hit.score, loaded=needs_no_load or tool.name in seen, detail=detail
                 )
                 for hit, tool in found.ranked
@@ -64,15 +65,15 @@ class SearchAnswers:
         asked = ("search", *sorted(query.casefold() for query in call.queries)), call.limit, call.tags
         if (verdict := view.run.guard.judge(asked, names)) is not None:
             callable_now = await self._callable(admission)
-            told = meta_tools.guard_text(
+            told = texts.guard_text(
                 verdict, found=names, loaded=callable_now, names=view.names, tags=call.tags
             )
-            return f"{meta_tools.OUTAGE} {told}" if not names and await view.has_outage(admission) else told
+            return f"{texts.OUTAGE} {told}" if not names and await view.has_outage(admission) else told
         if not names:
             listed = {tool.name: tool for tool in view.pinned if tool.name in view.listed}
             return await view.nothing_found_text(call, admission, listed=listed)
         loaded = await view.usable([name for name in names if name in view.run.seen], admission)
-        return meta_tools.found_text(
+        return texts.found_text(
             view.names,
             found=len(names),
             newly_loaded=outcome.loaded,

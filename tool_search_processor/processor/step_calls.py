@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tool_search_processor import meta_tools, telemetry
+from tool_search_processor import telemetry
 from tool_search_processor.errors import ToolArgumentsError, ToolUnavailableError
-from tool_search_processor.meta_tools import MetaTool
+from tool_search_processor.meta_tools import answers, reading, texts
+from tool_search_processor.meta_tools.definitions import MetaTool
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.guarded import GuardedTool, guard
 from tool_search_processor.processor.step_view import StepView
@@ -31,13 +32,13 @@ class StepCalls:
 
     async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
         """Answer a call of the call tool."""
-        name, given = meta_tools.read_call(arguments)
+        name, given = reading.read_call(arguments)
         if name in self._meta_tools:
-            return f"Error: {meta_tools.meta_tool_refused_text(name, names=self.view.names)}"
+            return f"Error: {texts.meta_tool_refused_text(name, names=self.view.names)}"
         with self.view.admission() as admission:
             tool = await self._callable(name, admission)
             if tool is None and meant_name(name, self._meta_tools) is not None:
-                return f"Error: {meta_tools.meta_tool_refused_text(name, names=self.view.names)}"
+                return f"Error: {texts.meta_tool_refused_text(name, names=self.view.names)}"
             if tool is None:
                 return f"Error: {await self.view.unknown_text(name, admission)}"
         if tool.requires_approval:  # an approved call runs as the target of `proxied`, not here
@@ -53,7 +54,7 @@ class StepCalls:
             ToolUnavailableError: If the filter gave no verdict. `call` would ask again, and wait again for a
                 policy that hangs.
         """
-        name, given = meta_tools.read_call(arguments)
+        name, given = reading.read_call(arguments)
         if name in self._meta_tools:
             return None
         with self.view.admission() as admission:
@@ -80,7 +81,7 @@ class StepCalls:
         tool = await self.unlisted(name)
         if tool is None or tool.explain is None:
             return None
-        problem = ToolArgumentsError(meta_tools.unlisted_text(names=self.view.names))
+        problem = ToolArgumentsError(texts.unlisted_text(names=self.view.names))
         answer: dict[str, Any] = await tool.explain(problem)
         return answer
 
@@ -143,7 +144,7 @@ class StepCalls:
 
     def _explained(self, tool: Tool, problem: ToolArgumentsError) -> dict[str, Any]:
         loaded = tool.name in self.view.run.seen
-        return meta_tools.invalid_arguments_answer(tool, problem=str(problem), loaded=loaded)
+        return answers.invalid_arguments_answer(tool, problem=str(problem), loaded=loaded)
 
     async def _check_active(self, tool: Tool) -> None:
         with self.view.admission() as admission:

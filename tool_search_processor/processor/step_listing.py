@@ -9,7 +9,8 @@ from itertools import islice
 
 from tool_search_processor.catalog.finding import rank, tools_of
 from tool_search_processor.errors import ReservedToolNameError
-from tool_search_processor.meta_tools import MetaTool, catalog_line, catalog_text, instruction_text
+from tool_search_processor.meta_tools.definitions import MetaTool
+from tool_search_processor.meta_tools.texts import catalog_line, catalog_text, instruction_text
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.processor.guarded import GuardedTool
 from tool_search_processor.processor.processor_options import Options

@@ -8,7 +8,8 @@ from functools import cached_property
 
 from tool_search_processor.catalog.policy_view import PolicyView
 from tool_search_processor.catalog.request_view import CatalogView
-from tool_search_processor.meta_tools import MetaToolNames, changed_tool_text, missing_tool_text
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
+from tool_search_processor.meta_tools.texts import changed_tool_text, missing_tool_text
 from tool_search_processor.policy.admission import LATE, Admission
 from tool_search_processor.processor.loading import LoadedTools
 from tool_search_processor.processor.processor_options import Options
