@@ -820,7 +820,7 @@ def test_a_single_tool_is_a_catalog_of_one(run):
         ("raising:KEY", "can't be imported: KeyError: 'NO_SUCH_KEY_HERE'"),
         ("shop.my_tools:empty", "shop.my_tools:empty holds no tools"),
         ("shop.my_tools:number", "--tools 'shop.my_tools:number' can't be used: "),
-        ("shop.my_tools:get_weather", "put it in a list if it is a tool itself"),
+        ("shop.my_tools:get_weather", "if it is a tool, put it in a list; if it returns tools"),
         ("shop.my_tools:down", "no route to the server"),
         ("C:\\tools.json", "can't read C:\\tools.json"),
         ("http://example.invalid/tools.json", "can't read http://"),

@@ -136,5 +136,5 @@ TOOLS = [function for name, function in globals().items() if name.startswith("no
 
 @pytest.mark.parametrize("function", TOOLS, ids=lambda function: function.__name__)
 def test_any_other_function_is_a_tool_whose_brackets_were_forgotten(function):
-    with pytest.raises(ConfigurationError, match="put it in a list if it is a tool itself"):
+    with pytest.raises(ConfigurationError, match="if it is a tool, put it in a list; if it returns tools"):
         CallableProvider(function)

@@ -81,7 +81,7 @@ def test_a_function_whose_brackets_were_forgotten_never_runs(take):
         """Delete an account."""
         raise AssertionError
 
-    with pytest.raises(ConfigurationError, match="put it in a list if it is a tool itself"):
+    with pytest.raises(ConfigurationError, match="if it is a tool, put it in a list; if it returns tools"):
         take(delete_account)
 
 

@@ -62,9 +62,10 @@ class ToolSession(AsyncClosing):
     ```python
     async with ToolSession(search, thread_id="t", context={"plan": "pro"}) as session:
         tools = await session.openai_tools(messages)
-        reply = await litellm.acompletion(model="openai/gpt-5.5", messages=messages, tools=tools)
+        sent = [{"role": "system", "content": session.system}, *session.messages]
+        reply = await litellm.acompletion(model="openai/gpt-5.5", messages=sent, tools=tools)
         messages.append(reply.choices[0].message)
-        messages.extend(await session.execute(reply.choices[0].message))
+        messages.extend(await session.execute(messages[-1]))
     ```
 
     A loop without `async` writes `with`, `openai_tools_sync` and `execute_sync`.
@@ -156,7 +157,10 @@ class ToolSession(AsyncClosing):
 
     @property
     def messages(self) -> list[Any]:
-        """The messages of the last step in OpenAI shape, as the processors left them: cut, for example."""
+        """The messages of the last step in OpenAI shape, as the processors left them: cut, for example.
+
+        The text of `system` is not among them: send it before them.
+        """
         messages = () if self._call is None else self._call.step.messages
         return [with_content(without_notes(message)) for message in to_openai_messages(messages)]
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class OpenAPIProvider(Provider):
-    """Gives a tool for each operation of an OpenAPI document (2.0, 3.0, 3.1), called with httpx.
+    """Gives a tool for each operation of an OpenAPI document (2.0, 3.0 to 3.2), called with httpx.
 
     ```python
     document = {
