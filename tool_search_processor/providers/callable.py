@@ -58,9 +58,9 @@ class CallableProvider(Provider):
             raise ConfigurationError(f"CallableProvider takes a function, found {function!r:.80}")
         if not takes_one(function) or not _names_context(function):
             raise ConfigurationError(
-                f"{function!r:.80} can't be asked for tools, since it doesn't take the context of a request: if "
-                "it is a tool, put it in a list; if it returns tools, pass what it returns, or name its one "
-                "parameter `context`"
+                f"{function!r:.80} can't be asked for tools, since it doesn't take the context of a request: "
+                "if it is a tool, put it in a list; if it returns tools, pass what it returns, or name its "
+                "one parameter `context`"
             )
         self._function = function
         self._make = FunctionTools()

@@ -99,13 +99,13 @@ class HybridIndex(Index):
     are embedded once for it, at the first query. With `fusion="rrf"` ranks are added: weighted reciprocal
     rank fusion. Either way a tool that the query names comes first, with score 1.0 for the exact name.
 
-    The effect of a `min_score`, with `fusion="score"` and the default embedder and measured as in
-    `BM25Index`, on the requests of a set, and on requests that no tool of the catalog serves:
+    The effect of a `min_score`, with `fusion="score"` and the default embedder, measured as in `BM25Index`
+    (`python tests/benchmarks/bench_min_score.py --set DIR … --search hybrid`):
 
         min_score      0     0.1   0.2   0.3   0.4   0.5
         answered      1.00  0.99  0.97  0.93  0.89  0.83
-        recall@5      0.85  0.84  0.83  0.79  0.76  0.71
-        no answer     0.13  0.46  0.67  0.78  0.85  0.89
+        recall@5      0.85  0.84  0.82  0.79  0.75  0.71
+        no answer     0.13  0.47  0.67  0.78  0.85  0.89
 
     0.1 costs nothing; 0.2 is a good choice if a wrong tool does harm.
 
