@@ -15,8 +15,12 @@ from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.components.spellings import spellings_of
 from tool_search_processor.concurrency.foreign_calls import FailuresLogged
 from tool_search_processor.concurrency.once import Once
-from tool_search_processor.providers.protocol import any_hides_resource, hides_resource_of
-from tool_search_processor.providers.provider import Context, Provider, unlisted_resource_of
+from tool_search_processor.providers.provider import (
+    Context,
+    Provider,
+    any_hides_resource,
+    unlisted_resource_of,
+)
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.rows import (
     get_agreed,
@@ -173,7 +177,7 @@ class ComponentCatalog(Provider):
             return None
         spellings = spellings_of(uri)
         for spelling in spellings:
-            if await hides_resource_of(self, spelling, context or {}):
+            if await any_hides_resource([self], spelling, context or {}):
                 return None
         return found if spellings else None
 

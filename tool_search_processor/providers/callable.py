@@ -80,18 +80,15 @@ def _names_context(function: ToolsFunction) -> bool:
         return False
     if first is None or first.kind not in _POSITIONAL:
         return False
-    kinds = list(_kinds(_annotation(function, first)))
+    try:
+        annotation = Hints(function, first.name).resolve(first.annotation, first.name)
+    except InvalidToolError:  # a name that only a type checker imports
+        annotation = first.annotation
+    kinds = list(_kinds(annotation))
     if any(map(_is_mapping, kinds)):
         return True
     is_argument = any(isinstance(kind, type) and issubclass(kind, _ARGUMENTS) for kind in kinds)
     return first.name.strip("_") in _CONTEXT_NAMES and not is_argument
-
-
-def _annotation(function: ToolsFunction, parameter: inspect.Parameter) -> Any:
-    try:
-        return Hints(function, parameter.name).resolve(parameter.annotation, parameter.name)
-    except InvalidToolError:  # a name that only a type checker imports
-        return parameter.annotation
 
 
 def _kinds(annotation: Any) -> Iterator[Any]:

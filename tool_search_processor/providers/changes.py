@@ -58,7 +58,8 @@ def definition_fingerprint(tool: Tool) -> str:
     The name is not a part, nor is what the program adds: namespace, keywords, and metadata except for the
     title and, for an operation of an API, where it is called.
     """
-    return "".join(_hash(value) for value in _parts(tool).values())
+    texts = (json.dumps(value, sort_keys=True, default=repr) for value in _parts(tool).values())
+    return "".join(hashlib.sha256(text.encode()).hexdigest()[:_PART_LENGTH] for text in texts)
 
 
 def changed_parts(old: str, new: str) -> tuple[str, ...]:
@@ -88,8 +89,3 @@ def _parts(tool: Tool) -> Mapping[str, Any]:
 
 
 _NO_TOOL = Tool("none")
-
-
-def _hash(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()[:_PART_LENGTH]

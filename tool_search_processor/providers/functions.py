@@ -12,9 +12,7 @@ from cachetools import LRUCache
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.tools import Tool
 
-MakeTool = Callable[..., Tool]
-"""Makes the tool of an item: `to_tool`, or something that remembers what it made."""
-
+_Named = tuple[Callable[..., Any], str | None]
 _MAX_KEPT = 500
 _WAYS: Mapping[str, str] = {
     "langchain_core": "make it ours, from_langchain(tool), of tool_search_processor.adapters.langchain",
@@ -35,14 +33,14 @@ class FunctionTools:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._made: LRUCache[tuple[Callable[..., Any], str | None], Tool] = LRUCache(_MAX_KEPT)
+        self._made: LRUCache[_Named, Tool] = LRUCache(_MAX_KEPT)
         self._lock = threading.Lock()
 
     def make_room(self, count: int) -> None:
         """Remember enough for a list of this length."""
         with self._lock:
             if self._made.maxsize < _MAX_KEPT + count:
-                more: LRUCache[tuple[Callable[..., Any], str | None], Tool] = LRUCache(_MAX_KEPT + count)
+                more: LRUCache[_Named, Tool] = LRUCache(_MAX_KEPT + count)
                 more.update(self._made)
                 self._made = more
 
@@ -141,7 +139,8 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
             f"{origin}: {item!r:.80} is a provider, which a ToolSearchProcessor or a Catalog takes: give it "
             "to one of them"
         )
-    if (way := _way_of_framework(item)) is not None:
+    packages = [cls.__module__.partition(".")[0] for cls in type(item).__mro__]
+    if way := next((_WAYS[package] for package in packages if package in _WAYS), ""):
         raise ConfigurationError(f"{origin}: {item!r:.80} is a tool of a framework: {way}")
     raise ConfigurationError(
         f"{origin}: {item!r:.80} is neither a Tool nor a function: pass the function itself, or import a "
@@ -149,52 +148,35 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
     )
 
 
-def _way_of_framework(item: Any) -> str | None:
-    """Return how a framework's tool becomes searchable; None for anything else."""
-    packages = (cls.__module__.partition(".")[0] for cls in type(item).__mro__)
-    return next((_WAYS[package] for package in packages if package in _WAYS), None)
-
-
 def _with_alias(tool: Tool, alias: str) -> Tool:
     aliases = dict.fromkeys((*tool.aliases, alias))
     return tool.replace(metadata={**tool.metadata, "aliases": tuple(aliases)})
 
 
-def to_tools(source: object, *, origin: str, make: MakeTool = to_tool) -> tuple[Tool, ...]:
+def to_tools(source: object, *, origin: str, make: FunctionTools | None = None) -> tuple[Tool, ...]:
     """Return the tools in what a user passed as tools.
 
     Args:
         source: A mapping of names to tools or functions, or an iterable of tools and functions. A key names
             a function; a tool keeps its own name, and its key is an alias.
         origin: What errors call the source.
-        make: Makes the tool of one of them.
+        make: Makes the tools of functions.
 
     Raises:
         ConfigurationError: When something in it is neither a tool nor a function.
     """
-    if isinstance(source, Mapping):
-        make_room(make, len(source))
-        return _keyed(source, origin=origin, make=make)
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
         raise ConfigurationError(f"{origin}: expected tools, found {source!r:.80}: pass a list of them")
-    items = tuple(source)
-    make_room(make, len(items))
-    return tuple(make(item, origin=origin) for item in items)
-
-
-def _keyed(source: Mapping[Any, Any], *, origin: str, make: MakeTool) -> tuple[Tool, ...]:
-    """Return the tools of a mapping; a function or tool under several keys gives one tool."""
-    made: dict[object, Tool] = {}
-    for key, item in source.items():
+    make = make or FunctionTools()
+    items = source if isinstance(source, Mapping) else tuple(source)
+    make.make_room(len(items))
+    if not isinstance(items, Mapping):
+        return tuple(make(item, origin=origin) for item in items)
+    made: dict[object, Tool] = {}  # a tool under several keys is one tool
+    for key, item in items.items():
         place = ("tool", id(item)) if isinstance(item, Tool) else key
         made[place] = make(made.get(place, item), name=str(key), origin=origin)
     return tuple(made.values())
-
-
-def make_room(make: MakeTool, count: int) -> None:
-    """Make room for this many tools, if what makes them remembers them."""
-    if isinstance(make, FunctionTools):
-        make.make_room(count)
 
 
 def refuse_duplicates(tools: Iterable[Tool], *, origin: str) -> None:

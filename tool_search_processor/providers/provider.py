@@ -11,8 +11,8 @@ from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.concurrency.foreign_calls import FailuresLogged, awaited
 from tool_search_processor.providers.changes import HeldTool
-from tool_search_processor.providers.functions import FunctionTools, MakeTool, is_function, make_room, to_tool
-from tool_search_processor.providers.protocol import ToolProvider, hides_resource_of
+from tool_search_processor.providers.functions import FunctionTools, is_function
+from tool_search_processor.providers.protocol import ToolProvider
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.origins import Origin
@@ -147,14 +147,12 @@ class ForeignProvider(Provider):
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return what the object lists."""
-        listed: Sequence[Tool] = await awaited(self.provider.list_tools(context))
-        return listed
+        return await self._ask("list_tools", context, default=())
 
     async def list_with_held(self, context: Context) -> Sequence[Tool]:
         """Return what the object lists, with what it holds back."""
-        method = getattr(self.provider, "list_with_held", None) or self.provider.list_tools
-        listed: Sequence[Tool] = await awaited(method(context))
-        return listed
+        method = "list_with_held" if hasattr(self.provider, "list_with_held") else "list_tools"
+        return await self._ask(method, context, default=())
 
     async def list_resources(self, context: Context) -> Sequence[Resource]:
         """Return the object's resources."""
@@ -270,7 +268,7 @@ class TransformedProvider(Provider):
             self.transforms,
             uri,
             listed=lambda: components_of(self.provider, context, kind="resource"),
-            is_hidden=lambda inner: hides_resource_of(self.provider, inner, context),
+            is_hidden=lambda inner: any_hides_resource([self.provider], inner, context),
         )
 
     async def _transformed(self, context: Context, kind: Kind) -> Sequence[Any]:
@@ -318,7 +316,7 @@ class TransformedProvider(Provider):
 
 
 async def components_of(
-    provider: Provider, context: Context, *, kind: Kind, make: MakeTool = to_tool
+    provider: Provider, context: Context, *, kind: Kind, make: FunctionTools | None = None
 ) -> Sequence[Any]:
     """Return what a provider lists of a kind; its functions are made tools.
 
@@ -328,12 +326,13 @@ async def components_of(
         provider: The source; a catalog checks what comes from it.
         context: The request's own data.
         kind: What is asked for.
-        make: Makes the tool of a function.
+        make: Makes the tools of functions.
     """
     listed: Any = await awaited(_LISTS[kind](provider, context))
     if kind != "tool" or not isinstance(listed, list | tuple) or not any(map(is_function, listed)):
         return listed  # type: ignore[no-any-return]  # foreign code
-    make_room(make, len(listed))
+    make = make or FunctionTools()
+    make.make_room(len(listed))
     return [make(item, origin=provider.label) if is_function(item) else item for item in listed]
 
 
@@ -343,6 +342,17 @@ _LISTS: Mapping[Kind, Callable[[Provider, Context], Any]] = {
     "resource_template": lambda provider, context: provider.list_resource_templates(context),
     "prompt": lambda provider, context: provider.list_prompts(context),
 }
+
+
+async def any_hides_resource(providers: Iterable[Provider], uri: str, context: Context) -> bool:
+    """Return True if a provider hides the resource at this URI, or can't tell, which is logged."""
+    told = "the provider %r can't tell whether it hides %r"
+    for provider in providers:
+        with FailuresLogged(logger, told, provider.label, uri):
+            if not await provider.hides_resource(uri, context):
+                continue
+        return True
+    return False
 
 
 async def unlisted_resource_of(provider: Provider, uri: str, context: Context) -> Resource | None:

@@ -111,7 +111,7 @@ class ArgTransform:
         return self.default is not MISSING or self.default_factory is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ArgumentMap:
     """Turns the arguments that a model gave into those of the tool itself."""
 
@@ -130,13 +130,14 @@ class ArgumentMap:
     factories: Mapping[str, DefaultFactory] = field(default_factory=dict)
     """Functions that make values, by the tool's own names."""
 
-    async def call(self, arguments: object, context: ToolContext | None) -> Any:
+    # the parameter's name never clashes with one of the tool's own arguments
+    async def call(self, _all_arguments_: Any, context: ToolContext) -> Any:
         """Call the tool under its own names.
 
         Raises:
             ToolArgumentsError: With the names that the model sees.
         """
-        mapped = await self._mapped(arguments, context)
+        mapped = await self._mapped(_all_arguments_, context)
         try:
             return await self.tool.call(mapped, context)
         except ToolArgumentsError as exc:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tool_search_processor.tools import Tool, ToolContext
+from tool_search_processor.tools import Tool
 from tool_search_processor.tools.arguments import schema_check
 from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, SINGLE_KEYWORDS
 from tool_search_processor.transforms.argument_overlay import MISSING, ArgTransform, ArgumentMap
@@ -30,9 +30,9 @@ class ArgumentPlan:
     schema: Mapping[str, Any] | None
     """The schema that the model sees; None if no call could fit it."""
     arguments: ArgumentMap
-    rewires: bool
+    rewires: bool = False
     """Whether a call must be mapped; otherwise the new schema differs only in its descriptions."""
-    loosens: bool
+    loosens: bool = False
     """Whether the schema has gained defaults, examples or optional arguments."""
     complaints: tuple[str, ...]
     """Problems of overlays that do not fit the tool; those are not applied."""
@@ -46,7 +46,7 @@ class ArgumentPlan:
             # what OpenAI's strict mode allows has neither optional arguments nor defaults
             changes["metadata"] = {**self.tool.metadata, "strict": False}
         if self.rewires and self.tool.execute is not None:
-            changes["execute"] = _forward(self.arguments)
+            changes["execute"] = self.arguments.call
         return self.tool.replace(**changes)
 
     def misfits(self) -> Iterator[str]:
@@ -67,14 +67,6 @@ _ABOUT_OTHERS = frozenset(
 """Keywords of the root that say something of several arguments."""
 
 
-def _forward(way_back: ArgumentMap) -> Callable[..., Awaitable[Any]]:
-    # named so that it never clashes with one of the tool's own arguments
-    async def forward(_all_arguments_: Mapping[str, Any], context: ToolContext) -> Any:
-        return await way_back.call(_all_arguments_, context)
-
-    return forward
-
-
 def plan_arguments(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
     """Fit an overlay to a tool; what does not fit is left out and complained about."""
     try:
@@ -84,8 +76,6 @@ def plan_arguments(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
             tool=tool,
             schema=None,
             arguments=ArgumentMap(tool=tool),
-            rewires=False,
-            loosens=False,
             complaints=(f"the schema of tool {tool.name!r} is too intricate to change: {exc}",),
         )
 

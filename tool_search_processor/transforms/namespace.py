@@ -134,13 +134,10 @@ class Namespace(Transform):
         whole = f"{self.prefix}_{tool.name}"
         name = make_tool_name(whole)
         if name != whole:
-            self._remember(name, tool.name)
+            if len(self._long_names) >= _LONG_NAMES:
+                self._long_names.clear()
+            self._long_names[name] = tool.name
         return tool.replace(name=name, **self._labels(tool, original_name=tool.name))
-
-    def _remember(self, name: str, original: str) -> None:
-        if len(self._long_names) >= _LONG_NAMES:
-            self._long_names.clear()
-        self._long_names[name] = original
 
     def _resource(self, resource: Resource) -> Resource:
         uri = namespaced_uri(resource.uri, self.prefix)

@@ -188,7 +188,7 @@ async def test_one_that_was_never_had_is_told_in_the_health(http, tmp_path):
         health = (await http.get(url.replace("/mcp", "/health"))).json()
     assert health["status"] == "degraded"
     assert [(one["name"], one["up"]) for one in health["upstreams"]] == [("small", True), ("pets", False)]
-    assert "names no absolute server for GET /pets: give base_url=" in health["upstreams"][1]["error"]
+    assert "GET /pets: it names no absolute server: give base_url=" in health["upstreams"][1]["error"]
 
 
 async def test_one_that_comes_late_is_found_as_soon_as_it_is_there(tmp_path):

@@ -178,7 +178,8 @@ class SchemaReader:
             if definition.name in found:
                 continue
             if definition.kinds and not with_kinds:
-                definition = self._without_kinds(definition, direction)
+                name = definition.name
+                definition = _described(name, self._as_part({"$ref": _DEFINITIONS + name}, direction))
             found[definition.name] = definition
             size += definition.size
             has_kinds = has_kinds or bool(definition.kinds)
@@ -188,10 +189,6 @@ class SchemaReader:
                 return None
             waiting.extend(definition.uses)
         return None if max_size is not None and size > max_size else found
-
-    def _without_kinds(self, definition: _Definition, direction: Direction) -> _Definition:
-        schema = self._as_part({"$ref": _DEFINITIONS + definition.name}, direction)
-        return _described(definition.name, schema)
 
     def _definition(self, reference: str, direction: Direction) -> _Definition:
         name = reference.removeprefix(_DEFINITIONS)
@@ -234,7 +231,7 @@ class SchemaReader:
             return schema
         return {**schema, "allOf": [below(part) for part in schema["allOf"]]}
 
-    def _name(self, target: Target, *, is_part: bool = False) -> str:
+    def _reference(self, target: Target, *, is_part: bool = False) -> Converted:
         key = (target.key, is_part)
         if key not in self._names:
             last = target.key.removesuffix("#").rpartition("/")[2]
@@ -244,10 +241,7 @@ class SchemaReader:
                 number += 1
                 name = f"{base}_{number}"
             self._names[key], self._sources[name] = name, _Source(target=target, is_part=is_part)
-        return self._names[key]
-
-    def _reference(self, target: Target, *, is_part: bool = False) -> Converted:
-        return {"$ref": _DEFINITIONS + self._name(target, is_part=is_part)}
+        return {"$ref": _DEFINITIONS + self._names[key]}
 
     def _as_part(self, schema: Schema, direction: Direction) -> Schema:
         """Return a reference to the form that a schema has as a part of another object."""

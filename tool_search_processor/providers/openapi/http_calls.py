@@ -103,15 +103,16 @@ class OperationCaller:
         """
         import httpx
 
-        if auth is not None and not isinstance(auth, httpx.Auth) and not callable(auth):
-            raise ConfigurationError(
-                f"auth is an httpx.Auth or a function, found {type(auth).__name__}: what is the same for all "
-                "calls is given as headers="
-            )
-        if auth is not None and not isinstance(auth, httpx.Auth) and not takes_one(auth):
-            raise ConfigurationError(
-                f"auth is a function (ToolContext) -> headers, {auth!r:.80} takes no context"
-            )
+        if auth is not None and not isinstance(auth, httpx.Auth):
+            if not callable(auth):
+                raise ConfigurationError(
+                    f"auth is an httpx.Auth or a function, found {type(auth).__name__}: what is the same for "
+                    "all calls is given as headers="
+                )
+            if not takes_one(auth):
+                raise ConfigurationError(
+                    f"auth is a function (ToolContext) -> headers, {auth!r:.80} takes no context"
+                )
         self._clients = clients
         self._headers = {name.lower(): value for name, value in headers.items()}
         self._auth = auth

@@ -62,11 +62,6 @@ class OneWay:
         references = (part["$ref"] for part in branches(schema) if isinstance(part, dict) and "$ref" in part)
         return any(self._is_behind(reference) for reference in references)
 
-    def _own_names(self, schema: Schema) -> set[str]:
-        """Return the names that are left out of a converted schema's own properties."""
-        properties = mapping_of(schema.get("properties"))
-        return {name for name, value in properties.items() if self._is_marked(value, None)}
-
     def removed(self, schema: Any) -> Any:
         """Return a converted schema without such properties; nothing in it requires them."""
         return edit_schemas(edit_schemas(schema, self._without_required), self._without_properties)
@@ -88,22 +83,20 @@ class OneWay:
             return False
         if any(self._is_marked(part, base, depth=depth + 1) for part in branches(value, "allOf")):
             return True
-        return any(self._are_marked(items_of(value.get(key)), base, depth) for key in ("anyOf", "oneOf"))
-
-    def _are_marked(self, branches: Any, base: str | None, depth: int) -> bool:
-        values = [branch for branch in branches if branch != {"type": "null"}]
-        return bool(values) and all(self._is_marked(one, base, depth=depth + 1) for one in values)
+        for key in ("anyOf", "oneOf"):
+            choices = [choice for choice in items_of(value.get(key)) if choice != {"type": "null"}]
+            if choices and all(self._is_marked(choice, base, depth=depth + 1) for choice in choices):
+                return True
+        return False
 
     def _without_required(self, schema: Schema) -> Schema:
         gone = set(self.names(schema, None))
         return _requires_not(schema, gone) if gone else schema
 
     def _without_properties(self, schema: Schema) -> Schema:
-        gone = self._own_names(schema)
-        if not gone:
-            return schema
-        kept = {name: value for name, value in schema["properties"].items() if name not in gone}
-        return {**schema, "properties": kept}
+        properties = mapping_of(schema.get("properties"))
+        kept = {name: value for name, value in properties.items() if not self._is_marked(value, None)}
+        return schema if len(kept) == len(properties) else {**schema, "properties": kept}
 
 
 def _requires_not(schema: Schema, gone: set[str]) -> Schema:

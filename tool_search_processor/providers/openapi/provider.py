@@ -157,13 +157,12 @@ class OpenAPIProvider(Provider):
         self._lock = threading.Lock()
         self.static = self._url is None
         self.foreign = not self.static  # a file changes when its user changes it
-        if self._url is not None:
-            check_url(self._url, option="the document's URL")
         if self._url is None:
             read = _read(document)
             self._install(read)
             self.name = name or _title(read) or "openapi"
         else:
+            check_url(self._url, option="the document's URL")
             self.name = name or shown_url(self._url)
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:

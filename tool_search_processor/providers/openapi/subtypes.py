@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from tool_search_processor.errors import InvalidToolError
@@ -19,7 +20,9 @@ class Subtypes:
         """Look references up in `document`."""
         self._document = document
         self._found: dict[str, Mapping[str, Target]] = {}
-        self._children: dict[str, dict[str, Target]] | None = None
+        holder = document.root if document.is_swagger else mapping_of(document.root.get("components"))
+        self._schemas = mapping_of(holder.get("definitions" if document.is_swagger else "schemas"))
+        self._place = "#/definitions/" if document.is_swagger else "#/components/schemas/"
 
     def of(self, parent: Target) -> Mapping[str, Target]:
         """Return the subtypes of a schema by the value that its discriminator has for each."""
@@ -37,7 +40,9 @@ class Subtypes:
         seen = {parent.key}
         mapping = mapping_of(mapping_of(parent.value["discriminator"]).get("mapping"))
         for value, reference in mapping.items():
-            target = self._target(self._pointer(str(reference)), parent.base)
+            # a bare name stands for a schema of the document
+            pointer = self._place + _escaped(reference) if reference in self._schemas else reference
+            target = self._target(pointer, parent.base)
             if target is not None and target.key not in seen and isinstance(target.value, dict):
                 seen.add(target.key)
                 yield str(value), target
@@ -47,8 +52,6 @@ class Subtypes:
                 yield str(target.value.get("x-ms-discriminator-value") or name), target
 
     def _below(self, key: str, seen: set[str]) -> Iterator[tuple[str, Target]]:
-        if self._children is None:
-            self._children = self._read_children()
         for name, child in self._children.get(key, {}).items():
             if child.key not in seen:
                 seen.add(child.key)
@@ -62,23 +65,12 @@ class Subtypes:
         except InvalidToolError:
             return None
 
-    def _pointer(self, reference: str) -> str:
-        """Return a mapping's value as a reference; a bare name stands for a schema of the document."""
-        return self._place + _escaped(reference) if reference in self._schemas() else reference
-
-    @property
-    def _place(self) -> str:
-        return "#/definitions/" if self._document.is_swagger else "#/components/schemas/"
-
-    def _schemas(self) -> Mapping[str, Any]:
-        root = self._document.root
-        holder = root if self._document.is_swagger else mapping_of(root.get("components"))
-        return mapping_of(holder.get("definitions" if self._document.is_swagger else "schemas"))
-
-    def _read_children(self) -> dict[str, dict[str, Target]]:
+    @cached_property
+    def _children(self) -> dict[str, dict[str, Target]]:
+        """The schemas of the document by the names that they have, by the keys of those in their `allOf`."""
         found: dict[str, dict[str, Target]] = {}
         base = self._document.base
-        for name, schema in self._schemas().items():
+        for name, schema in self._schemas.items():
             references = [mapping_of(part).get("$ref") for part in items_of(mapping_of(schema).get("allOf"))]
             for reference in filter(None, references):
                 parent = self._target(reference, base)

@@ -70,7 +70,7 @@ def parse_yaml(text: str, *, label: str) -> Any:
         if "maximum nesting depth" in reason:  # libyaml's, a thousand
             raise ConfigurationError(f"{label} is nested too deeply") from exc
         raise ConfigurationError(f"{label} is not YAML: {reason}") from exc
-    if _is_huge(value):
+    if any(number >= _MAX_NODES for number, _ in enumerate(values_in(value))):
         raise ConfigurationError(f"{label} holds itself, or its aliases (*name) stand for too much")
     return value
 
@@ -90,7 +90,3 @@ def _loader(yaml: Any) -> type[Any]:
         tag = f"tag:yaml.org,2002:{kind}"
         loader.add_implicit_resolver(tag, re.compile(f"(?:{pattern})$"), list(first))
     return loader  # type: ignore[no-any-return]  # the base is foreign
-
-
-def _is_huge(value: Any) -> bool:
-    return any(number >= _MAX_NODES for number, _ in enumerate(values_in(value)))

@@ -13,10 +13,10 @@ from tool_search_processor.concurrency.shared_task import within
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools
 from tool_search_processor.providers.given import as_providers
-from tool_search_processor.providers.protocol import any_hides_resource
 from tool_search_processor.providers.provider import (
     Context,
     Provider,
+    any_hides_resource,
     components_of,
     unlisted_resource_of,
 )
