@@ -189,8 +189,8 @@ def main() -> None:
     makers: dict[str, Callable[[], AnyIndex]] = {"bm25": BM25Index}
     if options.search and set(options.search) - {"bm25"}:
         embedder = Remembering()
-        makers["vector"] = lambda: VectorIndex(embedder)
-        makers["hybrid"] = lambda: HybridIndex(vector=VectorIndex(embedder))
+        makers["vector"] = lambda: VectorIndex(embedder, timeout_seconds=None)
+        makers["hybrid"] = lambda: HybridIndex(vector=VectorIndex(embedder, timeout_seconds=None))
     for search in options.search or ["bm25"]:
         rows = [
             row_of(makers[search], place, datasets, others=options.others) for place in range(len(datasets))

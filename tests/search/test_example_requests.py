@@ -86,6 +86,26 @@ def test_a_short_request_says_more_of_its_words_than_a_long_one():
     assert hits[0].score > hits[1].score
 
 
+def test_what_the_definition_says_counts_less_in_its_requests():
+    plain = Document("left", description="Handles the invoice of a team.")
+    other = Document("right", description="Handles the ticket of a team.")
+    documents = [*catalog(), asked(plain, "chase the invoice"), asked(other, "chase the invoice")]
+    index = filled(BM25Index, documents)
+    left, right = index._rank(index._snapshot, "invoice chased", ())._of_requests()
+    assert 0 < left < right
+
+
+def test_what_all_requests_have_in_common_with_the_query_counts_less():
+    alone = [*catalog(), asked(Document("op"), "water the parrot")]
+    shared = [asked(document, "water the garden") for document in catalog()] + alone[-1:]
+    for query, common in (("water", True), ("parrot", False)):
+        found = []
+        for documents in (alone, shared):
+            index = filled(BM25Index, documents)
+            found.append(float(index._rank(index._snapshot, query, ())._of_requests()[-1]))
+        assert (found[1] < found[0] / 2) is common
+
+
 @EVERY
 def test_requests_that_are_gone_leave_no_trace(make):
     documents = catalog()

@@ -72,7 +72,7 @@ def indexed(document: Document) -> dict[str, float]:
     """Return what `analyze` returns, and the keys of the document's example requests with their counts."""
     weights = analyze(document)
     if document.example_requests:
-        weights |= request_counts(document.example_requests)
+        weights |= request_counts(document.example_requests, said=weights)
     return weights
 
 

@@ -87,7 +87,7 @@ def _weights(document: Document) -> Mapping[str, float]:
     An engine that knows one field can't tell whether a request as a whole fits (see `bm25.request_field`), so
     its words may only bring a tool in, not push it up.
     """
-    asked = ((word_in(key), count) for key, count in request_counts(document.example_requests).items())
+    asked = ((word_in(key), count) for key, count in request_counts(document.example_requests, {}).items())
     return {word: _ASKED * count / (count + 2) for word, count in asked if word} | analyze(document)
 
 
