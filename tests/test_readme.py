@@ -178,6 +178,12 @@ def test_files_that_a_page_names_are_there(path):
     assert missing == set()
 
 
+@pytest.mark.parametrize("path", PAGES)
+def test_scripts_that_a_page_names_are_there(path):
+    named = set(re.findall(r"(?<![\w/])(?:tests|examples)/[\w/]+\.py", (ROOT / path).read_text("utf-8")))
+    assert {name for name in named if not (ROOT / name).is_file()} == set()
+
+
 def test_the_rows_that_a_contributor_reads_are_those_that_are_kept():
     picture = blocks("text", (ROOT / ".github/CONTRIBUTING.md").read_text("utf-8"))[0]
     rows = [re.findall(r"\w+", names) for names in re.findall(r"^\d  (\S+(?: \S+)*)", picture, re.MULTILINE)]
