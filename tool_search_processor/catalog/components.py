@@ -43,13 +43,12 @@ from tool_search_processor.wire.plain import are_same
 logger = logging.getLogger(__name__)
 
 _LONGEST_URI = 8192
-"""The longest unlisted URI: each character costs microseconds per template. RFC 9110 asks for 8,000."""
+"""The longest unlisted URI: each template is tried on it. RFC 9110 asks for 8,000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Gathered(Generic[ComponentT]):
     lists: Sequence[Sequence[ComponentT]]
-    """Each provider's list."""
     stages: Sequence[Mapping[str, ComponentT]]
     """The components after each transform, by name or URI."""
 

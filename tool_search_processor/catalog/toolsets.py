@@ -142,18 +142,11 @@ class ToolSet:
         wanted = plain_form(name)
         if not wanted:
             return
-        scores = {
-            self.tools[place].name: score
-            for _, score, place in process.extract(
-                wanted,
-                self._normalized_names,
-                scorer=OSA.normalized_similarity,
-                processor=None,
-                score_cutoff=at_least,
-                limit=None,
-            )
-        }
-        for tool, form in zip(self.tools, self._normalized_names, strict=True):
+        forms = self._normalized_names
+        scorer = OSA.normalized_similarity
+        found = process.extract(wanted, forms, scorer=scorer, score_cutoff=at_least, limit=None)
+        scores = {self.tools[place].name: score for _, score, place in found}
+        for tool, form in zip(self.tools, forms, strict=True):
             if min(len(wanted), len(form)) >= _SHORTEST_TAIL and (
                 form.endswith(wanted) or wanted.endswith(form)
             ):

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 from tool_search_processor.concurrency.blocking import run_in_sync_hook
-from tool_search_processor.concurrency.foreign_calls import awaited
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MetaTool, definitions
 from tool_search_processor.processor.pipeline import SearchPipeline
@@ -55,28 +54,26 @@ class FunctionSearch(SearchPipeline):
 
     def functions(self, context: GivenContext) -> tuple[AsyncFunction, AsyncFunction]:
         """Return the search function and the call function."""
-        answers = _Answers(self, context)
         names = self._options.names
 
         async def search_tools(query: str | list[str], limit: int = self._options.top_k) -> str:
-            return await answers.of(names.search, {"query": query, "limit": limit})
+            return await self._answer(context, names.search, {"query": query, "limit": limit})
 
         # the only form of "any object" that every framework understands
         async def call_tool(name: str, arguments: dict | None = None) -> str:  # type: ignore[type-arg]
-            return await answers.of(names.call, {"name": name, "arguments": arguments})
+            return await self._answer(context, names.call, {"name": name, "arguments": arguments})
 
         return self._named(search_tools, call_tool)
 
     def sync_functions(self, context: GivenContext) -> tuple[SyncFunction, SyncFunction]:
         """Return both as blocking functions; called inside a running loop, they block it."""
-        answers = _Answers(self, context)
         names = self._options.names
 
         def search_tools(query: str | list[str], limit: int = self._options.top_k) -> str:
-            return answers.waited_for(names.search, {"query": query, "limit": limit})
+            return self._waited_for(context, names.search, {"query": query, "limit": limit})
 
         def call_tool(name: str, arguments: dict | None = None) -> str:  # type: ignore[type-arg]
-            return answers.waited_for(names.call, {"name": name, "arguments": arguments})
+            return self._waited_for(context, names.call, {"name": name, "arguments": arguments})
 
         return self._named(search_tools, call_tool)
 
@@ -91,24 +88,12 @@ class FunctionSearch(SearchPipeline):
         )
         return _described(search, definition), _described(call, definitions.call_tool(names))
 
-
-class _Answers:
-    """Answers calls, each as a separate run, so that requests may run at the same time."""
-
-    def __init__(self, search: FunctionSearch, context: GivenContext) -> None:
-        if not (context is None or isinstance(context, Mapping) or callable(context)):
-            raise ConfigurationError(
-                f"context must be a mapping, or a function without parameters that returns "
-                f"one; found {context!r:.80}"
-            )
-        self._processors = (search,)
-        self._context = context
-
-    async def of(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Return the answer to one call; a failure is answered in words too."""
+    async def _answer(self, given: GivenContext, name: str, arguments: Mapping[str, Any]) -> str:
+        """Return the answer to one call, which is a run of its own; a failure is answered in words too."""
         try:
-            step = InputStep(messages=(), context=await self._read_context())
-            model_call = await ModelCall.begin(self._processors, step)
+            context = given() if callable(given) else given
+            context = await context if inspect.isawaitable(context) else context
+            model_call = await ModelCall.begin((self,), InputStep(messages=(), context=context or {}))
             try:
                 call = await model_call.resolve(name, arguments)
                 if call.needs_approval:  # nobody can be asked for approval
@@ -120,15 +105,25 @@ class _Answers:
             logger.warning("%s failed", name, exc_info=True)
             return f"Error: {name} failed; the log says why."
 
-    def waited_for(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Return the answer to one call, after waiting for it."""
+    def _waited_for(self, given: GivenContext, name: str, arguments: Mapping[str, Any]) -> str:
         return run_in_sync_hook(
-            lambda: self.of(name, arguments), door=name, instead="the async functions: functions(sync=False)"
+            lambda: self._answer(given, name, arguments),
+            door=name,
+            instead="the async functions: functions(sync=False)",
         )
 
-    async def _read_context(self) -> Mapping[str, Any]:
-        given = self._context() if callable(self._context) else self._context
-        return await awaited(given) or {}
+
+def check_context(given: object) -> None:
+    """Raise if a context for the functions is neither a mapping nor a function.
+
+    Raises:
+        ConfigurationError: Says what was found.
+    """
+    if not (given is None or isinstance(given, Mapping) or callable(given)):
+        raise ConfigurationError(
+            "context must be a mapping, or a function without parameters that returns one; "
+            f"found {given!r:.80}"
+        )
 
 
 def _described(function: _F, definition: MetaTool) -> _F:

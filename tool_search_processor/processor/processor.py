@@ -22,6 +22,7 @@ from tool_search_processor.processor.functions import (
     FunctionSearch,
     GivenContext,
     SyncFunction,
+    check_context,
     function_options,
 )
 from tool_search_processor.processor.load_answers import LoadAnswers
@@ -339,6 +340,7 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
             ConfigurationError: If the context is neither, or `sync` is not True or False.
         """
         check_flags(sync=sync)
+        check_context(context)
         search = FunctionSearch(
             self.catalog,
             HistoryStore(),
