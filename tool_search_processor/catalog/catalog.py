@@ -349,8 +349,7 @@ class Catalog(ReportingCatalog):
     def _view(self, shared: United, own: United) -> CatalogView:
         self._seen.refused = shared.refused + own.refused
         held = shared.held + own.held
-        if held or self._seen.held:
-            self._seen.held = {tool.name: tool for tool in held}
+        self._seen.held = {tool.name: tool for tool in held}
         return CatalogView(
             shared.tools,
             own.tools,

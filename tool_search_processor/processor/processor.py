@@ -34,7 +34,6 @@ from tool_search_processor.processor.processor_options import (
     TTL_SECONDS,
     Options,
     check_search,
-    checked_counter,
     checked_store,
     processor_id,
 )
@@ -47,9 +46,9 @@ from tool_search_processor.session import ToolSession
 from tool_search_processor.steps import InputStep
 from tool_search_processor.stores.history import HistoryStore
 from tool_search_processor.stores.protocol import LoadedToolStore
-from tool_search_processor.tokens.counting import TextCounter
+from tool_search_processor.tokens.counting import TextCounter, estimate_tokens
 from tool_search_processor.transforms.transform import Transform
-from tool_search_processor.wire.checks import as_names, check_flags
+from tool_search_processor.wire.checks import as_names, check_callable, check_flags
 
 _SEARCH = "search"
 """The run id of a search by a program, which keeps nothing of its run; making a new id takes time."""
@@ -175,6 +174,7 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
             passthrough_tokens=passthrough_tokens,
             experience=experience,
         )
+        check_callable("counter", counter, "(text) -> tokens", optional=True)
         # A given catalog keeps its options and the state of its providers, which status() reports.
         cataloged = tools.adapted if isinstance(tools, Catalog) else partial(Catalog, tools)
         super().__init__(
@@ -184,7 +184,7 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
             checked_store(store, ttl_seconds=ttl_seconds, clock=clock),
             store_was_given=store is not None,
             options=options,
-            counter=checked_counter(counter),
+            counter=counter or estimate_tokens,
             id=processor_id(id, search_tool_name=search_tool_name),
         )
         if not include_step_tools:

@@ -14,9 +14,7 @@ from tool_search_processor.meta_tools.reading import MAX_RESULTS
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.stores.protocol import LoadedToolStore
 from tool_search_processor.stores.store import Store, adapt_store
-from tool_search_processor.tokens.counting import TextCounter, estimate_tokens
 from tool_search_processor.wire.checks import (
-    check_callable,
     check_choice,
     check_count,
     check_flags,
@@ -121,13 +119,3 @@ def _lacking(store: object) -> str:
     wanted = ("loaded", "add", "touch", "remove", "clear", "stats", "aclose")
     lacks = ", ".join(name for name in wanted if not hasattr(type(store), name))
     return f"found {store!r:.80}, whose class has no {lacks}"
-
-
-def checked_counter(counter: TextCounter | None) -> TextCounter:
-    """Return the given counter, or by default an estimate from characters.
-
-    Raises:
-        ConfigurationError: If it can't be called.
-    """
-    check_callable("counter", counter, "(text) -> tokens", optional=True)
-    return counter or estimate_tokens
