@@ -36,6 +36,7 @@ _INLINE_DOCUMENTS = 500
 _RETRY_SECONDS = 30.0
 _PROGRESS_SECONDS = 0.25
 _ValueT = TypeVar("_ValueT")
+NO_REQUESTS = LearnedRequests({})
 logger = logging.getLogger(__name__)
 _threads = Threads(32, name="tool-search-index")
 
@@ -57,12 +58,10 @@ class SearchedTools(TypedDict, total=False):
     """The tools that all requests see."""
     own: ToolSet
     """The request's own; one hides a shared tool of the same name."""
-    learned: LearnedRequests | None
-    """Requests that were learned for some of the tools."""
+    learned: LearnedRequests
     tags: frozenset[str]
     """Only tools with any of these tags or namespaces; an empty set does not narrow the search."""
     without: frozenset[str]
-    """Names to leave out."""
 
 
 async def told(on_progress: Callable[[WarmUpProgress], object], progress: WarmUpProgress) -> None:
@@ -203,26 +202,25 @@ class IndexPool:
         self,
         shared: ToolSet,
         own: ToolSet = NO_TOOLS,
-        learned: LearnedRequests | None = None,
+        learned: LearnedRequests = NO_REQUESTS,
         tags: frozenset[str] = frozenset(),
         without: frozenset[str] = frozenset(),
     ) -> tuple[_Holder, frozenset[str] | None, Sequence[Document]]:
         if len(own) > MAX_EXTRA and self._can_make_more:
-            holder, united = await self._own_holder(shared, own)
-            extra = learned.documents(united, tags=tags, without=without) if learned else ()
-            return holder, united.select(tags=tags, without=without), extra
-        holder = self._shared_holder()
-        await holder.hold(shared)
-        if not own:
+            holder, ranked = await self._own_holder(shared, own)
+            own = NO_TOOLS
+        else:
+            holder, ranked = self._shared_holder(), shared
+            await holder.hold(shared)
+        mine: Sequence[Document] = ()
+        if own:
+            mine = ToolSet(t for t in own if t.name not in without and has_any_label(t, tags)).documents
             # A document of the request hides the stored one of its name.
-            extra = learned.documents(shared, tags=tags, without=without) if learned else ()
-            return holder, shared.select(tags=tags, without=without), extra
-        mine = ToolSet(t for t in own if t.name not in without and has_any_label(t, tags)).documents
-        hidden = frozenset(tool.name for tool in own if tool.name in shared.by_name)
-        if learned:
-            others = learned.documents(shared, tags=tags, without=without | hidden)
-            mine = (*map(learned.added_to, mine), *others)
-        return holder, shared.select(tags=tags, without=without | hidden), mine
+            without |= own.by_name.keys() & shared.by_name.keys()
+        extra = learned.documents(ranked, tags=tags, without=without)
+        if mine:
+            extra = (*map(learned.added_to, mine), *extra)
+        return holder, ranked.select(tags=tags, without=without), extra
 
     def _shared_holder(self) -> _Holder:
         with self._lock:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
-from tool_search_processor.catalog.indexes import IndexPool, SearchedTools
+from tool_search_processor.catalog.indexes import NO_REQUESTS, IndexPool, SearchedTools
 from tool_search_processor.catalog.learned import LearnedRequests
 from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY
 from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of, mark_of
@@ -42,7 +42,7 @@ class CatalogView:
     """Returns the origins of the tools that can't be reached now."""
     added: frozenset[str] = frozenset()
     """Names of the tools that `with_own` added."""
-    learned: LearnedRequests | None = None
+    learned: LearnedRequests = NO_REQUESTS
     """Requests that searches count for its tools."""
 
     def __len__(self) -> int:
@@ -183,7 +183,7 @@ class CatalogView:
 
     def _among(self, tags: frozenset[str], without: frozenset[str]) -> SearchedTools:
         # A pattern would read out, letter by letter, what others have asked.
-        learned = None if self.learned is None or self.takes_pattern else self.learned
+        learned = NO_REQUESTS if self.takes_pattern else self.learned
         return {"shared": self.shared, "own": self.own, "learned": learned, "tags": tags, "without": without}
 
     def _counts(
