@@ -256,9 +256,7 @@ def _response(model: str, kind: str, **fields: Any) -> Any:
 
 
 def _as_reply(reply: Any) -> ScriptedReply:
-    if isinstance(reply, BaseException):
-        raise reply
-    if isinstance(reply, type) and issubclass(reply, BaseException):
+    if isinstance(reply, BaseException) or (isinstance(reply, type) and issubclass(reply, BaseException)):
         raise reply
     if isinstance(reply, str):
         return ScriptedReply(text=reply)

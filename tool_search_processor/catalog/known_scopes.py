@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple
 
 from cachetools import LRUCache
@@ -73,29 +73,20 @@ class KnownScope:
         self.read_at, self.version = -math.inf, object()
 
 
+@dataclass(eq=False)
 class KnownScopes:
-    """The scopes of a store that this process has used most recently."""
+    """The scopes of a store that this process has used most recently; its bounds are those of a scope."""
 
-    def __init__(
-        self,
-        store: ExperienceStore,
-        *,
-        limits: Limits,
-        max_tools: int,
-        max_bytes: int,
-        warnings: RareWarnings,
-        patience: Patience,
-    ) -> None:
-        """Begin with nothing known of a store; the bounds are those of a scope, see `Experience`."""
-        self._store = store
-        self._limits = limits
-        self._max_tools = max_tools
-        self._max_bytes = max_bytes
-        self._warnings = warnings
-        self._scopes: LRUCache[str, KnownScope] = LRUCache(_SCOPES)
-        self._lock = threading.Lock()
-        self._patience = patience
-        self._down_until = -math.inf
+    store: ExperienceStore
+    _: KW_ONLY
+    limits: Limits
+    max_tools: int
+    max_bytes: int
+    warnings: RareWarnings
+    patience: Patience
+    _scopes: LRUCache[str, KnownScope] = field(init=False, default_factory=lambda: LRUCache(_SCOPES))
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
+    _down_until: float = field(init=False, default=-math.inf)
 
     def clear(self) -> None:
         """Drop everything, so that it is read again when it is next needed."""
@@ -109,7 +100,7 @@ class KnownScopes:
         """
         known = self._find(scope)
         if known.is_due():
-            await self._patience.wait_for(self._refresh(scope, known))
+            await self.patience.wait_for(self._refresh(scope, known))
         return known
 
     def _find(self, scope: str) -> KnownScope:
@@ -120,9 +111,9 @@ class KnownScopes:
             return known
 
     async def _refresh(self, scope: str, known: KnownScope) -> None:
-        version = await self._asking(self._store.version(scope), failed=known.version)
+        version = await self._asking(self.store.version(scope), failed=known.version)
         if known.version is None or version != known.version:
-            texts = await self._asking(self._store.read(scope), failed=None)
+            texts = await self._asking(self.store.read(scope), failed=None)
             if texts is not None:
                 self._take(known, texts)
                 known.version = version
@@ -147,9 +138,9 @@ class KnownScopes:
             if known.is_due():
                 await self._refresh(scope, known)
             held = known.tools.get(name)
-            entry = (held or _NOTHING).entry.learned(observation, self._limits)
+            entry = (held or _NOTHING).entry.learned(observation, self.limits)
             text = entry.to_json()
-            swap = self._store.swap(scope, name, None if held is None else held.text, text)
+            swap = self.store.swap(scope, name, None if held is None else held.text, text)
             answer = await self._asking(swap, failed=None)
             if answer is None:
                 return False
@@ -168,15 +159,15 @@ class KnownScopes:
         First go those of which all has faded, then those that the fewest users, or threads, have called, and
         of these the tool that was called longest ago: one caller can't push out what many have taught.
         """
-        faded = latest.time - self._limits.life_seconds
+        faded = latest.time - self.limits.life_seconds
 
         def worth(item: tuple[str, _Held]) -> tuple[bool, bool, int, float]:
             name, entry = item[0], item[1].entry
             return name == latest.tool, entry.last_time >= faded, entry.voices, entry.last_time
 
-        while known.tools and (len(known.tools) > self._max_tools or known.size > self._max_bytes):
+        while known.tools and (len(known.tools) > self.max_tools or known.size > self.max_bytes):
             name, held = min(known.tools.items(), key=worth)
-            if not await self._asking(self._store.swap(scope, name, held.text, None), failed=False):
+            if not await self._asking(self.store.swap(scope, name, held.text, None), failed=False):
                 known.outdate()
             known.tools = {other: kept for other, kept in known.tools.items() if other != name}
 
@@ -189,5 +180,5 @@ class KnownScopes:
             return await answer
         except Exception:  # noqa: BLE001 - foreign code: a store that fails must cost no search and no call
             self._down_until = time.monotonic() + _RETRY_SECONDS
-            self._warnings.warn("nothing is learned until the experience store answers again", exc_info=True)
+            self.warnings.warn("nothing is learned until the experience store answers again", exc_info=True)
             return failed

@@ -42,7 +42,7 @@ _HUB_TOKENIZERS = ("llama-2", "llama2", "llama-3", "llama3", "replicate", "comma
 """Words in model names for which litellm would fetch a tokenizer from the network."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Unit:
     """Messages that are kept or dropped together: one message, or a call with its results."""
 
@@ -175,12 +175,10 @@ class TokenLimiter:
         units = []
         for start, stop in _spans(messages):
             role = messages[start].get("role")
-            newest = start == turn or stop == len(messages)
-            keep = role in SYSTEM_ROLES or (start >= turn and (self._keep_last_turn or newest))
+            is_needed = self._keep_last_turn or start == turn or stop == len(messages)
+            keep = role in SYSTEM_ROLES or (start >= turn and is_needed)
             tokens = sum(costs[start:stop])
-            units.append(
-                _Unit(start=start, messages=messages[start:stop], role=role, tokens=tokens, keep=keep)
-            )
+            units.append(_Unit(start, messages[start:stop], role=role, tokens=tokens, keep=keep))
         return units
 
     def _check_kept(self, units: Sequence[_Unit], fixed: Mapping[str, int]) -> None:
@@ -207,11 +205,7 @@ def default_counter(model: str | None) -> TextCounter:
     name = model or ""
     if any(word in name.lower() for word in _HUB_TOKENIZERS):
         name = ""
-
-    def count(text: str) -> int:
-        return int(litellm.token_counter(model=name, text=text))
-
-    return count
+    return lambda text: int(litellm.token_counter(model=name, text=text))
 
 
 def _sent(step: InputStep) -> list[Tool]:
