@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tool_search_processor.agent.completions import Reading, loaded_litellm
@@ -66,17 +67,15 @@ def messages_request(model_call: ModelCall, *, parallel_tool_calls: bool) -> Req
     """Return the arguments of `litellm.anthropic_messages` for a step."""
     step = model_call.step
     found = anthropic_parts(step, native="definition", record=model_call.record)
-    request = {**SETTINGS.sent(step.model_settings), "model": step.model, "messages": found.parts["messages"]}
+    parts = dict(found.parts)
+    request = {**SETTINGS.sent(step.model_settings), "model": step.model, "messages": parts.pop("messages")}
     if isinstance(request.get("stop_sequences"), str):
         request["stop_sequences"] = [request["stop_sequences"]]
-    request["extra_headers"] = _with_betas(mapping_of(request.get("extra_headers")), found.parts["betas"])
-    if found.parts["system"]:
-        request["system"] = found.parts["system"]
-    if found.parts["tools"]:
-        request["tools"] = found.parts["tools"]
+    request["extra_headers"] = _with_betas(mapping_of(request.get("extra_headers")), parts.pop("betas"))
+    if parts["tools"]:
         choice = _tool_choice(step.tool_choice, parallel_tool_calls=parallel_tool_calls)
         request |= {"tool_choice": choice} if choice else {}
-    return RequestParts(parts=request, sent=found.sent, note=found.note)
+    return replace(found, parts=request | {key: part for key, part in parts.items() if part})
 
 
 def read_message(message: Any) -> Reply:

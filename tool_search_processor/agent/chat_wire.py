@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from tool_search_processor.session.model_call import ModelCall
@@ -38,8 +39,7 @@ def reference_request(model_call: ModelCall, *, parallel_tool_calls: bool) -> Re
     """Return a request to Claude that declares loaded tools by `tool_reference`, which LiteLLM passes on."""
     step = model_call.step
     found = reference_parts(step, record=model_call.record)
-    parts = _request(step, found.parts, parallel_tool_calls)
-    return RequestParts(parts=parts, sent=found.sent, note=found.note)
+    return replace(found, parts=_request(step, found.parts, parallel_tool_calls))
 
 
 def _request(step: InputStep, parts: dict[str, Any], parallel_tool_calls: bool) -> dict[str, Any]:  # noqa: FBT001

@@ -22,6 +22,7 @@ from tool_search_processor.agent.runs import (
 )
 from tool_search_processor.agent.runstate import RunState
 from tool_search_processor.agent.wires import Wires
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged
 from tool_search_processor.errors import AbortRun
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.checks import resolvers
@@ -221,10 +222,9 @@ class RunEngine:
         """Return what sending every definition at this step would cost."""
         total = self._definitions.count(self.tools)
         for resolver in self._resolvers:
-            try:
+            # a figure that only people read must not end a run
+            with FailuresLogged(logger, "definition_tokens of agent %r failed", self.name):
                 total += await resolver.definition_tokens(step)
-            except Exception:  # a figure that only people read must not end a run
-                logger.warning("definition_tokens of agent %r failed", self.name, exc_info=True)
         return total
 
 

@@ -5,6 +5,7 @@ Seen on LiteLLM's wire, and not tried with a key: how many tokens are read from 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tool_search_processor.agent.completions import Reading
@@ -45,16 +46,15 @@ def responses_request(model_call: ModelCall, *, parallel_tool_calls: bool) -> Re
         request["reasoning"] = {"effort": effort, **plain(request.get("reasoning") or {})}
     if not request["store"] and _reasons(str(step.model)):
         request.setdefault("include", ["reasoning.encrypted_content"])
-    request |= {"model": step.model, "input": found.parts["input"]}
-    if found.parts["instructions"]:
-        request["instructions"] = found.parts["instructions"]
-    if found.parts["tools"]:
-        request["tools"] = found.parts["tools"]
+    parts = dict(found.parts)
+    request |= {"model": step.model, "input": parts.pop("input")}
+    request |= {key: part for key, part in parts.items() if part}
+    if parts["tools"]:
         if step.tool_choice is not None:
             request["tool_choice"] = _tool_choice(step.tool_choice)
         if not parallel_tool_calls:
             request["parallel_tool_calls"] = False
-    return RequestParts(parts=request, sent=found.sent, note=found.note)
+    return replace(found, parts=request)
 
 
 def read_response(response: Any) -> Reply:

@@ -92,7 +92,10 @@ class RunState:
             reply: The model's answer.
             note: What only its request has declared; it stays with the reply, and no provider gets it.
         """
-        calls = self._calls(reply)
+        # ids unique in the whole conversation: some servers count from call_0 in every answer
+        taken = call_ids(self.history)
+        given = () if is_filtered(reply.finish_reason) else reply.calls
+        calls = unique_ids(given, taken=taken, run_id=self.base.run_id)
         self.cuts = self.cuts + 1 if calls and is_cut(reply.finish_reason) else 0
         self.has_called = self.has_called or (bool(calls) and not self.cuts)
         message: dict[str, Any] = {"role": "assistant", "content": reply.text, **reply.extra}
@@ -133,9 +136,10 @@ class RunState:
     def order_results(self, index: int) -> None:
         """Put the results after the assistant message at `index` in the order of its calls."""
         order = {str(call.get("id")): n for n, call in enumerate(self.history[index]["tool_calls"])}
-        tail = self.history[index + 1 :]
-        tail.sort(key=lambda message: order.get(str(message.get("tool_call_id")), len(order)))
-        self.history[index + 1 :] = tail
+        self.history[index + 1 :] = sorted(
+            self.history[index + 1 :],
+            key=lambda message: order.get(str(message.get("tool_call_id")), len(order)),
+        )
 
     def finish(
         self, reason: FinishReason, *, output: str | None = None, pending: Sequence[PendingCall] = ()
@@ -173,12 +177,6 @@ class RunState:
                 "and held no call and no text: its server may not read this model's calls.",
             )
         self._has_lost_call = True
-
-    def _calls(self, reply: Reply) -> list[CallRequest]:
-        if is_filtered(reply.finish_reason):
-            return []
-        # ids unique in the whole conversation: some servers count from call_0 in every answer
-        return unique_ids(reply.calls, taken=call_ids(self.history), run_id=self.base.run_id)
 
 
 def input_messages(given: str | Iterable[Any] | None) -> list[Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged
 from tool_search_processor.errors import ResumeError
 from tool_search_processor.session.prepared_calls import PreparedCall
 from tool_search_processor.steps import InputProcessor, InputStep
@@ -152,10 +153,9 @@ async def release_claims(held: Iterable[Claim], *, used: Container[str] = ()) ->
         hook = getattr(claim.claimer, "release_call", None)
         if claim.call_id in used or hook is None:
             continue
-        try:
+        # the caller has to learn of the first failure, not of this one
+        with FailuresLogged(logger, "the claim of the call %r could not be given back", claim.call_id):
             await hook(claim.step, claim.call_id)
-        except Exception:  # the caller has to learn of the first failure, not of this one
-            logger.warning("the claim of the call %r could not be given back", claim.call_id, exc_info=True)
 
 
 def content_name(messages: Sequence[Mapping[str, Any]], call: PreparedCall) -> str:

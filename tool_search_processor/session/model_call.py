@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from tool_search_processor.concurrency.foreign_calls import is_cancelled
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged, is_cancelled
 from tool_search_processor.errors import (
     ConfigurationError,
     ToolArgumentsError,
@@ -254,10 +254,9 @@ class ModelCall:
     async def end_run(self) -> None:
         """Tell the processors that the run has ended, so that they drop what they keep for it only."""
         for resolver in self._resolvers:
-            try:
+            # cleaning up must not hide how the run ended
+            with FailuresLogged(logger, "end_run of %r failed", getattr(resolver, "id", resolver)):
                 await resolver.end_run(self.step)
-            except Exception:  # cleaning up must not hide how the run ended
-                logger.warning("end_run of %r failed", getattr(resolver, "id", resolver), exc_info=True)
 
     async def _prepare(self, request: CallRequest) -> PreparedCall:
         name = wire_name(request.name)

@@ -153,13 +153,9 @@ class PreparedCall:
         self, text: str, *, is_error: bool = True, ran: bool = False, problem: str | None = None
     ) -> ToolOutcome:
         """Return an outcome for this call; by default, it says that the call was not run."""
+        told = problem or self.problem
         return ToolOutcome(
-            call_id=self.request.id,
-            name=self.name,
-            text=text,
-            is_error=is_error,
-            ran=ran,
-            problem=problem or self.problem,
+            call_id=self.request.id, name=self.name, text=text, is_error=is_error, ran=ran, problem=told
         )
 
 

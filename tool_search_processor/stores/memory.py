@@ -95,7 +95,8 @@ class MemoryStore(Store):
                     thread[name] = self._use()
                     continue
                 if max_loaded is not None and len(thread) >= max_loaded:
-                    victim = _least_recent(thread, staying)
+                    free = [other for other in thread if other not in staying]
+                    victim = min(free, key=thread.__getitem__, default=None)
                     if victim is None:
                         continue
                     del thread[victim]
@@ -158,8 +159,3 @@ def _key(scope: LoadScope) -> _Key:
     if scope.thread_id is None:
         raise ConfigurationError("this scope names no thread; only clear() takes one without")
     return scope.processor_id, scope.thread_id
-
-
-def _least_recent(thread: _Thread, keep: Collection[str]) -> str | None:
-    free = [name for name in thread if name not in keep]
-    return min(free, key=thread.__getitem__, default=None)

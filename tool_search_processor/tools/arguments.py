@@ -220,8 +220,13 @@ def _problems(errors: Iterable[Failure], root: Schema) -> Iterator[Problem]:
             yield from _branch_problems(error, path, root)
         elif _is_never(error):
             yield Problem(path, "is not allowed here")
-        elif error.validator in _FIELD_TEXTS:
-            yield from _FIELD_TEXTS[error.validator](error, path)
+        elif error.validator == "required":
+            yield Problem((*path, error.field), "is required but missing")
+        elif error.validator == "dependentRequired":
+            text = f"is required where `{error.needed_by}` is given, but missing"
+            yield Problem((*path, error.field), text)
+        elif error.validator in ("additionalProperties", "unevaluatedProperties"):
+            yield from _unknown(error, path)
         else:
             hint = _EXACTLY if error.validator == "type" and is_inexact(error.instance) else ""
             found = found_text(error.instance)
@@ -274,14 +279,6 @@ def _is_other_tag(error: Failure) -> bool:
     return error.validator == "const" and len(error.relative_path) == 1
 
 
-def _required(error: Failure, path: Path) -> Iterator[Problem]:
-    yield Problem((*path, error.field), "is required but missing")
-
-
-def _dependent(error: Failure, path: Path) -> Iterator[Problem]:
-    yield Problem((*path, error.field), f"is required where `{error.needed_by}` is given, but missing")
-
-
 def _unknown(error: Failure, path: Path) -> Iterator[Problem]:
     schema = error.schema if isinstance(error.schema, Mapping) else {}
     known = tuple(schema.get("properties", ()))
@@ -290,11 +287,3 @@ def _unknown(error: Failure, path: Path) -> Iterator[Problem]:
         # A near name is looked for among all names, so only for as many fields as will be reported.
         text = unknown_text(name, missing or known) if place < _MAX_WORDED else "is not a known field"
         yield Problem((*path, name), text)
-
-
-_FIELD_TEXTS: dict[str, Callable[[Failure, Path], Iterator[Problem]]] = {
-    "required": _required,
-    "dependentRequired": _dependent,
-    "additionalProperties": _unknown,
-    "unevaluatedProperties": _unknown,
-}

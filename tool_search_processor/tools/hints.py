@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import traceback
 import types
 import typing
 from collections import ChainMap
@@ -90,10 +91,6 @@ class Hints:
 
     def _frames(self) -> Mapping[str, Any]:
         """Return the local names of the module's running functions: where a local type is defined."""
-        scopes: list[Mapping[str, Any]] = [self._closure()]
-        frame = inspect.currentframe()
-        while frame is not None:
-            if frame.f_globals is self.globals:
-                scopes.append(frame.f_locals)
-            frame = frame.f_back
-        return ChainMap(*(dict(scope) for scope in scopes), self.globals, {"ToolContext": ToolContext})
+        running = (frame for frame, _ in traceback.walk_stack(inspect.currentframe()))
+        local = [dict(frame.f_locals) for frame in running if frame.f_globals is self.globals]
+        return ChainMap({**self._closure()}, *local, self.globals, {"ToolContext": ToolContext})

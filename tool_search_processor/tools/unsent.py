@@ -85,13 +85,11 @@ def without_unused_definitions(schema: Schema) -> Schema:
         return schema
 
     def trimmed(part: Schema) -> Schema:
-        result = part
-        for keyword in DEFINITION_KEYWORDS & part.keys():
-            kept = {name: one for name, one in part[keyword].items() if id(one) in used}
-            if len(kept) < len(part[keyword]):
-                result = {key: value for key, value in result.items() if key != keyword}
-                result = {**result, keyword: kept} if kept else result
-        return result
+        kept = {
+            keyword: {name: one for name, one in part[keyword].items() if id(one) in used}
+            for keyword in DEFINITION_KEYWORDS & part.keys()
+        }
+        return {key: kept.get(key, one) for key, one in part.items() if kept.get(key, True)} if kept else part
 
     edited: Schema = edit_schemas(schema, _same, first=trimmed)
     return edited
