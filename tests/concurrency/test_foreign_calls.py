@@ -2,11 +2,18 @@
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from functools import partial
 
 import pytest
 
-from tool_search_processor.concurrency.foreign_calls import FailuresLogged, awaited, is_no_failure, takes_one
+from tool_search_processor.concurrency.foreign_calls import (
+    FailuresLogged,
+    Noted,
+    awaited,
+    is_no_failure,
+    takes_one,
+)
 
 
 class Policy:
@@ -93,3 +100,18 @@ async def test_what_is_no_failure_leaves_the_block_and_is_not_logged(caplog):
     with pytest.raises(KeyboardInterrupt), FailuresLogged(logging.getLogger("x"), "failed"):
         raise KeyboardInterrupt
     assert caplog.messages == []
+
+
+@dataclass(frozen=True)
+class FrozenError(Exception):
+    """Takes no note."""
+
+    code: int = 5
+
+
+@pytest.mark.parametrize(("error", "notes"), [(ValueError("x"), ["raised by x"]), (FrozenError(), None)])
+def test_what_is_raised_gets_a_note_if_it_can_take_one(error, notes):
+    with pytest.raises(type(error)) as caught, Noted("raised by x"):
+        raise error
+    assert caught.value is error
+    assert getattr(error, "__notes__", None) == notes

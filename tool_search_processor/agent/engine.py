@@ -22,7 +22,7 @@ from tool_search_processor.agent.runs import (
 )
 from tool_search_processor.agent.runstate import RunState
 from tool_search_processor.agent.wires import Wires
-from tool_search_processor.concurrency.foreign_calls import FailuresLogged
+from tool_search_processor.concurrency.foreign_calls import FailuresLogged, Noted
 from tool_search_processor.errors import AbortRun
 from tool_search_processor.meta_tools import MetaTool
 from tool_search_processor.session.checks import resolvers
@@ -118,17 +118,13 @@ class RunEngine:
         wire = self.wires.wire_of(step)
         request = wire.render(model_call, parallel_tool_calls=self.options.concurrent)
         answers = complete(wire.completion, request.parts, stream=stream, reading=wire.reading)
-        try:
+        with Noted(f"raised by the model call of step {step.step_number} of agent {self.name!r}"):
             async with aclosing(answers):
                 async for item in answers:
                     if isinstance(item, Reply):
                         reply = item
                     else:
                         yield TextDelta(text=item)
-        except Exception as exc:
-            with suppress(AttributeError):  # of a frozen dataclass: it goes on as it is
-                exc.add_note(f"raised by the model call of step {step.step_number} of agent {self.name!r}")
-            raise
         sent = self._definitions.count(request.sent)
         usage = run.count(
             with_usage(reply, request.parts, definitions=sent),
@@ -143,13 +139,7 @@ class RunEngine:
             else:
                 prepared = await model_call.prepare(requests)
             for call in prepared:
-                yield ToolCallEvent(
-                    call_id=call.request.id,
-                    name=call.name,
-                    target=call.target_name,
-                    arguments=mapping_of(call.arguments),
-                    needs_approval=call.needs_approval,
-                )
+                yield _call_event(call)
             ready = [call for call in prepared if not call.needs_approval]
             async with aclosing(self._outcomes(run, model_call, ready)) as events:
                 async for event in events:
@@ -235,6 +225,16 @@ async def last_result(events: AsyncGenerator[Event]) -> RunResult:
             if isinstance(event, Done):
                 return event.result
     raise RuntimeError("the events of a run end with Done")  # pragma: no cover - drive() sees to it
+
+
+def _call_event(call: PreparedCall) -> ToolCallEvent:
+    return ToolCallEvent(
+        call_id=call.request.id,
+        name=call.name,
+        target=call.target_name,
+        arguments=mapping_of(call.arguments),
+        needs_approval=call.needs_approval,
+    )
 
 
 def _settled(

@@ -38,11 +38,10 @@ class Wire:
     """Returns the settings that can't be sent this way."""
 
 
+_CHAT = Wire(native="off", completion=litellm_function("acompletion"), render=chat_request)
 _WIRES: Mapping[Native, Wire] = {
-    "off": Wire(native="off", completion=litellm_function("acompletion"), render=chat_request),
-    "reference": Wire(
-        native="reference", completion=litellm_function("acompletion"), render=reference_request
-    ),
+    "off": _CHAT,
+    "reference": replace(_CHAT, native="reference", render=reference_request),
     "definition": Wire(
         native="definition",
         completion=anthropic_wire.litellm_messages,

@@ -47,9 +47,8 @@ class BackgroundLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_serve, args=(self._loop,), name=self._name, daemon=True
-                )
+                serving = (self._loop,)
+                self._thread = threading.Thread(target=_serve, args=serving, name=self._name, daemon=True)
                 self._thread.start()
                 self._hook()
             return self._loop

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -55,6 +56,23 @@ def is_no_failure(exc: BaseException) -> bool:
     if isinstance(exc, asyncio.CancelledError):
         return is_cancelled()
     return isinstance(exc, KeyboardInterrupt | GeneratorExit)
+
+
+class Noted:
+    """Adds a note to the exception that the foreign code in the block raises."""
+
+    def __init__(self, note: str) -> None:
+        """Set the note."""
+        self._note = note
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Add the note; an exception that can't be changed goes on as it is."""
+        if isinstance(error, Exception):
+            with suppress(AttributeError):
+                error.add_note(self._note)
 
 
 class FailuresLogged:

@@ -186,10 +186,13 @@ class ModelCall:
             async with scope:
                 value = await read_result(await call.tool.call(call.arguments, self._context(call.request)))
             # Turning a result into text runs foreign code too: its `__repr__`.
-            text = self._cut(call.tool, encode_result(value))
-            # A meta-tool that answers itself has run nothing that a person could have approved.
-            is_meta = isinstance(call.tool, MetaTool)
-            return call.answer(text, is_error=is_meta and text.startswith("Error: "), ran=not is_meta)
+            text = encode_result(value)
+            if isinstance(call.tool, MetaTool):
+                # It has run nothing that a person could have approved, and its text may hold a receipt.
+                return call.answer(text, is_error=text.startswith("Error: "))
+            return call.answer(
+                cut_result(text, self._options.max_result_characters), is_error=False, ran=True
+            )
         except asyncio.CancelledError:
             if is_cancelled():
                 raise
@@ -309,10 +312,6 @@ class ModelCall:
         level = logging.DEBUG if mistake and told == error_text(error) else logging.WARNING
         logger.log(level, "the tool %r failed: %s", name, type(error).__name__, exc_info=error)
         return told
-
-    def _cut(self, tool: Tool, text: str) -> str:
-        # A meta-tool's answer may hold a receipt, which says what the conversation has loaded.
-        return text if isinstance(tool, MetaTool) else cut_result(text, self._options.max_result_characters)
 
     def _context(self, request: CallRequest) -> ToolContext:
         step = self.step

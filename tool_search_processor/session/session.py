@@ -133,11 +133,7 @@ class ToolSession(AsyncClosing):
 
     def __repr__(self) -> str:
         thread = f"thread {self._base.thread_id!r}" if self._base.thread_id else "an anonymous run"
-        listed = (
-            f"{counted(len(self._call.tools), 'tool')} listed"
-            if self._call is not None
-            else "nothing listed yet"
-        )
+        listed = f"{counted(len(self._call.tools), 'tool')} listed" if self._call else "nothing listed yet"
         return f"<ToolSession of {thread}: step {self._number}, {listed}{', ended' if self._ended else ''}>"
 
     @property
@@ -363,11 +359,10 @@ class ToolSession(AsyncClosing):
         return await (await self._listed()).prepare(requests)
 
     def _claim_names(self, call: PreparedCall) -> list[ClaimName]:
+        thread_id = self._base.thread_id
         # In an anonymous run, the same id may come again in a later turn.
-        run_id = (
-            f"{self.run_id}:{content_name(self._messages, call)}" if self._base.thread_id is None else None
-        )
-        return claim_names(self._messages, call, thread_id=self._base.thread_id, run_id=run_id)
+        run_id = f"{self.run_id}:{content_name(self._messages, call)}" if thread_id is None else None
+        return claim_names(self._messages, call, thread_id=thread_id, run_id=run_id)
 
     def _results(
         self,

@@ -28,8 +28,8 @@ def without_misread(schema: Schema) -> Schema:
     """Return the schema with `$ref` only ever as the keyword, in it and in every schema in it.
 
     A property of that name is described by a pattern, which means the same. Data (`default`, `enum` …) is
-    left out where such a key, or one of definitions, holds something else. All that the schema accepts is
-    accepted.
+    left out if it has a key `$ref` that holds no string, or a key of definitions that holds no schemas. All
+    that the schema accepts is accepted.
     """
     misread = [part for part in schemas_in(schema) if _well_read(part) is not part]
     losing = (part for part in misread if not _CHECKING.isdisjoint(part))

@@ -38,10 +38,9 @@ def spoken_names(name: str) -> Iterator[str]:
     bare = name[:_LONGEST]
     for part in (_first_part, _without_call, lambda name: _GROUP.sub("", name)):
         shorter = part(bare).strip(_AROUND)
-        if shorter and shorter != bare:
-            bare = shorter
-            if bare != name:
-                yield bare
+        if shorter and shorter not in (bare, name):
+            yield shorter
+        bare = shorter or bare
 
 
 def meant_name(name: str, names: Iterable[str]) -> str | None:

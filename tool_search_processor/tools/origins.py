@@ -36,7 +36,7 @@ def keep_origin(copy: object, tool: object) -> None:
 
 
 def put_source(tool: object, source: str) -> None:
-    """Note on a step's copy of a tool which source it is from, in the same words in every process."""
+    """Record on a step's copy of a tool where it is from, in the same words in every process."""
     tool.__dict__[_SOURCE] = source
 
 

@@ -90,19 +90,14 @@ class WireSchema:
         Arguments without the wrapper, or under their real names, are taken as they are: no wrapped schema has
         a property of the wrapper's name.
         """
-        if not isinstance(arguments, Mapping):
-            return arguments, _same
-        if self.wrapper is not None and set(arguments) == {self.wrapper}:
-            return arguments[self.wrapper], lambda path: (str(self.wrapper), *path)
-        sent = {real: name for name, real in self.names.items() if name in arguments}
+        given: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {}
+        if self.wrapper is not None and set(given) == {self.wrapper}:
+            return given[self.wrapper], lambda path: (str(self.wrapper), *path)
+        sent = {real: name for name, real in self.names.items() if name in given}
         if not sent:
-            return arguments, _same
-        values = {self.names.get(name, name): value for name, value in arguments.items()}
+            return arguments, lambda path: path
+        values = {self.names.get(name, name): value for name, value in given.items()}
         return values, lambda path: (*(sent.get(part, part) for part in path[:1]), *path[1:])
-
-
-def _same(path: Path) -> Path:
-    return path
 
 
 def map_types(schema: Any) -> Any:
@@ -129,7 +124,7 @@ def with_json_types(schema: Schema) -> Schema:
 
 def _json_types(words: list[Any]) -> list[str]:
     """Return the types that the words name, each once; none if a word means any value."""
-    if any(isinstance(word, str) and _base_word(word) in _ANY_WORDS for word in words):
+    if _is_any_type(words):
         return []
     # YAML reads `[string, null]` as a word and a null.
     mapped = ("null" if word is None else _json_type(word) for word in words)
@@ -250,9 +245,8 @@ def loses_check(part: Schema, wrong: Iterable[str]) -> bool:
 
 
 def _is_any_type(given: object) -> bool:
-    return any(
-        isinstance(word, str) and _base_word(word) in _ANY_WORDS for word in items_of(given) or (given,)
-    )
+    words = items_of(given) or (given,)
+    return any(isinstance(word, str) and _base_word(word) in _ANY_WORDS for word in words)
 
 
 def _is_rewritten(key: str, value: object) -> bool:
@@ -268,7 +262,7 @@ _NEED: Mapping[str, tuple[str, ...]] = {
     "prefixItems": ("items", "unevaluatedItems"),
     **dict.fromkeys(BRANCH_KEYWORDS, _UNEVALUATED),
 }
-"""By keyword, those that would refuse what it was about once it is left out."""
+"""By keyword: those that would refuse what it had allowed, and so are left out with it."""
 
 _FORMS = {**WELL_FORMED, **OTHER_FORMS}
 

@@ -15,6 +15,7 @@ from tool_search_processor.tools.schema_walk import (
     DEFINITION_KEYWORDS,
     INNER_KEYWORDS,
     SAME_VALUE_KEYWORDS,
+    Edit,
     References,
     Schema,
     edit_schemas,
@@ -91,8 +92,7 @@ def without_unused_definitions(schema: Schema) -> Schema:
         }
         return {key: kept.get(key, one) for key, one in part.items() if kept.get(key, True)} if kept else part
 
-    edited: Schema = edit_schemas(schema, _same, first=trimmed)
-    return edited
+    return _edited(schema, trimmed)
 
 
 def _definitions_in(part: Schema) -> Iterator[Any]:
@@ -127,11 +127,13 @@ def without_ghosts(schema: Schema) -> Schema:
         return rest if _all_known(part, known) else _with_known(rest, known.get(id(part), []))
 
     # again: a `not` that was removed may have taken the only declaration of a property with it
-    return without_ghosts(edit_schemas(schema, _same, first=cleared))
+    return without_ghosts(_edited(schema, cleared))
 
 
-def _same(part: Schema) -> Schema:
-    return part
+def _edited(schema: Schema, edit: Edit) -> Schema:
+    """Return the schema with `edit` applied to it and to every schema in it, outermost first."""
+    edited: Schema = edit_schemas(schema, lambda part: part, first=edit)
+    return edited
 
 
 def _known_names(root: Schema, references: References) -> _Known:

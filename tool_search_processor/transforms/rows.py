@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tool_search_processor.components import Resource, ResourceTemplate
-from tool_search_processor.concurrency.foreign_calls import awaited
+from tool_search_processor.concurrency.foreign_calls import Noted, awaited
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import (
@@ -74,11 +74,8 @@ async def transform_stages(
     """
     stages: list[tuple[ComponentT, ...]] = [tuple(components)]
     for transform in merge_transforms(transforms):
-        try:
+        with Noted(f"raised by {_label(transform)}.{KINDS[kind].list_name}"):
             listed = await awaited(KINDS[kind].list_method(type(transform))(transform, stages[-1]))
-        except Exception as exc:
-            exc.add_note(f"raised by {_label(transform)}.{KINDS[kind].list_name}")
-            raise
         stages.append(_checked(listed, transform, kind))
     return tuple(stages)
 

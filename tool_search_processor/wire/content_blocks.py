@@ -115,9 +115,8 @@ def _lines(block: Any) -> Iterator[str]:
         if key == "json" and key in found:
             yield json.dumps(value, ensure_ascii=False, default=str)
         elif isinstance(value, str | list | Mapping):
-            yield from filter(
-                None, map(_told, value if isinstance(value, list) else [value] if value else ())
-            )
+            items = value if isinstance(value, list) else [value] if value else ()
+            yield from filter(None, map(_told, items))
     data = next((found[key] for key in _BINARY if found.get(key)), None)
     if data is not None:
         kind = found.get("media_type") or found.get("mimeType") or kind_of(block) or "data"
