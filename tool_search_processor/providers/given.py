@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from typing import TypeAlias, TypeGuard
 
 from tool_search_processor.providers.callable import CallableProvider, ToolsFunction
@@ -53,18 +54,9 @@ def _given(tools: Iterable[object] | Mapping[str, object]) -> StaticProvider:
 def _group(items: list[object]) -> list[Provider]:
     """Gather neighbouring tools and functions into one provider each."""
     providers: list[Provider] = []
-    loose: list[object] = []
-
-    def flush() -> None:
-        if loose:
-            providers.append(_given(tuple(loose)))
-            loose.clear()
-
-    for item in items:
-        if is_provider(item):
-            flush()
-            providers.append(adapt(item))
+    for are_providers, neighbours in groupby(items, key=is_provider):
+        if are_providers:
+            providers += [adapt(item) for item in neighbours if is_provider(item)]
         else:
-            loose.append(item)
-    flush()
+            providers.append(_given(tuple(neighbours)))
     return providers

@@ -16,15 +16,7 @@ from tool_search_processor.providers.protocol import ToolProvider
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.origins import Origin
-from tool_search_processor.transforms.rows import (
-    check_transforms,
-    get_agreed,
-    hides_resource,
-    index_components,
-    look_through,
-    overrides_get,
-    transform_stages,
-)
+from tool_search_processor.transforms import rows
 from tool_search_processor.transforms.transform import Kind, Transform, as_transforms
 
 logger = logging.getLogger(__name__)
@@ -258,13 +250,13 @@ class TransformedProvider(Provider):
 
     async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
         """Return what the wrapped provider can read but doesn't list, transformed, by its outer URI."""
-        return await look_through(
+        return await rows.look_through(
             self.transforms, uri, lambda inner: unlisted_resource_of(self.provider, inner, context)
         )
 
     async def hides_resource(self, uri: str, context: Context) -> bool:
         """Return True if the transforms, or what they wrap, hide the resource at this outer URI."""
-        return await hides_resource(
+        return await rows.hides_resource(
             self.transforms,
             uri,
             listed=lambda: components_of(self.provider, context, kind="resource"),
@@ -273,11 +265,11 @@ class TransformedProvider(Provider):
 
     async def _transformed(self, context: Context, kind: Kind) -> Sequence[Any]:
         listed = tuple(await components_of(self.provider, context, kind=kind, make=self._make))
-        stages = await transform_stages(self.transforms, listed, kind=kind)
-        if not any(overrides_get(transform, kind=kind) for transform in self.transforms):
+        stages = await rows.transform_stages(self.transforms, listed, kind=kind)
+        if not any(rows.overrides_get(transform, kind=kind) for transform in self.transforms):
             return stages[-1]
-        indexed = [index_components(stage) for stage in stages]
-        agreed = [await get_agreed(self.transforms, indexed, key, kind=kind) for key in indexed[-1]]
+        indexed = [rows.index_components(stage) for stage in stages]
+        agreed = [await rows.get_agreed(self.transforms, indexed, key, kind=kind) for key in indexed[-1]]
         return [component for component in agreed if component is not None]
 
     def version(self) -> Hashable | None:
@@ -308,7 +300,7 @@ class TransformedProvider(Provider):
         """
         await self.provider.check_tools(context)
         tools = await components_of(self.provider, context, kind="tool", make=self._make)
-        await check_transforms(self.transforms, tuple(tools))
+        await rows.check_transforms(self.transforms, tuple(tools))
 
     async def aclose(self) -> None:
         """Close the wrapped provider."""

@@ -15,6 +15,7 @@ from tool_search_processor.tools import Tool, ToolContext
 from tool_search_processor.tools.arguments import problems_text
 from tool_search_processor.tools.frozen import freeze
 from tool_search_processor.tools.wording import Problem, path_text, unknown_text
+from tool_search_processor.transforms.schema_scope import Overlay
 from tool_search_processor.wire.checks import check_types
 from tool_search_processor.wire.plain import copied
 
@@ -117,12 +118,7 @@ class ArgumentMap:
 
     tool: Tool
     """The tool as it was."""
-    originals: Mapping[str, str] = field(default_factory=dict)
-    """The tool's own names by the names that the model sees, if they differ."""
-    gone: frozenset[str] = frozenset()
-    """The tool's own names that the model may not use: hidden ones, and renamed ones."""
-    hidden: frozenset[str] = frozenset()
-    """The tool's own names of the hidden arguments."""
+    overlay: Overlay = field(default_factory=Overlay)
     visible: tuple[str, ...] = ()
     """The names that the model sees, in the schema's order."""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -148,11 +144,13 @@ class ArgumentMap:
     async def _mapped(self, arguments: object, context: ToolContext | None) -> dict[str, Any]:
         if not isinstance(arguments, Mapping):  # a schema may allow more than objects; an overlay does not
             raise ToolArgumentsError(Problem((), "must be an object").sentence())
-        unknown = [name for name in arguments if name in self.gone and name not in self.originals]
+        originals: Mapping[str, str] = {new: old for old, new in self.overlay.names.items()}
+        gone = self.overlay.hidden | self.overlay.names.keys()
+        unknown = [name for name in arguments if name in gone and name not in originals]
         if unknown:
             problems = [Problem((name,), unknown_text(name, self.visible)) for name in unknown]
             raise ToolArgumentsError(problems_text(problems))
-        mapped = {self.originals.get(name, name): value for name, value in arguments.items()}
+        mapped = {originals.get(name, name): value for name, value in arguments.items()}
         for name, value in self.values.items():
             if name not in mapped:
                 # a copy each time: what one call does to its list must not reach the next
@@ -165,7 +163,7 @@ class ArgumentMap:
     def _renamed(self, error: ToolArgumentsError) -> ToolArgumentsError:
         """Return the error in terms the model knows, or an error that says the fault is not the model's."""
         text = str(error)
-        mentioned = {_root(match) for match in _PATH.finditer(text)} & self.hidden
+        mentioned = {_root(match) for match in _PATH.finditer(text)} & self.overlay.hidden
         if mentioned:
             logger.warning(
                 "the fixed arguments %s of tool %r do not fit it", sorted(mentioned), self.tool.name
@@ -174,7 +172,7 @@ class ArgumentMap:
                 "The tool was set up with a value that it does not accept. "
                 "Other arguments will not help: use another tool, or say that this one is out of order."
             )
-        outer = {old: new for new, old in self.originals.items()}
+        outer = self.overlay.names
 
         def renamed(match: re.Match[str]) -> str:
             root = _root(match)

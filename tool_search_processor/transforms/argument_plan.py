@@ -17,7 +17,7 @@ from tool_search_processor.transforms.schema_overlay import (
     is_required,
     overlay_schema,
 )
-from tool_search_processor.transforms.schema_scope import REMOVED, Overlay
+from tool_search_processor.transforms.schema_scope import DEPENDENCIES, REMOVED, Overlay
 
 ArgTransforms = Mapping[str, ArgTransform]
 
@@ -26,14 +26,9 @@ ArgTransforms = Mapping[str, ArgTransform]
 class ArgumentPlan:
     """An overlay of arguments, fitted to one tool."""
 
-    tool: Tool
     schema: Mapping[str, Any] | None
     """The schema that the model sees; None if no call could fit it."""
     arguments: ArgumentMap
-    rewires: bool = False
-    """Whether a call must be mapped; otherwise the new schema differs only in its descriptions."""
-    loosens: bool = False
-    """Whether the schema has gained defaults, examples or optional arguments."""
     complaints: tuple[str, ...]
     """Problems of overlays that do not fit the tool; those are not applied."""
 
@@ -41,29 +36,28 @@ class ArgumentPlan:
         """Return the changed tool, or None if no call of it could succeed."""
         if self.schema is None:
             return None
+        tool, overlay, values = self.arguments.tool, self.arguments.overlay, self.arguments.values
         changes: dict[str, Any] = {"parameters": self.schema}
-        if self.loosens and self.tool.metadata.get("strict") is True:
+        loosens = values or any(edit.keys() - {"description"} for edit in overlay.edits.values())
+        if loosens and tool.metadata.get("strict") is True:
             # what OpenAI's strict mode allows has neither optional arguments nor defaults
-            changes["metadata"] = {**self.tool.metadata, "strict": False}
-        if self.rewires and self.tool.execute is not None:
+            changes["metadata"] = {**tool.metadata, "strict": False}
+        # otherwise the new schema differs only in its descriptions
+        rewires = overlay.names or overlay.hidden or overlay.required or values
+        if rewires and tool.execute is not None:
             changes["execute"] = self.arguments.call
-        return self.tool.replace(**changes)
+        return tool.replace(**changes)
 
     def misfits(self) -> Iterator[str]:
         """Yield the problems of the fixed values; each value is checked."""
+        tool = self.arguments.tool
         for name, value in self.arguments.values.items():
-            schema = {
-                key: part
-                for key, part in self.tool.parameters.items()
-                if key not in _ABOUT_OTHERS and key not in LIST_KEYWORDS and key not in SINGLE_KEYWORDS
-            }
+            schema = {key: part for key, part in tool.parameters.items() if key not in _NOT_OF_ONE}
             for problem in schema_check(schema)({name: value}).problems:
-                yield f"the default of {name!r} does not fit tool {self.tool.name!r}: {problem.sentence()}"
+                yield f"the default of {name!r} does not fit tool {tool.name!r}: {problem.sentence()}"
 
 
-_ABOUT_OTHERS = frozenset(
-    {"required", "dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties"}
-)
+_NOT_OF_ONE = {"required", *DEPENDENCIES, "minProperties", "maxProperties", *LIST_KEYWORDS, *SINGLE_KEYWORDS}
 """Keywords of the root that say something of several arguments."""
 
 
@@ -72,12 +66,8 @@ def plan_arguments(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
     try:
         return _plan(tool, transforms)
     except RecursionError as exc:
-        return ArgumentPlan(
-            tool=tool,
-            schema=None,
-            arguments=ArgumentMap(tool=tool),
-            complaints=(f"the schema of tool {tool.name!r} is too intricate to change: {exc}",),
-        )
+        complaint = f"the schema of tool {tool.name!r} is too intricate to change: {exc}"
+        return ArgumentPlan(schema=None, arguments=ArgumentMap(tool=tool), complaints=(complaint,))
 
 
 def _plan(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
@@ -109,19 +99,14 @@ def _plan(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
             "give each hidden argument that it needs a default or a default_factory"
         )
     return ArgumentPlan(
-        tool=tool,
         schema=schema,
         arguments=ArgumentMap(
             tool=tool,
-            originals={new: old for old, new in names.items()},
-            gone=hidden | names.keys(),
-            hidden=hidden,
+            overlay=overlay,
             visible=tuple(overlay.name(old) for old in declared if old not in hidden),
             values=values,
             factories=factories,
         ),
-        loosens=bool(values) or any(edit.keys() - {"description"} for edit in overlay.edits.values()),
-        rewires=bool(names or hidden or values or overlay.required),
         complaints=tuple(complaints),
     )
 

@@ -6,12 +6,12 @@ import copy
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import get_args
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import (
+    KINDS,
     Component,
     ComponentT,
     GetPromptNext,
@@ -25,7 +25,7 @@ from tool_search_processor.transforms.transform import (
 )
 from tool_search_processor.wire.checks import as_strings, check_flags
 
-_KINDS: tuple[Kind, ...] = get_args(Kind)
+_KINDS = tuple(KINDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,10 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tool_search_processor.providers.mcp.settings import Settings
 from tool_search_processor.tools import ToolContext
-
-if TYPE_CHECKING:
-    from mcp_types import ErrorData
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +91,7 @@ def timed_hook(option: str, settings: Settings, calls: CallsUnderWay) -> Callabl
         return None
 
     async def answer(*asked: Any) -> Any:
-        from mcp_types import ErrorData
+        from mcp_types import REQUEST_TIMEOUT, ErrorData
 
         call = calls.asking()
         before = _call.set(call)
@@ -108,7 +105,8 @@ def timed_hook(option: str, settings: Settings, calls: CallsUnderWay) -> Callabl
             logger.warning(
                 "%s took longer than %g s to answer the MCP server %r", option, seconds, settings.name
             )
-            return _too_late(option)
+            late = f"{option.replace('_', ' ')} took too long".capitalize()
+            return ErrorData(code=REQUEST_TIMEOUT, message=late)
         finally:
             _call.reset(before)
         # A server gains no time by repeating a question that is refused.
@@ -117,9 +115,3 @@ def timed_hook(option: str, settings: Settings, calls: CallsUnderWay) -> Callabl
         return given
 
     return answer
-
-
-def _too_late(option: str) -> ErrorData:
-    from mcp_types import REQUEST_TIMEOUT, ErrorData
-
-    return ErrorData(code=REQUEST_TIMEOUT, message=f"{option.replace('_', ' ')} took too long".capitalize())

@@ -20,11 +20,25 @@ from tool_search_processor.wire.files import read_json
 logger = logging.getLogger(__name__)
 
 CLIENTS_KEYS = frozenset(
-    {
-        *("$schema", "type", "transport", "transportType", "alwaysAllow", "autoApprove"),
-        *("disabled", "enabled"),
-        *("timeout", "name", "title", "label", "description", "icon", "icons", "version", "tags"),
-    }
+    [
+        "$schema",
+        "type",
+        "transport",
+        "transportType",
+        "alwaysAllow",
+        "autoApprove",
+        "disabled",
+        "enabled",
+        "timeout",
+        "name",
+        "title",
+        "label",
+        "description",
+        "icon",
+        "icons",
+        "version",
+        "tags",
+    ]
 )
 """Keys of an entry that clients write, and that change nothing here or are read elsewhere."""
 
@@ -110,7 +124,12 @@ def expanded(value: Any, at: str) -> Any:
         VariableError: A variable isn't set, or only a client can fill it in; `at` is where.
     """
     if isinstance(value, str):
-        _refuse_clients_variable(value, at)
+        for match in _CLIENTS_VARIABLE.finditer(value):
+            if not _VARIABLE.fullmatch(match[0]):
+                raise VariableError(
+                    f"{at}: {match[0][:_LONGEST_VARIABLE]} is filled in by other clients, not here: put the "
+                    "value into an environment variable and write ${NAME}"
+                )
         return _VARIABLE.sub(lambda match: _variable(match, at), value)
     if isinstance(value, list):
         return [expanded(item, at) for item in value]
@@ -127,8 +146,7 @@ def warn_of_unknown(entry: Mapping[str, Any], known: Collection[str], *, at: str
         known: The keys that are read.
         at: Where it stands.
     """
-    unknown = [*unknown_keys(entry, known)]
-    if unknown:
+    if unknown := [*unknown_keys(entry, known)]:
         more = f" and {len(unknown) - _MOST_TOLD:,} more" if len(unknown) > _MOST_TOLD else ""
         logger.warning("%s: ignored unknown keys: %s%s", at, ", ".join(unknown[:_MOST_TOLD]), more)
 
@@ -189,15 +207,6 @@ def _kind(entry: Mapping[str, Any], at: str) -> str:
         f"{at}: key 'type' is 'stdio' with 'command' and 'http' (streamable HTTP) with 'url', "
         f"found {given!r:.40}"
     )
-
-
-def _refuse_clients_variable(text: str, at: str) -> None:
-    for match in _CLIENTS_VARIABLE.finditer(text):
-        if not _VARIABLE.fullmatch(match[0]):
-            raise VariableError(
-                f"{at}: {match[0][:_LONGEST_VARIABLE]} is filled in by other clients, not here: put the "
-                "value into an environment variable and write ${NAME}"
-            )
 
 
 def _variable(match: re.Match[str], at: str) -> str:

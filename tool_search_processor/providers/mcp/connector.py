@@ -12,15 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tool_search_processor._version import __version__
 from tool_search_processor.errors import ProviderError
+from tool_search_processor.providers.mcp import failures
 from tool_search_processor.providers.mcp.asked import CallsUnderWay, timed_hook
 from tool_search_processor.providers.mcp.backoff import Backoff
-from tool_search_processor.providers.mcp.failures import (
-    UNREACHED,
-    is_cut_off,
-    is_session_gone,
-    root_cause,
-    short,
-)
 from tool_search_processor.providers.mcp.notices import LOG_LEVEL, Notices, Subscription
 from tool_search_processor.providers.mcp.screening import Screen
 from tool_search_processor.providers.mcp.settings import Settings
@@ -132,7 +126,7 @@ class Connector:
         try:
             return await self._request(ask)
         except MCPError as exc:
-            if not is_session_gone(exc):
+            if not failures.is_session_gone(exc):
                 raise
         return await self._request(ask)
 
@@ -144,7 +138,7 @@ class Connector:
             try:
                 return await ask(await connection.ready)
             except MCPError as exc:
-                if is_session_gone(exc):
+                if failures.is_session_gone(exc):
                     connection.is_retired = True
                 raise
 
@@ -297,17 +291,17 @@ class Connector:
         """Return what happened, as what follows the server's name."""
         from mcp import MCPError
 
-        cause = root_cause(error)
+        cause = failures.root_cause(error)
         if isinstance(cause, TimeoutError):
             return f"did not answer within {self._settings.connect_timeout_seconds:g} s"
-        if isinstance(cause, MCPError) and cause.code != UNREACHED:
-            return _HUNG_UP if is_cut_off(cause) else f"refused: {short(cause)}"
+        if isinstance(cause, MCPError) and cause.code != failures.UNREACHED:
+            return _HUNG_UP if failures.is_cut_off(cause) else f"refused: {failures.short(cause)}"
         if isinstance(cause, FileNotFoundError | PermissionError):
             # a whole command line may stand there, with a secret among its arguments
             program = str(cause.filename).split(maxsplit=1)[0]
             return f"could not be started: {cause.strerror}: {program!r}"
         kind = "" if isinstance(cause, MCPError) else f"{type(cause).__name__}: "
-        return f"could not be reached: {kind}{short(cause)}"
+        return f"could not be reached: {kind}{failures.short(cause)}"
 
 
 async def _left_to_the_caller(name: str, result: object) -> None:

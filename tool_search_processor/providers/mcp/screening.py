@@ -93,13 +93,12 @@ class Screen:
         """Return a list of tools without those that the SDK drops silently, as the protocol asks it to."""
         from mcp.shared.inbound import find_invalid_x_mcp_header
 
-        faults = [find_invalid_x_mcp_header(mapping_of(tool).get("inputSchema")) for tool in result["tools"]]
-        if not any(faults):
-            return result
-        for tool, fault in zip(result["tools"], faults, strict=True):
-            if fault:
+        kept = []
+        for tool in result["tools"]:
+            if fault := find_invalid_x_mcp_header(mapping_of(tool).get("inputSchema")):
                 self._left_out.note("tools/list", _name_of(tool), f"its x-mcp-header is invalid: {fault}")
-        kept = [tool for tool, fault in zip(result["tools"], faults, strict=True) if not fault]
+            else:
+                kept.append(tool)
         return {**result, "tools": kept}
 
     def cut(self, method: str, result: dict[str, Any]) -> dict[str, Any]:

@@ -69,9 +69,9 @@ class StdioTransport:
             ConfigurationError: Says which argument, and what was found.
         """
         _require_text("command", self.command)
-        _require_texts("args", self.args)
-        _require_texts("inherit_env", self.inherit_env)
-        _require_mapping("env", self.env)
+        _require_strings("args", self.args, Sequence)
+        _require_strings("inherit_env", self.inherit_env, Sequence)
+        _require_strings("env", self.env, Mapping)
         if self.cwd is not None and not isinstance(self.cwd, str | Path):
             raise ConfigurationError(f"cwd is a path or None, found a {type(self.cwd).__name__}")
 
@@ -212,19 +212,13 @@ def _require_text(option: str, value: object) -> None:
         raise ConfigurationError(f"{option} is a string that isn't blank, found {found}")
 
 
-def _require_texts(option: str, value: object) -> None:
-    """Refuse what isn't a list of strings; they may be secrets, so errors don't show them."""
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise ConfigurationError(f"{option} is a list of strings, found a {type(value).__name__}")
-    for place, item in enumerate(value):
-        if not isinstance(item, str):
-            raise ConfigurationError(f"{option}[{place}] is a string, found a {type(item).__name__}")
-
-
-def _require_mapping(option: str, value: object) -> None:
-    """Refuse what isn't a mapping of strings; values may be secrets, so errors don't show them."""
-    if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{option} is a mapping of strings, found a {type(value).__name__}")
-    for key, item in value.items():
-        if not isinstance(key, str) or not isinstance(item, str):
+def _require_strings(option: str, value: Any, kind: type) -> None:
+    """Refuse what isn't a list, or a mapping, of strings; they may be secrets, so errors don't show them."""
+    is_mapping = kind is Mapping
+    fits = isinstance(value, kind) and not isinstance(value, str)
+    if not fits:
+        what = "mapping" if is_mapping else "list"
+        raise ConfigurationError(f"{option} is a {what} of strings, found a {type(value).__name__}")
+    for key, item in value.items() if is_mapping else enumerate(value):
+        if not isinstance(item, str) or (is_mapping and not isinstance(key, str)):
             raise ConfigurationError(f"{option}[{key!r}] is a string, found a {type(item).__name__}")

@@ -8,24 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tool_search_processor.providers.openapi import merging, subtypes
 from tool_search_processor.providers.openapi.documents import OpenAPIDocument, Target
-from tool_search_processor.providers.openapi.merging import (
-    ClosedObjects,
-    Fields,
-    Merger,
-    Resolved,
-    closed_object,
-    is_closed,
-    opened,
-    says_something,
-)
 from tool_search_processor.providers.openapi.one_way import Direction, Followed, OneWay
-from tool_search_processor.providers.openapi.subtypes import (
-    Subtypes,
-    has_discriminator,
-    kind_values,
-    lists_kinds,
-)
 from tool_search_processor.tools.dialects import (
     ANNOTATIONS,
     WELL_FORMED,
@@ -79,12 +64,12 @@ class SchemaReader:
     def __init__(self, document: OpenAPIDocument) -> None:
         """Look references up in `document`."""
         self._document = document
-        self._subtypes = Subtypes(document)
+        self._subtypes = subtypes.Subtypes(document)
         self._names: dict[tuple[str, bool], str] = {}
         self._sources: dict[str, _Source] = {}
         self._definitions: dict[tuple[str, Direction], _Definition] = {}
         self._reading: set[tuple[str, Direction]] = set()
-        self._closed = ClosedObjects(document)
+        self._closed = merging.ClosedObjects(document)
         self._one_way: dict[Direction, OneWay] = {
             direction: OneWay(direction, self._followed) for direction in ("request", "response")
         }
@@ -130,20 +115,20 @@ class SchemaReader:
             schema = {**self._definition(schema["$ref"], direction).schema, **annotations}
         return schema
 
-    def fields(self, schema: Schema) -> Fields | None:
+    def fields(self, schema: Schema) -> merging.Fields | None:
         """Return the fields of a request's object with its `allOf` merged; None if it says more than that."""
 
-        def resolve(part: Schema) -> Resolved:
+        def resolve(part: Schema) -> merging.Resolved:
             whole = self._definition(part["$ref"], "request") if part.keys() == {"$ref"} else None
             if whole is None or not whole.kinds or not self._shows_kinds(part):
-                return Resolved(schema=self.target(part))
-            return Resolved(
+                return merging.Resolved(schema=self.target(part))
+            return merging.Resolved(
                 schema=self._as_part(part, "request"),
                 kinds=[{"$ref": kind} for kind in whole.kinds],
                 values=whole.schema["properties"],
             )
 
-        return Merger(resolve).fields(schema)
+        return merging.Merger(resolve).fields(schema)
 
     def _shows_kinds(self, schema: Schema) -> bool:
         used = self._used(schema, "request", max_size=None) or {}
@@ -208,12 +193,12 @@ class SchemaReader:
         if kinds:
             references = [self._reference(target) for target in kinds.values()]
             branches = [*references, self._reference(source.target, is_part=True)]
-            values = kind_values(source.target.value, list(kinds))
+            values = subtypes.kind_values(source.target.value, list(kinds))
             return _described(name, {"anyOf": branches, "properties": values}, kinds=references)
         schema: Schema = self.read(source.target.value, base=source.target.base, direction=direction)
         if source.is_part:
-            left_out = ("anyOf",) if has_discriminator(source.target.value) else ()
-            schema = {key: value for key, value in opened(schema).items() if key not in left_out}
+            left_out = ("anyOf",) if subtypes.has_discriminator(source.target.value) else ()
+            schema = {key: value for key, value in merging.opened(schema).items() if key not in left_out}
         return _described(name, self._below_parents(schema, source.target, direction))
 
     def _below_parents(self, schema: Schema, child: Target, direction: Direction) -> Schema:
@@ -221,9 +206,9 @@ class SchemaReader:
 
         def below(part: Any) -> Any:
             source = self._sources.get(_name_in(part))
-            if source is None or not has_discriminator(source.target.value):
+            if source is None or not subtypes.has_discriminator(source.target.value):
                 return part
-            is_split = lists_kinds(source.target.value) or (direction == "request")
+            is_split = subtypes.lists_kinds(source.target.value) or (direction == "request")
             is_below = is_split and self._subtypes.is_below(child, source.target)
             return self._as_part(part, direction) if is_below else part
 
@@ -246,7 +231,7 @@ class SchemaReader:
     def _as_part(self, schema: Schema, direction: Direction) -> Schema:
         """Return a reference to the form that a schema has as a part of another object."""
         target = self._sources[_name_in(schema)].target
-        if not self._closed.holds(target) and not has_discriminator(target.value):
+        if not self._closed.holds(target) and not subtypes.has_discriminator(target.value):
             return schema
         return {**schema, **self._reference(target, is_part=True)}
 
@@ -305,30 +290,30 @@ class SchemaReader:
         """
         parts = schema["allOf"]
         rest = {key: value for key, value in schema.items() if key != "allOf"}
-        said = [part for part in (rest, *parts) if says_something(part)]
+        said = [part for part in (rest, *parts) if merging.says_something(part)]
         if len(said) < 2 or not any(map(self._closes, said)):
             return schema
 
-        def resolve(part: Schema) -> Resolved | None:
+        def resolve(part: Schema) -> merging.Resolved | None:
             if "$ref" not in part:
-                return Resolved(schema=part)
+                return merging.Resolved(schema=part)
             part = self._as_part(part, direction)
             is_open = (_name_in(part), direction) in self._reading
-            return None if is_open else Resolved(schema=self.target(part, direction=direction))
+            return None if is_open else merging.Resolved(schema=self.target(part, direction=direction))
 
-        fields = Merger(resolve, narrows=True).fields(schema)
+        fields = merging.Merger(resolve, narrows=True).fields(schema)
         if fields is not None:
-            return closed_object(schema, fields)
+            return merging.closed_object(schema, fields)
         opened_parts = [
-            self._as_part(part, direction) if _name_in(part) in self._sources else opened(part)
+            self._as_part(part, direction) if _name_in(part) in self._sources else merging.opened(part)
             for part in parts
         ]
-        return {**opened(rest), "allOf": opened_parts}
+        return {**merging.opened(rest), "allOf": opened_parts}
 
     def _closes(self, part: Schema) -> bool:
         """Return whether a part of a converted object refuses properties that it doesn't name."""
         source = self._sources.get(_name_in(part))
-        if is_closed(part) or (source is not None and self._closed.holds(source.target)):
+        if merging.is_closed(part) or (source is not None and self._closed.holds(source.target)):
             return True
         return any(isinstance(inner, dict) and self._closes(inner) for inner in part.get("allOf", ()))
 

@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from tool_search_processor.errors import ToolArgumentsError, ToolCallError
+from tool_search_processor.providers.openapi import styles
 from tool_search_processor.providers.openapi.routes import (
     VARIABLE,
     Argument,
@@ -21,14 +22,6 @@ from tool_search_processor.providers.openapi.routes import (
     Encoding,
     Route,
     split_path,
-)
-from tool_search_processor.providers.openapi.styles import (
-    cookie_text,
-    header_text,
-    json_text,
-    path_text,
-    query_parts,
-    text_of_value,
 )
 from tool_search_processor.tools.wording import Problem
 from tool_search_processor.wire.plain import clean_text
@@ -79,21 +72,21 @@ def build_request(route: Route, arguments: Mapping[str, Any]) -> Outgoing:
     in_template = set(VARIABLE.findall(template))
     fixed = _fixed_query(template, placed)
     listed = [(one, v) for one, v in placed if one.place == "query" and one.wire_name not in in_template]
-    query = [*fixed, *(part for one, value in listed for part in query_parts(one, value))]
+    query = [*fixed, *(part for one, value in listed for part in styles.query_parts(one, value))]
     target = _path(path, {one.wire_name: (one, value) for one, value in placed if one.place == "path"})
     outgoing = Outgoing(
         method=route.method,
         target="?".join((target, "&".join(query))) if query else target,
         headers={"accept": _CONTROL.sub("", route.accept), **headers},
-        cookies=tuple(cookie_text(one, value) for one, value in placed if one.place == "cookie"),
+        cookies=tuple(styles.cookie_text(one, value) for one, value in placed if one.place == "cookie"),
     )
     return outgoing if route.body is None else _with_body(outgoing, route.body, arguments)
 
 
 def _path(template: str, values: Mapping[str, tuple[Argument, Any]]) -> str:
-    def filled(found: re.Match[str]) -> str:
-        argument, value = values[found[1]]
-        text = path_text(argument, value)
+    def filled(name: str) -> str:
+        argument, value = values[name]
+        text = styles.path_text(argument, value)
         if not text:
             raise _problem(argument.name, "must not be empty")
         if not {".", ".."}.isdisjoint(_SEPARATORS.split(unquote(text))):
@@ -103,13 +96,16 @@ def _path(template: str, values: Mapping[str, tuple[Argument, Any]]) -> str:
     missing = [name for name in VARIABLE.findall(template) if name not in values]
     if missing:
         raise _problem(missing[0], "is required but missing")
-    pieces = VARIABLE.split(template)
-    literals = [quote(piece, safe=_PATH_SAFE) for piece in pieces[::2]]
-    texts = [filled(found) for found in VARIABLE.finditer(template)]
-    path = literals[0] + "".join(text + literal for text, literal in zip(texts, literals[1:], strict=True))
+    path = _filled(template, filled, safe=_PATH_SAFE)
     if not {".", ".."}.isdisjoint(unquote(path).split("/")):  # of the document's own
         raise ToolCallError(f"The path {template} has `.` or `..` as a step, which is not sent.")
     return path
+
+
+def _filled(template: str, fill: Callable[[str], str], *, safe: str) -> str:
+    """Return a template with its variables filled in, and what stands between them percent-encoded."""
+    pieces = enumerate(VARIABLE.split(template))
+    return "".join(fill(piece) if place % 2 else quote(piece, safe=safe) for place, piece in pieces)
 
 
 def _fixed_query(template: str, placed: Sequence[tuple[Argument, Any]]) -> list[str]:
@@ -120,14 +116,8 @@ def _fixed_query(template: str, placed: Sequence[tuple[Argument, Any]]) -> list[
         for one, value in placed
         if one.place == place
     }
-    parts: list[str] = []
-    for part in filter(None, template.split("&")):
-        names = VARIABLE.findall(part)
-        if not names:
-            parts.append(quote(part, safe=_QUERY_SAFE))
-        elif values.keys() >= set(names):
-            parts += _filled_parts(part, values)
-    return parts
+    given = (part for part in template.split("&") if part and values.keys() >= {*VARIABLE.findall(part)})
+    return [filled for part in given for filled in _filled_parts(part, values)]
 
 
 def _filled_parts(part: str, values: Mapping[str, tuple[Argument, Any]]) -> list[str]:
@@ -135,15 +125,12 @@ def _filled_parts(part: str, values: Mapping[str, tuple[Argument, Any]]) -> list
     whole = VARIABLE.fullmatch(text)
     if whole and values[whole[1]][0].place == "query":
         argument, value = values[whole[1]]
-        return query_parts(replace(argument, wire_name=unquote(name)), value)
-    pieces = VARIABLE.split(part)
-    literals = [quote(piece, safe=_QUERY_SAFE) for piece in pieces[::2]]
-    texts = ["" if name not in values else path_text(*values[name]) for name in pieces[1::2]]
-    return [literals[0] + "".join(text + rest for text, rest in zip(texts, literals[1:], strict=True))]
+        return styles.query_parts(replace(argument, wire_name=unquote(name)), value)
+    return [_filled(part, lambda name: styles.path_text(*values[name]), safe=_QUERY_SAFE)]
 
 
 def _header(argument: Argument, value: Any) -> str:
-    text = header_text(argument, value).strip()
+    text = styles.header_text(argument, value).strip()
     if _CONTROL.search(text):
         raise _problem(argument.name, "must not hold line breaks or other control characters")
     return text
@@ -169,7 +156,7 @@ def _with_body(outgoing: Outgoing, body: Body, arguments: Mapping[str, Any]) -> 
 
 def _encoded_body(body: Body, value: Any) -> tuple[bytes | None, str, tuple[Field, ...]]:
     if body.kind == "json":
-        return json_text(value).encode(), body.media_type, ()
+        return styles.json_text(value).encode(), body.media_type, ()
     if body.kind == "raw":
         content, media_type = _file(body.argument or "body", value)
         is_open = "*" in body.media_type
@@ -195,7 +182,7 @@ def _styled_parts(name: str, encoding: Encoding, value: Any, *, is_json: bool = 
     argument = Argument(
         name=name, wire_name=name, place="query", style=style, explode=explode, is_json=is_json
     )
-    return query_parts(argument, value)
+    return styles.query_parts(argument, value)
 
 
 def _fields(body: Body, name: str, value: Any) -> Iterator[Field]:
@@ -210,14 +197,14 @@ def _fields(body: Body, name: str, value: Any) -> Iterator[Field]:
     for item in value if isinstance(value, list | tuple) else [value]:
         if item is None:
             continue
-        if is_file or (name in body.file_or_text and _DATA_URL.match(text_of_value(item))):
+        if is_file or (name in body.file_or_text and _DATA_URL.match(styles.text_of_value(item))):
             content, media_type = _file(name, item)
             kind = _media_type(encoding.content_type, media_type) or "application/octet-stream"
             yield name, (name, content, kind)
         else:
             is_data = isinstance(item, Mapping | list)
             as_json = is_data or _is_json(encoding.content_type)
-            text = _json_part(item) if as_json else text_of_value(item)
+            text = _json_part(item) if as_json else styles.text_of_value(item)
             said = "application/json" if is_data else None
             yield name, (None, text.encode(), _media_type(encoding.content_type, said))
 
@@ -232,7 +219,7 @@ def _json_part(value: Any) -> str:
         with suppress(ValueError, RecursionError):
             json.loads(value)
             return clean_text(value)
-    return json_text(value)
+    return styles.json_text(value)
 
 
 def _media_type(declared: str | None, own: str | None) -> str | None:
@@ -245,7 +232,7 @@ def _media_type(declared: str | None, own: str | None) -> str | None:
 
 def _file(name: str, value: Any) -> tuple[bytes, str | None]:
     """Return the content that an argument stands for, and its media type where that is said."""
-    text = text_of_value(value)
+    text = styles.text_of_value(value)
     found = _DATA_URL.match(text)
     if found is None:
         return text.encode(), None

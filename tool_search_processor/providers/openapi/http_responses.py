@@ -89,10 +89,9 @@ def _data(text: str, max_chars: int) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return _cut(text, max_chars, is_whole=True)
-    if len(text) > max_chars:
-        compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        return value if len(compact) <= max_chars else _cut(compact, max_chars, is_whole=True)
-    return value
+    is_short = len(text) <= max_chars
+    compact = text if is_short else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value if len(compact) <= max_chars else _cut(compact, max_chars, is_whole=True)
 
 
 def _cut(text: str, max_chars: int, *, is_whole: bool) -> str:

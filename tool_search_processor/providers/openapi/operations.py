@@ -72,13 +72,12 @@ class OperationNode:
 
 def list_operations(document: OpenAPIDocument) -> list[OperationNode]:
     """Return all operations in the document's order; equal names are made unique by their routes."""
-    paths = {str(path): listed for path, listed in document.root["paths"].items()}
     taken: set[str] = set()
     found = [
         node
-        for path, listed in paths.items()
-        if not path.startswith("x-")
-        for node in _operations_of(f"/{path.removeprefix('/')}", listed, document, taken)
+        for path, listed in document.root["paths"].items()
+        if not str(path).startswith("x-")
+        for node in _operations_of(f"/{str(path).removeprefix('/')}", listed, document, taken)
     ]
     if not found:
         logger.warning("%s has no operations", document.label)
