@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,8 @@ from tool_search_processor.policy.admission import Admission
 from tool_search_processor.policy.filters import Phase
 from tool_search_processor.search.protocol import Hit
 from tool_search_processor.tools import Tool
+
+logger = logging.getLogger(__name__)
 
 Ranked = tuple[Hit, Tool]
 
@@ -102,6 +105,21 @@ async def rank(
         if len(found) >= limit or len(hits) < depth or hits[-1].score < min_score or admission.is_hung:
             return found[:limit]
         depth *= _DEEPER
+
+
+async def guess(
+    view: CatalogView, text: str, *, wanted: Wanted, admission: Admission, purpose: str
+) -> list[Tool]:
+    """Return the tools that fit the words of a text and that phase `load` admits, best first.
+
+    Empty if the search fails: a guess must neither fail an answer nor end a run.
+    """
+    try:
+        ranked = await rank(view.by_words(), text, wanted=wanted, admission=admission, phase="load")
+    except Exception:  # foreign code
+        logger.warning("the search for tools to %s failed", purpose, exc_info=True)
+        return []
+    return list(tools_of(ranked))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from tool_search_processor.catalog.finding import SPARE, Wanted, rank, tools_of
+from tool_search_processor.catalog.finding import SPARE, Wanted, guess
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF
 from tool_search_processor.policy.admission import Admission
@@ -21,8 +20,6 @@ _NAME_CHARACTERS = 200
 _SLIP = 0.75
 """From this OSA similarity on, a name counts as a misspelling of the other."""
 _SUGGESTED_SCORE = 0.1
-
-logger = logging.getLogger(__name__)
 
 
 async def find_by_name(
@@ -137,15 +134,6 @@ async def _found_by_words(
     words = " ".join(name_parts(name[:_NAME_CHARACTERS]))
     if not words:
         return []
-    try:
-        ranked = await rank(
-            view.by_words(),
-            words,
-            wanted=Wanted(limit=_MAX_SUGGESTIONS * SPARE, min_score=_SUGGESTED_SCORE, without=without),
-            admission=admission,
-            phase="load",
-        )
-    except Exception:  # foreign code: a failed suggestion must not fail the answer
-        logger.warning("the search for tools to suggest failed", exc_info=True)
-        return []
-    return await admission.admit(tools_of(ranked), "search", limit=_MAX_SUGGESTIONS)
+    wanted = Wanted(limit=_MAX_SUGGESTIONS * SPARE, min_score=_SUGGESTED_SCORE, without=without)
+    found = await guess(view, words, wanted=wanted, admission=admission, purpose="suggest")
+    return await admission.admit(found, "search", limit=_MAX_SUGGESTIONS)

@@ -9,8 +9,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 
 from tool_search_processor.catalog.indexes import NO_REQUESTS, IndexPool, SearchedTools
 from tool_search_processor.catalog.learned import LearnedRequests
-from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY
-from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of, mark_of
+from tool_search_processor.catalog.toolsets import SUGGESTION_CUTOFF, ToolSet, labels_of
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.protocol import Hit
@@ -82,8 +81,6 @@ class CatalogView:
 
     def mark(self, name: str) -> str | None:
         """Return the mark of the tool with this name (see `ToolSet.mark`); None if there is no such tool."""
-        if name in self.added:
-            return mark_of(self.own.by_name[name], GIVEN_DIRECTLY)
         tools = self.own if name in self.own.by_name else self.shared
         return tools.mark(name) if name in tools.by_name else None
 
@@ -119,7 +116,8 @@ class CatalogView:
         if not more:
             return self
         kept = (tool for tool in self.own if tool.name not in more)
-        own = ToolSet([*kept, *more.values()], places=self.own.places)
+        places = {name: place for name, place in self.own.places.items() if name not in more}
+        own = ToolSet([*kept, *more.values()], places=places)
         return replace(self, own=own, added=self.added | more.keys())
 
     def with_requests(self, learned: LearnedRequests | None) -> CatalogView:

@@ -89,23 +89,20 @@ def search_tool(
         description=" ".join(
             part for part in ("Find tools that are available but not listed.", inventory, what) if part
         ),
-        parameters={
-            "type": "object",
-            "properties": {
-                "query": {
-                    "anyOf": [text, {"type": "array", "items": text}],
-                    "description": f"{query} A list asks several things at once.",
-                },
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": MAX_RESULTS,
-                    "description": f"Results for each query, {default_limit} by default or more.",
-                },
-                **_tags_schema(tags),
+        parameters=_parameters(
+            "query",
+            query={
+                "anyOf": [text, {"type": "array", "items": text}],
+                "description": f"{query} A list asks several things at once.",
             },
-            "required": ["query"],
-        },
+            limit={
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MAX_RESULTS,
+                "description": f"Results for each query, {default_limit} by default or more.",
+            },
+            **_tags_schema(tags),
+        ),
         annotations={"readOnlyHint": True},
         pinned=True,
         notes="loaded" if names.search in names.loading else None,
@@ -139,18 +136,15 @@ def call_tool(names: MetaToolNames) -> MetaTool:
     return MetaTool(
         name=names.call,
         description=f"Run a tool that {names.search} found, with arguments that fit its parameters.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "description": "The tool's name, as the search gave it."},
-                "arguments": {
-                    "type": "object",
-                    "description": "The tool's arguments, as its parameters describe them.",
-                    "additionalProperties": True,
-                },
+        parameters=_parameters(
+            "name",
+            name={"type": "string", "description": "The tool's name, as the search gave it."},
+            arguments={
+                "type": "object",
+                "description": "The tool's arguments, as its parameters describe them.",
+                "additionalProperties": True,
             },
-            "required": ["name"],
-        },
+        ),
         pinned=True,
     )
 
@@ -169,10 +163,9 @@ def _tags_schema(tags: Sequence[str]) -> dict[str, Any]:
 
 
 def _names_schema(description: str) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {
-            "tool_names": {"type": "array", "items": {"type": "string"}, "description": description}
-        },
-        "required": ["tool_names"],
-    }
+    names = {"type": "array", "items": {"type": "string"}, "description": description}
+    return _parameters("tool_names", tool_names=names)
+
+
+def _parameters(required: str, **properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [required]}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ToolUnavailableError
 from tool_search_processor.meta_tools.meta_tool_names import Mode
 from tool_search_processor.processor.loading import LoadedTools, LoadOutcome
 from tool_search_processor.processor.meta_tool_set import MetaToolSet
-from tool_search_processor.processor.processor_options import NAME, Options
+from tool_search_processor.processor.processor_options import Options
 from tool_search_processor.processor.step_calls import StepCalls
 from tool_search_processor.processor.step_listing import StepListing, split_tools
 from tool_search_processor.processor.step_view import StepView
@@ -23,9 +23,14 @@ from tool_search_processor.tokens.counting import DefinitionCounter, TextCounter
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.checks import check_flags
 
+_P = TypeVar("_P", bound="SearchPipeline")
+
 
 class SearchPipeline:
     """An `InputProcessor` and `ToolResolver` over a catalog and a store; see `ToolSearchProcessor`."""
+
+    name = "Tool Search Processor"
+    """What people see, whatever the `id` is."""
 
     def __init__(
         self,
@@ -48,7 +53,6 @@ class SearchPipeline:
             id: Names this processor in `step.state`, in stores and in errors.
         """
         self.id = id
-        self.name = NAME
         self.catalog = catalog
         self.reserved_names = frozenset(options.names.present)
         self._options = options
@@ -183,15 +187,15 @@ class SearchPipeline:
         """
         check_flags(hide_own=include_step_tools)  # what the adapters call it
         keeps = self._store_was_given and not from_messages
-        return SearchPipeline(
-            self.catalog,
-            self._store if keeps else HistoryStore(),
-            store_was_given=keeps,
-            options=replace(
-                self._options, include_step_tools=include_step_tools or self._options.include_step_tools
-            ),
-            counter=self._counter,
-            id=self.id,
+        options = replace(
+            self._options, include_step_tools=include_step_tools or self._options.include_step_tools
+        )
+        return self._over(SearchPipeline, self._store if keeps else HistoryStore(), options, is_given=keeps)
+
+    def _over(self, kind: type[_P], store: Store, options: Options, *, is_given: bool = False) -> _P:
+        """Return another processor over the same catalog."""
+        return kind(
+            self.catalog, store, options=options, counter=self._counter, store_was_given=is_given, id=self.id
         )
 
     async def _view(self, step: InputStep, *, own: Sequence[Tool] = ()) -> StepView:

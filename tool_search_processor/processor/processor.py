@@ -341,14 +341,7 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
         """
         check_flags(sync=sync)
         check_context(context)
-        search = FunctionSearch(
-            self.catalog,
-            HistoryStore(),
-            store_was_given=False,
-            options=function_options(self._options),
-            counter=self._counter,
-            id=self.id,
-        )
+        search = self._over(FunctionSearch, HistoryStore(), function_options(self._options))
         return search.sync_functions(context) if sync else search.functions(context)
 
     async def aclose(self) -> None:

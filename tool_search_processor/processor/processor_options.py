@@ -24,8 +24,6 @@ from tool_search_processor.wire.checks import (
 
 TTL_SECONDS = 3600.0
 PROCESSOR_ID = "tool-search"
-NAME = "Tool Search Processor"
-"""The name that people see, whatever the processor's id is."""
 SEARCH_TOOL_NAME = "search_tools"
 _MODES = ("load", "auto_load", "call")
 _DETAILS = ("brief", "signature", "schema")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from tool_search_processor.catalog.finding import rank, tools_of
+from tool_search_processor.catalog.finding import guess
 from tool_search_processor.errors import ReservedToolNameError
 from tool_search_processor.meta_tools.definitions import MetaTool
 from tool_search_processor.meta_tools.texts import catalog_line, catalog_text, instruction_text
@@ -78,7 +78,11 @@ class StepListing:
         if not text or run.turn == turn:
             return
         run.turn = turn
-        await self._load_after_earlier(await self._best_names(text, limit=limit))
+        wanted = self.view.wanted(limit=limit)
+        best = await guess(
+            self.view.catalog, text, wanted=wanted, admission=self.admission, purpose="preload"
+        )
+        await self._load_after_earlier([tool.name for tool in best])
 
     async def load_chosen(self) -> list[Tool]:
         """Load the tools that the step's `tool_choice` names, and return those that phase `active` admits."""
@@ -127,19 +131,6 @@ class StepListing:
         """Load tools, after reading what the thread loaded earlier, which stays first in the list."""
         await self.view.loads.renew(self.view.step)
         await self.view.loads.add(self.view.step, names)
-
-    async def _best_names(self, query: str, *, limit: int) -> list[str]:
-        """Return the names of the best tools for a query that phase `load` admits."""
-        view = self.view
-        wanted = view.wanted(limit=limit)
-        try:
-            ranked = await rank(
-                view.catalog.by_words(), query, wanted=wanted, admission=self.admission, phase="load"
-            )
-        except Exception:  # foreign code: a failing guess must not end the run
-            logger.warning("the search for tools to preload failed", exc_info=True)
-            return []
-        return [tool.name for tool in tools_of(ranked)]
 
     async def _catalog_lines(self, counter: TextCounter) -> list[str]:
         lines: list[str] = []
