@@ -7,10 +7,14 @@ search = ToolSearchProcessor(tools=[...], filter=lambda request: ...)
 agent = Agent(name="...", model="...", input_processors=[search, TokenLimiter(127_000)])
 ```
 
+Begin with `help()` of `ToolSearchProcessor`, the searcher; `Agent`, which runs it on LiteLLM, or `ToolSession`, for
+a loop of your own; `tool`, which makes a tool of a function; `FilterRequest`, what a filter is asked; `MCPProvider`
+and `OpenAPIProvider`, tools of servers and APIs; `Catalog`, which holds tools of all kinds.
+
 How a step goes:
 
     providers: functions, MCP servers, OpenAPI documents, yours; each with transforms of its own
-        │  read side by side, within limits of time, and again only when a change mark has moved
+        │  read side by side, within limits of time, and again only when they have changed
         ▼
     catalog: unique names ▶ drift (changed foreign tools held) ▶ transforms ▶ unique names ▶ index
         │
@@ -21,11 +25,10 @@ How a step goes:
         ▼
     messages ▶ InputStep ▶ ToolSearchProcessor ▶ yours ▶ TokenLimiter ▶ model ▶ its calls ▶ messages
 
-`Agent` turns this loop on LiteLLM, `ToolSession` is for a loop of your own. `ToolServer` (MCP), `create_app`
-(REST) and `Gateway` (both, over many upstreams) serve a catalog to clients without the loop: they list two
-meta-tools, and ask the filter at search, listing and call.
+`ToolServer` (MCP), `create_app` (REST) and `Gateway` (both, over many upstreams) serve a catalog to clients
+without this loop, and ask the filter at search, listing and call.
 
-Where things stand; a module imports only from rows above its own, or from folders left of its own:
+The folders, in rows: a module imports only from rows above it, or from folders to its left in its own row:
 
     errors, telemetry                           what is raised; spans
     wire, concurrency                           values, calls and messages of any provider; threads and loops
@@ -38,9 +41,9 @@ Where things stand; a module imports only from rows above its own, or from folde
     adapters                                    the searcher inside other frameworks
     cli                                         `tool-search`
 
-Texts and names that a model sees stand in `meta_tools`. Most of what is public is imported from here; a part
-with many names, or one that needs an extra, from its own package: `agent` (events), `catalog` (status),
-`search.*` (indexes, embedders), `transforms`, `evaluation`, `testing`, `server.*`.
+Most public names are imported from here. A part with many names, or with an extra, has its own package: `agent`
+(events), `catalog` (status), `search.*` (indexes, embedders), `transforms`, `evaluation`, `testing`, `server.*`,
+`adapters.*`.
 """
 
 from importlib import import_module
