@@ -7,9 +7,9 @@ search = ToolSearchProcessor(tools=[...], filter=lambda request: ...)
 agent = Agent(name="...", model="...", input_processors=[search, TokenLimiter(127_000)])
 ```
 
-Begin with `help()` of `ToolSearchProcessor`, the searcher; `Agent`, which runs it on LiteLLM, or `ToolSession`, for
-a loop of your own; `tool`, which makes a tool of a function; `FilterRequest`, what a filter is asked; `MCPProvider`
-and `OpenAPIProvider`, tools of servers and APIs; `Catalog`, which holds tools of all kinds.
+Begin with the help of `ToolSearchProcessor`, the searcher; `Agent`, that runs it on LiteLLM, or `ToolSession`
+for a loop of your own; `tool`, which makes a tool of a function; `FilterRequest`, what a filter is asked;
+`MCPProvider` and `OpenAPIProvider`, tools of servers and APIs; `Catalog`, which holds tools of all kinds.
 
 How a step goes:
 
@@ -41,9 +41,9 @@ The folders, in rows: a module imports only from rows above it, or from folders 
     adapters                                    the searcher inside other frameworks
     cli                                         `tool-search`
 
-Most public names are imported from here. A part with many names, or with an extra, has its own package: `agent`
-(events), `catalog` (status), `search.*` (indexes, embedders), `transforms`, `evaluation`, `testing`, `server.*`,
-`adapters.*`.
+Most public names are imported from here. A part with many names, or with an extra, has its own package:
+`agent` (events), `catalog` (status), `search.*` (indexes, embedders), `transforms`, `evaluation`, `testing`,
+`server.*`, `adapters.*`.
 """
 
 from importlib import import_module
