@@ -46,6 +46,17 @@ async def test_of_several_each_is_tried_by_itself_and_all_are_counted():
     assert "'C++' is not a valid pattern" in answer["message"]
     assert "The pattern 'we(' is not valid" in answer["message"]
     assert answer["total"] == 31
+    answer = await run.search("C++", "price ($)")
+    assert "is not a valid pattern, so it was searched for as plain text. 'price ($)'" in answer["message"]
+
+
+async def test_words_that_are_too_long_for_a_pattern_are_a_bad_pattern():
+    processor = ToolSearchProcessor([COMPILE], search="regex")
+    answer = await Run(processor).search("compile" * 100)
+    assert (answer["results"], answer["total"]) == ([], 0)
+    assert answer["message"].startswith("The pattern has 700 characters")
+    with pytest.raises(InvalidPatternError, match="700 characters"):
+        await processor.search("compile" * 100)
 
 
 async def test_a_text_that_nobody_has_is_a_bad_pattern_still():

@@ -93,3 +93,9 @@ async def test_a_pinned_tool_that_fits_is_named(search):
         "No other tool matches 'floor plan', but a listed tool does: call floor_plan."
     )
     assert "floor_plan" not in (await run.search("send a letter"))["message"]
+
+
+async def test_a_pinned_tool_that_fits_too_little_is_not_named():
+    tools = [PLAN.replace(pinned=True), OTHER]
+    message = (await Run(ToolSearchProcessor(tools, min_score=1.0)).search("a plan of the floor"))["message"]
+    assert message.startswith("No tool matches")

@@ -160,6 +160,17 @@ async def test_the_total_counts_what_matches_any_query_however_few_are_shown():
     assert answer["total"] == 15
 
 
+async def test_the_total_of_one_query_counts_what_could_be_shown():
+    scores = {f"case_{n}": 0.9 - n / 10 for n in range(7)}
+    tools = [
+        make(name, tags={"odd"} if int(name[-1]) % 2 else (), pinned=name == "case_1") for name in scores
+    ]
+    run = scored(scores, tools, min_score=0.35, top_k=1)
+    assert (await run.search("x"))["total"] == 5
+    answer = await run.search("x", tags=["odd"])
+    assert (names(answer["results"]), answer["total"]) == (["case_3"], 2)
+
+
 async def test_results_of_one_query_are_ordered_by_score():
     answer = await scored().search("invoice", limit=20)
     scores = [result["score"] for result in answer["results"]]

@@ -834,6 +834,13 @@ async def test_the_search_tool_follows_the_catalog_and_the_request():
     assert "There are 5 of them." in await said_of_the_catalog(search, plan="pro")
 
 
+async def test_with_a_filter_the_search_tool_says_nothing_of_the_catalog():
+    search = ToolSearchProcessor([WEATHER, MAIL], filter=lambda request: True)
+    assert await said_of_the_catalog(search) == (
+        "Find tools that are available but not listed. Then make tools callable with load_tool."
+    )
+
+
 async def test_two_steps_share_the_definitions_and_each_answers_with_what_it_saw():
     search = ToolSearchProcessor([WEATHER], include_step_tools=True)
     first = await search.process_input_step(step(make("mine")))

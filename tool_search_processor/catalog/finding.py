@@ -149,10 +149,8 @@ async def rank_query(view: CatalogView, query: str, *, wanted: Wanted, admission
         problem = exc
     if ranked or not view.takes_pattern or (literal := re.escape(query)) == query:
         return RankedQuery(query=query, ranked=ranked, problem=problem)
-    try:
+    with contextlib.suppress(InvalidPatternError):  # escaped, it is too long
         ranked = await rank(view, literal, wanted=wanted, admission=admission)
-    except InvalidPatternError:  # escaped, it is too long
-        ranked = []
     if not ranked:
         return RankedQuery(query=query, problem=problem)
     return RankedQuery(query=literal, ranked=ranked, note=literal_text(query, is_pattern=problem is None))

@@ -232,7 +232,7 @@ class PolicyView(ABC):
                 return await self.catalog.count(
                     searched[0], min_score=self.options.min_score, tags=call.tags, without=self.unsearched
                 )
-            whole = replace(call, queries=searched, limit=len(self.catalog) or 1)
+            whole = replace(call, queries=searched, limit=len(self.catalog))
             rankings = await self._rankings(whole, self.admission())
         return len({tool.name for ranking in rankings for tool in tools_of(ranking.ranked)})
 
