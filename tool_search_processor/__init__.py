@@ -7,9 +7,9 @@ search = ToolSearchProcessor(tools=[...], filter=lambda request: ...)
 agent = Agent(name="...", model="...", input_processors=[search, TokenLimiter(127_000)])
 ```
 
-Begin with the help of `ToolSearchProcessor`, the searcher; `Agent`, that runs it on LiteLLM, or `ToolSession`
-for a loop of your own; `tool`, which makes a tool of a function; `FilterRequest`, what a filter is asked;
-`MCPProvider` and `OpenAPIProvider`, tools of servers and APIs; `Catalog`, which holds tools of all kinds.
+Begin with the help of `ToolSearchProcessor`, the searcher; `Agent`, which runs it; `ToolSession`, for a loop
+of your own; `tool`, which makes a tool of a function; `FilterRequest`, what a filter is asked; `MCPProvider`
+and `OpenAPIProvider`, tools of servers and APIs; `Catalog`, which holds tools of all kinds.
 
 How a step goes:
 
