@@ -95,16 +95,11 @@ class Gathering(Generic[ComponentT]):
         known = self._last
         if known is not None and are_same(lists, known.lists):
             return known.stages
-        gathered: dict[str, ComponentT] = {}
-        for source, listed in zip(self.sources, lists, strict=True):
-            self._enter(listed, gathered, origin=source.name)
-        rows: Sequence[Sequence[ComponentT]] = await transform_stages(
-            self.transforms, tuple(gathered.values()), kind=self.kind
-        )
-        last: dict[str, ComponentT] = {}
-        self._enter(rows[-1], last, origin=f"the transforms of {self.owner}")
-        stages = [index_components(row) for row in rows]
-        stages[-1] = last
+        origins = [source.name for source in self.sources]
+        gathered = self._entered(zip(origins, lists, strict=True))
+        *rows, last = await transform_stages(self.transforms, tuple(gathered.values()), kind=self.kind)
+        outer = self._entered([(f"the transforms of {self.owner}", last)])
+        stages = [*map(index_components, rows), outer]
         self._last = _Gathered(lists=lists, stages=stages)
         return stages
 
@@ -112,13 +107,17 @@ class Gathering(Generic[ComponentT]):
         fresh = await source.read(context) if source.is_due() else ()
         return source.listed if source.is_shared else fresh
 
-    def _enter(self, listed: Iterable[ComponentT], entered: dict[str, ComponentT], *, origin: str) -> None:
-        """Add what has a new name or URI; warn once about the rest."""
-        for component in listed:
-            key = component_key(component)
-            if entered.setdefault(key, component) is not component and self._warned.is_new((key, origin)):
-                what = self.kind.replace("_", " ")
-                logger.warning("the %s %r of %s is not served: the name is taken", what, key, origin)
+    def _entered(self, lists: Iterable[tuple[str, Iterable[ComponentT]]]) -> dict[str, ComponentT]:
+        """Return what lists of some origins hold, by name or URI: the first stays, once a warning tells."""
+        entered: dict[str, ComponentT] = {}
+        what = self.kind.replace("_", " ")
+        for origin, listed in lists:
+            for component in listed:
+                key = component_key(component)
+                is_first = entered.setdefault(key, component) is component
+                if not is_first and self._warned.is_new((key, origin)):
+                    logger.warning("the %s %r of %s is not served: the name is taken", what, key, origin)
+        return entered
 
 
 class ComponentCatalog(Provider):

@@ -80,7 +80,6 @@ async def rank(
         InvalidPatternError: If the strategy takes patterns and the query is not a valid one.
     """
     found: list[Ranked] = []
-    chosen: set[str] = set()
     looked_at = 0
     limit, min_score = wanted.limit, wanted.min_score
     depth = limit if admission.is_open else limit * SPARE
@@ -88,6 +87,7 @@ async def rank(
         hits = await view.search(query, limit=depth, tags=wanted.tags, without=wanted.without)
         # A deeper list begins with the previous one, unless the catalog changes meanwhile.
         fresh, looked_at = hits[looked_at:], len(hits)
+        chosen = {tool.name for _, tool in found}
         candidates = (
             tool
             for hit in fresh
@@ -99,9 +99,7 @@ async def rank(
         admitted = {
             tool.name: tool for tool in await admission.admit(candidates, phase, limit=limit - len(found))
         }
-        if admitted:
-            chosen |= admitted.keys()
-            found += [(hit, admitted.pop(hit.name)) for hit in fresh if hit.name in admitted]
+        found += [(hit, admitted.pop(hit.name)) for hit in fresh if hit.name in admitted]
         if len(found) >= limit or len(hits) < depth or hits[-1].score < min_score or admission.is_hung:
             return found[:limit]
         depth *= _DEEPER

@@ -80,18 +80,16 @@ async def find_named(
     exact = (name for name in names if name not in listed and name not in without)
     await admission.admit(await view.fetch_all(exact), "load")
     for name in names:
-        if name in listed:
-            there[name] = None
-            continue
-        tool = await find_by_name(view, name, admission=admission, without=without)
-        if tool is None and (meant := meant_name(name, listed)) is not None:
-            there[meant] = None
-        elif tool is None:
+        tool = None
+        if name not in listed:
+            tool = await find_by_name(view, name, admission=admission, without=without)
+        meant = meant_name(name, listed) if tool is None else tool.name
+        if meant is not None:
+            (there if meant in listed else wanted)[meant] = None
+        else:
             missing[name] = await suggest(
                 view, name, admission=admission, without=without, is_searched=len(missing) < _MAX_SEARCHED
             )
-        else:
-            (there if tool.name in listed else wanted)[tool.name] = None
     return NamedTools(wanted=tuple(wanted), listed=tuple(there), missing=missing)
 
 
