@@ -59,7 +59,6 @@ class Wanted:
     """What a search asks for besides its words."""
 
     limit: int
-    """The most tools to return."""
     tags: frozenset[str] = frozenset()
     """Only tools with any of these tags or namespaces; an empty set does not narrow the search."""
     without: frozenset[str] = frozenset()

@@ -52,15 +52,12 @@ class WarmUpProgress:
 
 
 class SearchedTools(TypedDict, total=False):
-    """Which tools a search ranks."""
+    """Which tools a search ranks; see `CatalogView` and `Wanted`."""
 
     shared: Required[ToolSet]
-    """The tools that all requests see."""
     own: ToolSet
-    """The request's own; one hides a shared tool of the same name."""
     learned: LearnedRequests
     tags: frozenset[str]
-    """Only tools with any of these tags or namespaces; an empty set does not narrow the search."""
     without: frozenset[str]
 
 

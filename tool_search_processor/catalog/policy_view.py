@@ -45,7 +45,6 @@ class Findings:
     call: SearchCall
     """The search, with the tags that tools have."""
     rankings: Sequence[RankedQuery]
-    """One per query."""
     ranked: Sequence[Ranked]
     """The best of all queries."""
     preface: str
@@ -108,9 +107,7 @@ class PolicyView(ABC):
     """The tools that can be found, by query or by name."""
     options: PolicyOptions
     context: Mapping[str, Any]
-    """The request's own data, for the filter."""
     thread_id: str | None = None
-    """The conversation, for the filter."""
     learner: str | None = None
     """Whose searches and calls belong together, to learn from them; None if nobody can tell."""
 
