@@ -7,7 +7,7 @@ import logging
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 
 from tool_search_processor.catalog.request_view import CatalogView
@@ -43,15 +43,24 @@ class ToolHit(Hit):
 
     @staticmethod
     def of(hit: Hit, tool: Tool) -> ToolHit:
-        """Return a hit of an index, with its tool."""
-        return ToolHit(
-            name=hit.name,
-            score=hit.score,
-            text_rank=hit.text_rank,
-            vector_rank=hit.vector_rank,
-            matched=hit.matched,
-            tool=tool,
-        )
+        """Return a hit of an index, with its tool.
+
+        Made without calling the constructor, which for a frozen class takes three times as long.
+        """
+        made = _new(ToolHit)
+        _set_name(made, hit.name)
+        _set_score(made, hit.score)
+        _set_text_rank(made, hit.text_rank)
+        _set_vector_rank(made, hit.vector_rank)
+        _set_matched(made, hit.matched)
+        _set_tool(made, tool)
+        return made
+
+
+_new = object.__new__
+_set_name, _set_score, _set_text_rank, _set_vector_rank, _set_matched, _set_tool = (
+    getattr(ToolHit, field.name).__set__ for field in fields(ToolHit)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -181,7 +181,8 @@ class CatalogView:
 
     def _among(self, tags: frozenset[str], without: frozenset[str]) -> SearchedTools:
         # A pattern would read out, letter by letter, what others have asked.
-        learned = NO_REQUESTS if self.takes_pattern else self.learned
+        is_told = self.learned is not NO_REQUESTS and self.takes_pattern
+        learned = NO_REQUESTS if is_told else self.learned
         return {"shared": self.shared, "own": self.own, "learned": learned, "tags": tags, "without": without}
 
     def _counts(

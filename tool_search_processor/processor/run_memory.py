@@ -70,7 +70,12 @@ class RunMemory:
     def see(self, entries: Iterable[str]) -> None:
         """Record what a store holds; a tool that the catalog lacks right now counts as loaded too."""
         self.entries.update(dict.fromkeys(entries))
-        self.seen = {name_of(e): e for e in self.entries if self.mark(name_of(e)) in (None, mark_in(e))}
+        self.seen = {
+            name: entry
+            for entry in self.entries
+            for name, _, mark in [entry.partition(SEPARATOR)]
+            if self.mark(name) in (None, mark)
+        }
 
     def is_another(self, name: str) -> bool:
         """Return True if the tool of a loaded name is gone, and another has the name now."""
