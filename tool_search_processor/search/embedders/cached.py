@@ -15,7 +15,7 @@ from cachetools import LRUCache
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.embedders.disk import VectorCache, content_key
 from tool_search_processor.search.embedders.embedder import DescribedEmbedder, Floats
-from tool_search_processor.search.embedders.workers import TimedCalls
+from tool_search_processor.search.embedders.workers import EmbeddingStopped, TimedCalls
 from tool_search_processor.wire.checks import check_positive
 
 QUERY_SECONDS = 10.0
@@ -24,10 +24,6 @@ _BATCH = 256
 _KEPT_QUERIES = 256
 _KEPT_TEXTS = 4096
 _NO_TURN = nullcontext()
-
-
-class EmbeddingStopped(Exception):  # noqa: N818 - not an error
-    """Raised when an embedder was stopped before every text had a vector."""
 
 
 class CachedEmbedder:

@@ -13,6 +13,7 @@ import numpy as np
 
 from tool_search_processor.search.embedders.embedder import Floats
 from tool_search_processor.search.embedders.minilm_graph import DIMENSIONS, rebuilt
+from tool_search_processor.search.embedders.workers import EmbeddingStopped, exiting
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -47,6 +48,8 @@ def load(threads: int) -> Callable[..., Floats]:
         tokens = [ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]] for ids in encoded]
         vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
         for places in _batches([len(ids) for ids in tokens]):
+            if exiting.is_set():  # native code that outlives the interpreter aborts the process
+                raise EmbeddingStopped
             found = [tokens[place] for place in places]
             # A query and its clauses differ in length: rows of their own would be half padding.
             vectors[places] = means([found] if queries else [[ids] for ids in found])

@@ -39,6 +39,10 @@ def start_worker(work: Callable[[], object], *, name: str) -> threading.Thread:
     return worker
 
 
+class EmbeddingStopped(Exception):  # noqa: N818 - not an error
+    """Raised when an embedder was stopped before every text had a vector."""
+
+
 class TimedCalls:
     """Calls an embedder in its own threads, and waits a limited time for each answer.
 

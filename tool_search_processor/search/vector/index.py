@@ -23,8 +23,8 @@ from tool_search_processor.search.embedders import (
     LocalEmbedder,
     ModelName,
 )
-from tool_search_processor.search.embedders.cached import QUERY_SECONDS, EmbeddingStopped
-from tool_search_processor.search.embedders.workers import exiting, start_worker
+from tool_search_processor.search.embedders.cached import QUERY_SECONDS
+from tool_search_processor.search.embedders.workers import EmbeddingStopped, exiting, start_worker
 from tool_search_processor.search.index import Documents, Index, ListName, Names
 from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, distinct
