@@ -340,11 +340,14 @@ def broken_iterator():
 
 @pytest.mark.parametrize(
     ("result", "text"),
-    [(Unwritable("x"), "Error: RuntimeError: no"), (broken_iterator(), "Error: ValueError: half way")],
+    [
+        (lambda: Unwritable("x"), "Error: RuntimeError: no"),
+        (broken_iterator, "Error: ValueError: half way"),
+    ],
     ids=["text", "iterator"],
 )
 async def test_a_result_that_cannot_be_written_is_an_error(result, text):
-    tool = Tool("odd", execute=lambda: result)
+    tool = Tool("odd", execute=result)
     (outcome,) = await run_calls(tool)
     assert (outcome.text, outcome.is_error) == (text, True)
 

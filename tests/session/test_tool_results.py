@@ -75,7 +75,6 @@ class Broken:
         (pathlib.PurePosixPath("/a"), '"/a"'),
         (uuid.UUID(int=1), '"00000000-0000-0000-0000-000000000001"'),
         (10**30, "1000000000000000000000000000000"),
-        ((n for n in range(2)), "[0,1]"),
         ([Opaque()], '["Opaque()"]'),
         (np.array([1, 2]), "[1,2]"),
         ({"n": np.float64(0.5)}, '{"n":0.5}'),
@@ -87,6 +86,10 @@ class Broken:
 )
 def test_encode(value, text):
     assert encode_result(value) == text
+
+
+def test_a_generator_is_a_list():
+    assert encode_result(n for n in range(2)) == "[0,1]"
 
 
 def test_a_cycle_is_its_repr():
