@@ -133,11 +133,13 @@ def test_a_call_of_a_kind_that_cannot_be_read_is_not_taken_for_text(kind):
         )
 
 
-@pytest.mark.parametrize("place", ["calls", "tool_calls"])
-def test_a_call_in_langchains_form_is_refused_and_it_is_said_how_to_convert_it(place):
+@pytest.mark.parametrize(
+    "reply", [lambda call: [call], lambda call: {"tool_calls": [call]}, lambda call: call]
+)
+def test_a_call_in_langchains_form_is_refused_and_it_is_said_how_to_convert_it(reply):
     call = {"name": "f", "args": {}, "id": "c1"}
     with pytest.raises(ConfigurationError, match=r"^this is a call in LangChain's form, found {'name': 'f'"):
-        read_reply([call] if place == "calls" else {"tool_calls": [call]})
+        read_reply(reply(call))
 
 
 def test_the_event_that_ends_a_stream_holds_the_reply():

@@ -781,7 +781,7 @@ async def test_every_door_without_async_names_itself_and_the_door_to_use():
     for name, given in (("openai_tools", [USER]), ("anthropic_tools", [USER]), ("execute", [])):
         with pytest.raises(RunningLoopError, match=rf"^ToolSession\.{name}_sync .*`await session\.{name}\("):
             getattr(session, f"{name}_sync")(given)
-    with pytest.raises(RunningLoopError, match=r"^`with` of a ToolSession .*`async with`"), session:
+    with pytest.raises(RunningLoopError, match=r"^`with` of a ToolSession .*: use `async with`$"), session:
         pass
     await session.aclose()
 

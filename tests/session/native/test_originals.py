@@ -7,6 +7,9 @@ import re
 import pytest
 
 from tool_search_processor import ConfigurationError, TokenLimiter, ToolSession
+from tool_search_processor.session.native.originals import restored
+from tool_search_processor.wire.anthropic_messages import anthropic_messages, as_anthropic
+from tool_search_processor.wire.messages import chat_messages, read_conversation
 
 SEARCHED = {
     "role": "assistant",
@@ -34,6 +37,12 @@ async def test_anthropic_messages(native):
     async with ToolSession() as session:
         sent = await session.anthropic_request([USER, SEARCHED, MORE], native=native)
     assert sent["messages"] == [USER, SEARCHED, MORE]
+
+
+def test_a_message_with_its_fields_in_another_order_is_not_changed():
+    given = read_conversation([SEARCHED])
+    messages = [dict(reversed(message.items())) for message in chat_messages(given)]
+    assert restored(messages, given, take=as_anthropic, write=anthropic_messages) == [SEARCHED]
 
 
 @pytest.mark.parametrize("native", [True, False])
