@@ -224,13 +224,12 @@ class PolicyView(ABC):
             return None
         call, rankings = findings.call, findings.rankings
         if any(len(ranking.ranked) >= call.limit for ranking in rankings):
-            searched = tuple(ranking.query for ranking in rankings)
-            if len(searched) == 1:
+            if len(rankings) == 1:
+                query, min_score = rankings[0].query, self.options.min_score
                 return await self.catalog.count(
-                    searched[0], min_score=self.options.min_score, tags=call.tags, without=self.unsearched
+                    query, min_score=min_score, tags=call.tags, without=self.unsearched
                 )
-            whole = replace(call, queries=searched, limit=len(self.catalog))
-            rankings = await self._rankings(whole, self.admission())
+            rankings = await self._rankings(replace(call, limit=len(self.catalog)), self.admission())
         return len({tool.name for ranking in rankings for tool in tools_of(ranking.ranked)})
 
     async def _rankings(self, call: SearchCall, admission: Admission) -> Sequence[RankedQuery]:
