@@ -20,27 +20,22 @@ class MetaToolNames:
     allow_unload: bool = False
 
     @property
+    def kinds(self) -> tuple[str, ...]:
+        """Which meta-tools are listed, in their order: the fields that have their names."""
+        second = () if self.mode == "auto_load" else (self.mode,)
+        return ("search", *second, *(("unload",) if self.allow_unload else ()))
+
+    @property
     def present(self) -> tuple[str, ...]:
         """The names of the meta-tools that are listed, in their order."""
-        return tuple(name for name, _ in self._listed)
+        return tuple(getattr(self, kind) for kind in self.kinds)
 
     @property
     def options(self) -> dict[str, str]:
         """The names of the meta-tools that are listed, each with the option that changes it."""
-        return dict(self._listed)
+        return {getattr(self, kind): f"{kind}_tool_name" for kind in self.kinds}
 
     @property
     def loading(self) -> frozenset[str]:
         """The names of the meta-tools whose results load."""
         return frozenset({"load": (self.load,), "auto_load": (self.search,), "call": ()}[self.mode])
-
-    @property
-    def _listed(self) -> list[tuple[str, str]]:
-        listed = [(self.search, "search_tool_name")]
-        if self.mode == "load":
-            listed.append((self.load, "load_tool_name"))
-        elif self.mode == "call":
-            listed.append((self.call, "call_tool_name"))
-        if self.allow_unload:
-            listed.append((self.unload, "unload_tool_name"))
-        return listed

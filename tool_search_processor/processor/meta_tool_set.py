@@ -11,11 +11,7 @@ from tool_search_processor.processor.search_answers import SearchAnswers
 from tool_search_processor.processor.step_calls import StepCalls
 from tool_search_processor.processor.step_view import StepView
 
-_OTHERS = {
-    "load_tool_name": definitions.load_tool,
-    "call_tool_name": definitions.call_tool,
-    "unload_tool_name": definitions.unload_tool,
-}
+_OTHERS = {"load": definitions.load_tool, "call": definitions.call_tool, "unload": definitions.unload_tool}
 
 
 class MetaToolSet:
@@ -31,14 +27,14 @@ class MetaToolSet:
         view = calls.view
         loads = LoadAnswers(view)
         answers: Mapping[str, definitions.Handler] = {
-            "search_tool_name": SearchAnswers(view).answer,
-            "load_tool_name": loads.answer,
-            "call_tool_name": calls.call,
-            "unload_tool_name": loads.answer_unload,
+            "search": SearchAnswers(view).answer,
+            "load": loads.answer,
+            "call": calls.call,
+            "unload": loads.answer_unload,
         }
         return [
-            tool.answered_by(answers[option], proxy=calls.proxied if option == "call_tool_name" else None)
-            for option, tool in self._definitions(view).items()
+            tool.answered_by(answers[kind], proxy=calls.proxied if kind == "call" else None)
+            for kind, tool in self._definitions(view).items()
         ]
 
     def _definitions(self, view: StepView) -> Mapping[str, MetaTool]:
@@ -51,10 +47,7 @@ class MetaToolSet:
 
 
 def _defined(view: StepView) -> dict[str, MetaTool]:
-    """Return the definitions of the meta-tools that are present, in order, by the option that names each.
-
-    Not by name: one of them may have the default name of another that is not present.
-    """
+    """Return the definitions of the meta-tools that are listed, in order, by kind."""
     names = view.names
     inventory, tags = view.inventory()
     search = definitions.search_tool(
@@ -64,5 +57,4 @@ def _defined(view: StepView) -> dict[str, MetaTool]:
         default_limit=view.options.top_k,
         tags=tags,
     )
-    others = {option: _OTHERS[option](names) for option in names.options.values() if option in _OTHERS}
-    return {"search_tool_name": search, **others}
+    return {kind: _OTHERS[kind](names) if kind in _OTHERS else search for kind in names.kinds}

@@ -14,13 +14,7 @@ from tool_search_processor.meta_tools.reading import MAX_RESULTS
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.stores.protocol import LoadedToolStore
 from tool_search_processor.stores.store import Store, adapt_store
-from tool_search_processor.wire.checks import (
-    check_choice,
-    check_count,
-    check_flags,
-    check_string,
-    refuse,
-)
+from tool_search_processor.wire.checks import check_choice, check_count, check_flags, check_string, refuse
 
 TTL_SECONDS = 3600.0
 PROCESSOR_ID = "tool-search"
