@@ -1,7 +1,7 @@
 """What is remembered of the last list."""
 
 from tool_search_processor.tools import Tool
-from tool_search_processor.transforms.memo import ToolMemo
+from tool_search_processor.transforms.transform import ToolMemo
 
 TOOLS = (Tool("read"), Tool("write"), Tool("both"))
 

@@ -4,8 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.providers.callable import CallableProvider
-from tool_search_processor.providers.protocol import ToolProvider
-from tool_search_processor.providers.provider import Provider, TransformedProvider
+from tool_search_processor.providers.provider import Provider, ToolProvider, TransformedProvider
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.providers.static import StaticProvider
 

@@ -64,7 +64,7 @@ def definition_fingerprint(tool: Tool) -> str:
 
 def changed_parts(old: str, new: str) -> tuple[str, ...]:
     """Return the names of the parts in which two fingerprints differ."""
-    names = tuple(_parts(_NO_TOOL))
+    names = tuple(_parts(Tool("none")))
     if len(old) != len(new) or len(new) != len(names) * _PART_LENGTH:
         return ("definition",)
     places = range(0, len(new), _PART_LENGTH)
@@ -86,6 +86,3 @@ def _parts(tool: Tool) -> Mapping[str, Any]:
         # of an operation of an API: whoever gets its calls
         "route": [tool.metadata.get(key) for key in ("method", "path", "server")],
     }
-
-
-_NO_TOOL = Tool("none")

@@ -125,7 +125,10 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
     if isinstance(item, Tool):
         if item.missing_object:
             raise ConfigurationError(f"{origin}: {item.missing_object}")
-        return item if name is None or item.name == name else _with_alias(item, name)
+        if name is None or item.name == name:
+            return item
+        aliases = tuple(dict.fromkeys((*item.aliases, name)))
+        return item.replace(metadata={**item.metadata, "aliases": aliases})
     if is_function(item):
         return Tool.from_function(item) if name is None else Tool.from_function(item, name=name)
     refuse_class(item, origin=origin)
@@ -146,11 +149,6 @@ def to_tool(item: object, *, name: str | None = None, origin: str) -> Tool:
         f"{origin}: {item!r:.80} is neither a Tool nor a function: pass the function itself, or import a "
         "definition with Tool.from_openai, Tool.from_anthropic or Tool.from_mcp"
     )
-
-
-def _with_alias(tool: Tool, alias: str) -> Tool:
-    aliases = dict.fromkeys((*tool.aliases, alias))
-    return tool.replace(metadata={**tool.metadata, "aliases": tuple(aliases)})
 
 
 def to_tools(source: object, *, origin: str, make: FunctionTools | None = None) -> tuple[Tool, ...]:

@@ -8,8 +8,7 @@ from typing import TypeAlias, TypeGuard
 
 from tool_search_processor.providers.callable import CallableProvider, ToolsFunction
 from tool_search_processor.providers.functions import as_list, refuse_class
-from tool_search_processor.providers.protocol import ToolProvider
-from tool_search_processor.providers.provider import Provider, adapt
+from tool_search_processor.providers.provider import Provider, ToolProvider, adapt
 from tool_search_processor.providers.static import StaticProvider
 from tool_search_processor.tools import Tool
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, Protocol, runtime_checkable
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.concurrency.foreign_calls import FailuresLogged, awaited
 from tool_search_processor.providers.changes import HeldTool
 from tool_search_processor.providers.functions import FunctionTools, is_function
-from tool_search_processor.providers.protocol import ToolProvider
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.origins import Origin
@@ -22,7 +22,27 @@ from tool_search_processor.transforms.transform import Kind, Transform, as_trans
 logger = logging.getLogger(__name__)
 
 Context = Mapping[str, Any]
-_T = TypeVar("_T")
+
+
+@runtime_checkable
+class ToolProvider(Protocol):
+    """A source of tools.
+
+    ```python
+    class Plugins:
+        def list_tools(self, context: Mapping[str, Any]) -> list[Tool]:
+            return [tool(create_issue)]
+
+    search = ToolSearchProcessor([Plugins()])
+    ```
+
+    This one method is enough, and it may be a plain `def`. Whatever else `Provider` has (a name, a change
+    mark, resources, prompts, closing) may be there as well; what isn't has the default of `Provider`.
+    """
+
+    async def list_tools(self, context: Mapping[str, Any]) -> Sequence[Tool]:
+        """Return the tools for a request, in a stable order."""
+        ...
 
 
 class Provider(AsyncClosing, ABC):
@@ -136,67 +156,29 @@ class ForeignProvider(Provider):
         self.grows = bool(getattr(provider, "grows", False))
         self.limits_itself = bool(getattr(provider, "limits_itself", False))
         self.foreign = bool(getattr(provider, "foreign", False))
+        for name in _SYNC_METHODS:
+            if callable(method := getattr(provider, name, None)):
+                setattr(self, name, method)
+        for name in _ASYNC_METHODS:
+            if callable(method := getattr(provider, name, None)):
+                setattr(self, name, partial(_called, method))
 
     async def list_tools(self, context: Context) -> Sequence[Tool]:
         """Return what the object lists."""
-        return await self._ask("list_tools", context, default=())
+        listed: Sequence[Tool] = await awaited(self.provider.list_tools(context))
+        return listed
 
-    async def list_with_held(self, context: Context) -> Sequence[Tool]:
-        """Return what the object lists, with what it holds back."""
-        method = "list_with_held" if hasattr(self.provider, "list_with_held") else "list_tools"
-        return await self._ask(method, context, default=())
 
-    async def list_resources(self, context: Context) -> Sequence[Resource]:
-        """Return the object's resources."""
-        return await self._ask("list_resources", context, default=())
+_SYNC_METHODS = ("version", "failure", "refused_tools")
+_ASYNC_METHODS = (
+    *("list_with_held", "list_resources", "list_resource_templates", "list_prompts"),
+    *("get_unlisted_resource", "hides_resource", "check_tools", "warm_up", "aclose"),
+)
+"""Methods that an object may have, each in the place of the default of `Provider`."""
 
-    async def list_resource_templates(self, context: Context) -> Sequence[ResourceTemplate]:
-        """Return the object's resource templates."""
-        return await self._ask("list_resource_templates", context, default=())
 
-    async def list_prompts(self, context: Context) -> Sequence[Prompt]:
-        """Return the object's prompts."""
-        return await self._ask("list_prompts", context, default=())
-
-    async def get_unlisted_resource(self, uri: str, context: Context) -> Resource | None:
-        """Return a resource that the object can read but doesn't list, or None."""
-        return await self._ask("get_unlisted_resource", uri, context, default=None)
-
-    async def hides_resource(self, uri: str, context: Context) -> bool:
-        """Return True if the object hides the resource at this URI."""
-        return await self._ask("hides_resource", uri, context, default=False)
-
-    def version(self) -> Hashable | None:
-        """Return the object's change mark."""
-        return self._call("version", default=None)
-
-    def failure(self) -> str | None:
-        """Return what the object says is wrong with it."""
-        return self._call("failure", default=None)
-
-    def refused_tools(self) -> Sequence[RefusedTool]:
-        """Return the tools that the object left out of its last list."""
-        return self._call("refused_tools", default=())
-
-    async def check_tools(self, context: Context) -> None:
-        """Have the object check its list."""
-        await self._ask("check_tools", context, default=None)
-
-    async def warm_up(self) -> None:
-        """Warm the object up."""
-        await self._ask("warm_up", default=None)
-
-    async def aclose(self) -> None:
-        """Close the wrapped object, if it can be closed."""
-        await self._ask("aclose", default=None)
-
-    def _call(self, method: str, *arguments: object, default: _T) -> _T:
-        hook = getattr(self.provider, method, None)
-        return hook(*arguments) if callable(hook) else default
-
-    async def _ask(self, method: str, *arguments: object, default: _T) -> _T:
-        answer: _T = await awaited(self._call(method, *arguments, default=default))
-        return answer
+async def _called(method: Callable[..., Any], *arguments: object) -> Any:
+    return await awaited(method(*arguments))
 
 
 def adapt(provider: ToolProvider) -> Provider:

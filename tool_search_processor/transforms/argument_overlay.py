@@ -83,28 +83,23 @@ class ArgTransform:
             raise ConfigurationError(
                 f"an argument's name is 1 to 64 letters, digits, '_', '.' or '-', found {self.name!r}"
             )
-        for wrong, reason in self._contradictions():
-            if wrong:
+        has_default, factory = self.default is not MISSING, self.default_factory
+        is_made = factory is not None
+        contradictions = {
+            "a hidden argument cannot be required of the model": self.hide and self.required is True,
+            "an argument has a default or a default_factory, not both": has_default and is_made,
+            "default_factory needs hide=True: its values are not fixed": is_made and not self.hide,
+            "default_factory is a function": is_made and not callable(factory),
+            "a required argument has no default": has_default and self.required is True,
+        }
+        for reason, is_wrong in contradictions.items():
+            if is_wrong:
                 raise ConfigurationError(f"{reason}: {self!r}")
         object.__setattr__(self, "default", freeze(self.default))
         if not self.hide:
             _require_json("default", None if self.default is MISSING else self.default)
         if self.examples is not None:
             _require_json("examples", list(self.examples))
-
-    def _contradictions(self) -> Sequence[tuple[bool, str]]:
-        has_default = self.default is not MISSING
-        factory = self.default_factory
-        return (
-            (self.hide and self.required is True, "a hidden argument cannot be required of the model"),
-            (has_default and factory is not None, "an argument has a default or a default_factory, not both"),
-            (
-                factory is not None and not self.hide,
-                "default_factory needs hide=True: its values are not fixed",
-            ),
-            (factory is not None and not callable(factory), "default_factory is a function"),
-            (has_default and self.required is True, "a required argument has no default"),
-        )
 
     @property
     def fills(self) -> bool:

@@ -10,13 +10,8 @@ from typing import Any
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.arguments import schema_check
 from tool_search_processor.tools.schema_walk import LIST_KEYWORDS, SINGLE_KEYWORDS
+from tool_search_processor.transforms import schema_overlay
 from tool_search_processor.transforms.argument_overlay import MISSING, ArgTransform, ArgumentMap
-from tool_search_processor.transforms.schema_overlay import (
-    argument_default,
-    declared_arguments,
-    is_required,
-    overlay_schema,
-)
 from tool_search_processor.transforms.schema_scope import DEPENDENCIES, REMOVED, Overlay
 
 ArgTransforms = Mapping[str, ArgTransform]
@@ -71,7 +66,7 @@ def plan_arguments(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
 
 
 def _plan(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
-    declared = declared_arguments(tool.parameters)
+    declared = schema_overlay.declared_arguments(tool.parameters)
     complaints: list[str] = []
     fitting = dict(_fitting(tool, transforms, declared, complaints))
     values = dict(_values(tool, fitting))
@@ -92,7 +87,7 @@ def _plan(tool: Tool, transforms: ArgTransforms) -> ArgumentPlan:
         edits={old: edit for old, given in fitting.items() if (edit := _edit(given))},
         required=frozenset(old for old, given in fitting.items() if given.required),
     )
-    schema = overlay_schema(tool.parameters, overlay)
+    schema = schema_overlay.overlay_schema(tool.parameters, overlay)
     if schema is None:
         complaints.append(
             f"no call of tool {tool.name!r} could fit its schema without {sorted(hidden - overlay.filled)}: "
@@ -153,9 +148,8 @@ def _clashing(transforms: ArgTransforms, declared: tuple[str, ...]) -> set[str]:
 
 
 def _lacks_value(tool: Tool, old: str, given: ArgTransform) -> bool:
-    if given.fills or not is_required(tool.parameters, old):
-        return False
-    return argument_default(tool.parameters, old, MISSING) is MISSING
+    is_needed = not given.fills and schema_overlay.is_required(tool.parameters, old)
+    return is_needed and schema_overlay.argument_default(tool.parameters, old, MISSING) is MISSING
 
 
 def _values(tool: Tool, transforms: ArgTransforms) -> Iterator[tuple[str, Any]]:
@@ -164,9 +158,11 @@ def _values(tool: Tool, transforms: ArgTransforms) -> Iterator[tuple[str, Any]]:
         if given.default is not MISSING:
             yield old, given.default
         elif (
-            (given.hide or given.required is False) and not given.fills and is_required(tool.parameters, old)
+            given.default_factory is None
+            and (given.hide or given.required is False)
+            and schema_overlay.is_required(tool.parameters, old)
         ):
-            default = argument_default(tool.parameters, old, MISSING)
+            default = schema_overlay.argument_default(tool.parameters, old, MISSING)
             if default is not MISSING:
                 yield old, default
 

@@ -10,13 +10,10 @@ from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
 from tool_search_processor.tools.tool_names import make_tool_name
-from tool_search_processor.transforms.memo import ToolMemo
 from tool_search_processor.transforms.transform import (
     Component,
-    GetPromptNext,
-    GetResourceNext,
-    GetResourceTemplateNext,
-    GetToolNext,
+    GetNext,
+    ToolMemo,
     Transform,
     agrees_with_list,
     keeps_all,
@@ -78,7 +75,7 @@ class Namespace(Transform):
         return self._memo.map(tools, self._tool)
 
     @agrees_with_list
-    async def get_tool(self, name: str, call_next: GetToolNext) -> Tool | None:
+    async def get_tool(self, name: str, call_next: GetNext[Tool]) -> Tool | None:
         """Look the tool up below without the prefix, and return it under its prefixed name.
 
         A cut name is known only once it was listed, since it does not contain the whole name.
@@ -94,7 +91,7 @@ class Namespace(Transform):
         return [self._resource(resource) for resource in resources]
 
     @agrees_with_list
-    async def get_resource(self, uri: str, call_next: GetResourceNext) -> Resource | None:
+    async def get_resource(self, uri: str, call_next: GetNext[Resource]) -> Resource | None:
         """Look the resource up below without the prefix, and return it under its prefixed URI."""
         original = self._inner_uri(uri)
         resource = None if original is None else await call_next(original)
@@ -108,7 +105,7 @@ class Namespace(Transform):
 
     @agrees_with_list
     async def get_resource_template(
-        self, uri: str, call_next: GetResourceTemplateNext
+        self, uri: str, call_next: GetNext[ResourceTemplate]
     ) -> ResourceTemplate | None:
         """Look the template up below without the prefix, and return it under its prefixed text."""
         original = self._inner_uri(uri)
@@ -120,7 +117,7 @@ class Namespace(Transform):
         return [self._prompt(prompt) for prompt in prompts]
 
     @agrees_with_list
-    async def get_prompt(self, name: str, call_next: GetPromptNext) -> Prompt | None:
+    async def get_prompt(self, name: str, call_next: GetNext[Prompt]) -> Prompt | None:
         """Look the prompt up below without the prefix, and return it under its prefixed name."""
         original = self._without_prefix(name)
         prompt = None if original is None else await call_next(original)

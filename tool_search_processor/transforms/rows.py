@@ -166,16 +166,10 @@ async def get_agreed(
     if found is None and listed is None:
         return None
     if found is None or listed is None or _content(found) != _content(listed):
-        logger.warning(
-            "%s %r is not given: the %s of %s disagrees with %s (listed: %s, got: %s)",
-            what,
-            key,
-            KINDS[kind].get_name,
-            labels,
-            KINDS[kind].list_name,
-            "absent" if listed is None else "present",
-            "absent" if found is None else "present" if listed is None else "another definition",
-        )
+        told = "%s %r is not given: the %s of %s disagrees with %s (listed: %s, got: %s)"
+        state = "absent" if listed is None else "present"
+        got = "absent" if found is None else "present" if listed is None else "another definition"
+        logger.warning(told, what, key, KINDS[kind].get_name, labels, KINDS[kind].list_name, state, got)
         return None
     return found
 

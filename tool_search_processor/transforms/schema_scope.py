@@ -208,7 +208,9 @@ class _Scope:
             elif always and not self._overlay.absent.isdisjoint(dependency):
                 return False
             else:
-                rewritten = self._still_needed(dependency)
+                given = self._overlay.filled | self._overlay.hidden
+                self._rewriter.losses += not self._overlay.absent.isdisjoint(dependency)
+                rewritten = self._overlay.renamed(one for one in dependency if one not in given)
             if not always:
                 kept[self._overlay.name(name)] = rewritten
             elif isinstance(rewritten, list):
@@ -218,12 +220,6 @@ class _Scope:
         if kept or not dependencies:
             self._result[key] = kept
         return True
-
-    def _still_needed(self, names: Sequence[str]) -> list[str]:
-        self._rewriter.losses += not self._overlay.absent.isdisjoint(names)
-        return self._overlay.renamed(
-            name for name in names if name not in self._overlay.filled | self._overlay.hidden
-        )
 
     def _keyword(self, key: str, value: Any) -> dict[str, Any]:
         """Return a keyword with its new value, or nothing if it has become empty."""

@@ -17,8 +17,7 @@ from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.argument_overlay import ArgTransform
 from tool_search_processor.transforms.argument_plan import ArgumentPlan, plan_arguments
-from tool_search_processor.transforms.memo import ToolMemo
-from tool_search_processor.transforms.transform import GetToolNext, Transform, agrees_with_list
+from tool_search_processor.transforms.transform import GetToolNext, ToolMemo, Transform, agrees_with_list
 from tool_search_processor.wire.checks import as_strings, check_types
 
 logger = logging.getLogger(__name__)

@@ -15,11 +15,12 @@ ComponentT = TypeVar("ComponentT", Tool, Resource, ResourceTemplate, Prompt)
 Kind = Literal["tool", "resource", "resource_template", "prompt"]
 """Which of the four lists a component belongs to."""
 
-GetToolNext: TypeAlias = Callable[[str], Awaitable[Tool | None]]
-"""Looks a tool up below the transform, by the name that is known there."""
-GetResourceNext: TypeAlias = Callable[[str], Awaitable[Resource | None]]
-GetResourceTemplateNext: TypeAlias = Callable[[str], Awaitable[ResourceTemplate | None]]
-GetPromptNext: TypeAlias = Callable[[str], Awaitable[Prompt | None]]
+GetNext: TypeAlias = Callable[[str], Awaitable[ComponentT | None]]
+"""Looks a component up below the transform, by the name or URI that is known there."""
+GetToolNext: TypeAlias = GetNext[Tool]
+GetResourceNext: TypeAlias = GetNext[Resource]
+GetResourceTemplateNext: TypeAlias = GetNext[ResourceTemplate]
+GetPromptNext: TypeAlias = GetNext[Prompt]
 
 
 class Transform:
@@ -116,6 +117,30 @@ def as_transforms(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
                 "create it, as in Namespace('api')"
             )
     return found
+
+
+class ToolMemo:
+    """Remembers what each tool of the last list became, so that one changed tool costs one change.
+
+    Tools are told apart by identity: they are frozen, so the same object is the same tool. Nothing is
+    kept of a tool that the latest list does not hold.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing known."""
+        self._known: dict[int, tuple[Tool, Tool | None]] = {}
+
+    def map(self, tools: Iterable[Tool], change: Callable[[Tool], Tool | None]) -> list[Tool]:
+        """Return the changed tools in order, without those for which `change` returns None."""
+        known, latest = self._known, {}
+        changed: list[Tool] = []
+        for tool in tools:
+            # what is kept holds its tool, so no other tool can have the same id
+            entry = latest[id(tool)] = known.get(id(tool)) or (tool, change(tool))
+            if entry[1] is not None:
+                changed.append(entry[1])
+        self._known = latest
+        return changed
 
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])

@@ -14,10 +14,7 @@ from tool_search_processor.transforms.transform import (
     KINDS,
     Component,
     ComponentT,
-    GetPromptNext,
-    GetResourceNext,
-    GetResourceTemplateNext,
-    GetToolNext,
+    GetNext,
     Kind,
     Transform,
     agrees_with_list,
@@ -39,20 +36,16 @@ class VisibilityRule:
     only: bool
     components: frozenset[str]
 
-    def _applies(self, component: Component) -> bool:
-        if self.names is not None and not _named(component, self.names):
-            return False
-        if self.tags is not None and not component.tags & self.tags:
-            return False
-        return self.namespaces is None or component.namespace in self.namespaces
-
     def decide(self, component: Component, *, kind: Kind, visible: bool) -> bool:
         """Return whether the component is visible after this rule."""
         if kind not in self.components:
             return visible
-        if self._applies(component):
-            return self.enabled
-        return visible and not self.only
+        applies = (
+            (self.names is None or _named(component, self.names))
+            and (self.tags is None or component.tags & self.tags)
+            and (self.namespaces is None or component.namespace in self.namespaces)
+        )
+        return self.enabled if applies else visible and not self.only
 
 
 class Visibility(Transform):
@@ -134,7 +127,7 @@ class Visibility(Transform):
         return self._visible(tools, kind="tool")
 
     @agrees_with_list
-    async def get_tool(self, name: str, call_next: GetToolNext) -> Tool | None:
+    async def get_tool(self, name: str, call_next: GetNext[Tool]) -> Tool | None:
         """Return the tool as it is below, if it is visible."""
         return self._if_visible(await call_next(name), kind="tool")
 
@@ -143,7 +136,7 @@ class Visibility(Transform):
         return self._visible(resources, kind="resource")
 
     @agrees_with_list
-    async def get_resource(self, uri: str, call_next: GetResourceNext) -> Resource | None:
+    async def get_resource(self, uri: str, call_next: GetNext[Resource]) -> Resource | None:
         """Return the resource as it is below, if it is visible."""
         return self._if_visible(await call_next(uri), kind="resource")
 
@@ -155,7 +148,7 @@ class Visibility(Transform):
 
     @agrees_with_list
     async def get_resource_template(
-        self, uri: str, call_next: GetResourceTemplateNext
+        self, uri: str, call_next: GetNext[ResourceTemplate]
     ) -> ResourceTemplate | None:
         """Return the template as it is below, if it is visible."""
         return self._if_visible(await call_next(uri), kind="resource_template")
@@ -165,7 +158,7 @@ class Visibility(Transform):
         return self._visible(prompts, kind="prompt")
 
     @agrees_with_list
-    async def get_prompt(self, name: str, call_next: GetPromptNext) -> Prompt | None:
+    async def get_prompt(self, name: str, call_next: GetNext[Prompt]) -> Prompt | None:
         """Return the prompt as it is below, if it is visible."""
         return self._if_visible(await call_next(name), kind="prompt")
 

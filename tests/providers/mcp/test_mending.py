@@ -18,7 +18,7 @@ def screened(method, key, *entries, version="2025-11-25"):
     """Return what is left of a list, and the tools that were left out."""
     left_out = LeftOut("s")
     answer = {key: [*entries], **AS_RESULTS}
-    found = Screen("s", left_out).screened(method, answer, version=lambda: version)[key]
+    found = Screen(left_out).screened(method, answer, version=lambda: version)[key]
     left_out.end()
     return found, left_out.tools
 
@@ -129,7 +129,7 @@ def text(words):
 )
 def test_results_of_careless_and_of_old_servers_are_read(given, content, version):
     answer = {**AS_RESULTS, **given}
-    found = Screen("s", LeftOut("s")).screened("tools/call", answer, version=lambda: version)
+    found = Screen(LeftOut("s")).screened("tools/call", answer, version=lambda: version)
     assert found["content"] == content
 
 
@@ -147,7 +147,7 @@ def test_results_of_careless_and_of_old_servers_are_read(given, content, version
 )  # fmt: skip
 def test_strings_in_the_place_of_contents_and_messages_are_read(method, key, given, expected):
     answer = {**AS_RESULTS, key: given}
-    found = Screen("s", LeftOut("s")).screened(method, answer, version=lambda: "2025-11-25")
+    found = Screen(LeftOut("s")).screened(method, answer, version=lambda: "2025-11-25")
     assert found[key] == expected
 
 
@@ -231,4 +231,4 @@ async def test_a_result_of_a_form_that_the_protocol_does_not_have_is_read(given,
 
 def test_a_result_that_asks_for_more_is_left_as_it_is():
     asks = {"resultType": "input_required", "inputRequests": {}}
-    assert Screen("s", LeftOut("s")).screened("tools/call", asks, version=lambda: "2026-07-28") == asks
+    assert Screen(LeftOut("s")).screened("tools/call", asks, version=lambda: "2026-07-28") == asks

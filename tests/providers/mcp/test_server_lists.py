@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from tool_search_processor.providers.mcp.left_out import PROMPTS, RESOURCES, TEMPLATES, TOOLS, LeftOut
-from tool_search_processor.providers.mcp.server_lists import Marks, read_pages
+from tool_search_processor.providers.mcp.server_lists import read_pages
 
 
 def pages(*names, kind=TOOLS, last_cursor=None):
@@ -56,15 +56,3 @@ async def test_what_never_ends_is_cut_with_a_warning(names, last_cursor, limit, 
 async def test_pages_that_overlap_list_each_item_once(caplog):
     assert await read(pages("ab", "bc", "cad")[0]) == "abcd"
     assert caplog.messages == []
-
-
-def test_marks_move_when_a_server_comes_back_whose_list_was_not_had():
-    marks = Marks()
-    marks.connected()
-    assert marks.count == 0
-    marks.fail()
-    marks.connected()
-    marks.connected()
-    assert marks.count == 1
-    marks.change()
-    assert marks.count == 2

@@ -23,7 +23,7 @@ def read(**parts):
 
 def traffic_of(*methods):
     """Return the traffic of a connection over which these requests went, numbered from 1."""
-    made = Traffic(Screen("s", LeftOut("s")), version=lambda: "2025-11-25")
+    made = Traffic(Screen(LeftOut("s")), version=lambda: "2025-11-25")
     for number, method in enumerate(methods, 1):
         with made.sending(read(id=number, method=method)):
             pass

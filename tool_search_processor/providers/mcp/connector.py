@@ -15,7 +15,7 @@ from tool_search_processor.errors import ProviderError
 from tool_search_processor.providers.mcp import failures
 from tool_search_processor.providers.mcp.asked import CallsUnderWay, timed_hook
 from tool_search_processor.providers.mcp.backoff import Backoff
-from tool_search_processor.providers.mcp.notices import LOG_LEVEL, Notices, Subscription
+from tool_search_processor.providers.mcp.notices import LOG_LEVEL, Marks, Notices, Subscription
 from tool_search_processor.providers.mcp.screening import Screen
 from tool_search_processor.providers.mcp.settings import Settings
 from tool_search_processor.providers.mcp.traffic import Traffic
@@ -63,41 +63,25 @@ class _Connection:
     @property
     def is_usable(self) -> bool:
         """Whether it is open or being opened in the running loop: a forked child has another loop."""
-        if self.loop is not asyncio.get_running_loop():
-            return False
-        return not self.ready.done() or (
-            self.client is not None and not self.over.is_set() and not self.is_retired
-        )
+        is_open = self.client is not None and not self.over.is_set() and not self.is_retired
+        return self.loop is asyncio.get_running_loop() and (is_open or not self.ready.done())
 
 
 class Connector:
     """Gives the client of a server; everything here runs in the background loop."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        settings: Settings,
-        *,
-        screen: Screen,
-        on_change: Callable[[], object],
-        on_connected: Callable[[], object],
-        backoff: Backoff | None = None,
-    ) -> None:
+    def __init__(self, transport: Transport, settings: Settings, *, screen: Screen) -> None:
         """Set the transport; nothing is opened yet.
 
         Args:
             transport: The way to the server.
             settings: The provider's options.
             screen: Checks and mends the server's answers.
-            on_change: Called when the server's lists may have changed, and when the connection was lost.
-            on_connected: Called when the server has answered.
-            backoff: How long a server that could not be reached is left alone.
         """
         self._transport = transport
-        self._settings = settings
-        self._on_change = on_change
-        self._on_connected = on_connected
-        self._backoff = backoff or Backoff()
+        self.settings = settings
+        self.marks = Marks()
+        self._backoff = Backoff()
         self._screen = screen
         self.calls = CallsUnderWay()
         self._connection: _Connection | None = None
@@ -126,7 +110,7 @@ class Connector:
         try:
             return await self._request(ask)
         except MCPError as exc:
-            if not failures.is_session_gone(exc):
+            if exc.code != failures.SESSION_GONE:
                 raise
         return await self._request(ask)
 
@@ -138,7 +122,7 @@ class Connector:
             try:
                 return await ask(await connection.ready)
             except MCPError as exc:
-                if failures.is_session_gone(exc):
+                if exc.code == failures.SESSION_GONE:
                     connection.is_retired = True
                 raise
 
@@ -149,7 +133,7 @@ class Connector:
             ProviderError: The server can't be reached, or could not a moment ago.
         """
         if self._is_closed:
-            raise ProviderError(f"the MCP provider {self._settings.name!r} was closed: make another")
+            raise ProviderError(f"the MCP provider {self.settings.name!r} was closed: make another")
         if self._connection is None or not self._connection.is_usable:
             self._connection = self._connect()
         connection = self._connection
@@ -210,7 +194,7 @@ class Connector:
             connection.over.set()
             if not connection.ready.done():
                 connection.ready.set_exception(
-                    ProviderError(f"the MCP provider {self._settings.name!r} was closed")
+                    ProviderError(f"the MCP provider {self.settings.name!r} was closed")
                 )
 
     async def _hold(self, connection: _Connection, opened: Opened) -> str:
@@ -223,7 +207,7 @@ class Connector:
             target = WatchedTransport(target, traffic, on_end=connection.over.set)
         client = self._new_client(target)
         async with AsyncExitStack() as stack:
-            async with asyncio.timeout(self._settings.connect_timeout_seconds):
+            async with asyncio.timeout(self.settings.connect_timeout_seconds):
                 await stack.enter_async_context(client)
             opened.started()
             client.session.validate_tool_result = _left_to_the_caller  # type: ignore[method-assign] # a public step
@@ -231,7 +215,7 @@ class Connector:
                 self._backoff.succeed()
                 connection.client = client
                 connection.ready.set_result(client)
-                self._on_connected()
+                self.marks.connected()
                 await connection.over.wait()
         return traffic.fault or ("it has forgotten the session" if connection.is_retired else "it hung up")
 
@@ -239,16 +223,16 @@ class Connector:
         from mcp import Client
         from mcp_types import Implementation
 
-        notices = Notices(self._settings.name, self._on_change)
+        notices = Notices(self.settings.name, self.marks)
         return Client(
             target,  # type: ignore[arg-type]  # a transport by its two methods
             client_info=Implementation(name="tool-search-processor", version=__version__),
             message_handler=notices.handle,
             logging_callback=notices.log,
             log_level=LOG_LEVEL,
-            sampling_callback=timed_hook("sampling", self._settings, self.calls),
-            elicitation_callback=timed_hook("elicitation", self._settings, self.calls),
-            list_roots_callback=timed_hook("list_roots", self._settings, self.calls),
+            sampling_callback=timed_hook("sampling", self.settings, self.calls),
+            elicitation_callback=timed_hook("elicitation", self.settings, self.calls),
+            list_roots_callback=timed_hook("list_roots", self.settings, self.calls),
             mode=self._mode,
             cache=None,  # a list is read only when it has changed, and then must come from the server
         )
@@ -256,7 +240,7 @@ class Connector:
     @contextlib.asynccontextmanager
     async def _subscribed(self, client: Client) -> AsyncIterator[None]:
         """Listen for changes while the block runs, from its start unless the server is slow."""
-        subscription = Subscription(client, on_change=self._on_change)
+        subscription = Subscription(client, self.marks)
         if not subscription.is_needed:
             yield
             return
@@ -278,10 +262,10 @@ class Connector:
     def _settle(self, connection: _Connection, ending: str, *, said: str = "", advice: str = "") -> None:
         """Report an unexpected end to those who wait for the connection, or else to the log."""
         said = f"; it said: {said!r}" if said and said not in ending else ""
-        name = self._settings.name
+        name = self.settings.name
         if connection.client is not None:
             logger.warning("the connection to the MCP server %r ended: %s%s", name, ending, said)
-            self._on_change()
+            self.marks.change()
         elif not connection.ready.done():
             self._last_error = f"the MCP server {name!r} {ending}{said}{advice}"
             self._backoff.fail()
@@ -293,7 +277,7 @@ class Connector:
 
         cause = failures.root_cause(error)
         if isinstance(cause, TimeoutError):
-            return f"did not answer within {self._settings.connect_timeout_seconds:g} s"
+            return f"did not answer within {self.settings.connect_timeout_seconds:g} s"
         if isinstance(cause, MCPError) and cause.code != failures.UNREACHED:
             return _HUNG_UP if failures.is_cut_off(cause) else f"refused: {failures.short(cause)}"
         if isinstance(cause, FileNotFoundError | PermissionError):

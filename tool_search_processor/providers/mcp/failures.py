@@ -37,11 +37,6 @@ def root_cause(error: BaseException) -> BaseException:
     return error
 
 
-def is_session_gone(error: MCPError) -> bool:
-    """Return True if a server has forgotten the session, so that the request was not carried out."""
-    return error.code == SESSION_GONE
-
-
 def is_unreached(error: BaseException) -> bool:
     """Return True if a request over HTTP found no server."""
     return getattr(error, "code", None) == UNREACHED
@@ -115,7 +110,7 @@ def _refusal(error: MCPError, *, server: str, tool: str, limit: int | None) -> s
             f"the connection to the server {server!r} ended during the call of {tool}, which may have been "
             "carried out or not: look before you repeat it. The next call connects again."
         )
-    if is_session_gone(error):
+    if error.code == SESSION_GONE:
         return f"the server {server!r} has forgotten the session, twice; {tool} was not run. Try again later."
     if error.code == UNREADABLE:
         return (

@@ -118,7 +118,8 @@ class ContainingClient(httpx2.AsyncClient):
     async def _whole(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         """Return a response with its content, unless it is a stream of events."""
         encoding = response.headers.get("content-encoding", "")
-        if response.is_stream_consumed or (_is_stream(response) and "," not in encoding):
+        is_stream = _media_type(response).startswith("text/event-stream") and "," not in encoding
+        if response.is_stream_consumed or is_stream:
             return response
         try:
             async with asyncio.timeout(self._read_seconds):
@@ -202,7 +203,3 @@ def _error_message(response: httpx2.Response) -> Mapping[str, Any] | None:
 
 def _media_type(response: httpx2.Response) -> str:
     return response.headers.get("content-type", "").strip().lower()
-
-
-def _is_stream(response: httpx2.Response) -> bool:
-    return _media_type(response).startswith("text/event-stream")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from tool_search_processor.providers.mcp.backoff import Backoff
@@ -21,39 +20,50 @@ logger = logging.getLogger(__name__)
 LOG_LEVEL: Literal["info"] = "info"
 """The least level of log lines asked of servers of 2026-07-28 and later; older ones send all."""
 
-_LEVELS = {
-    "debug": logging.DEBUG,
-    "info": logging.INFO,
-    "notice": logging.INFO,
-    "warning": logging.WARNING,
-}
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "notice": logging.INFO, "warning": logging.WARNING}
 _LONGEST_LINE = 1_000
+
+
+class Marks:
+    """Counts the moments at which a provider's lists may have changed."""
+
+    def __init__(self) -> None:
+        """Begin at 0."""
+        self.count = 0
+        self._has_failed = False
+
+    def change(self) -> None:
+        """Count a change."""
+        self.count += 1
+
+    def fail(self) -> None:
+        """Note a listing that failed, or whose caller did not wait for its end."""
+        self._has_failed = True
+
+    def connected(self) -> None:
+        """Count the moment at which a server answers after its list could not be read."""
+        if self._has_failed:
+            self._has_failed = False
+            self.change()
 
 
 class Notices:
     """Takes the notifications of one server."""
 
-    def __init__(self, name: str, on_change: Callable[[], object]) -> None:
+    def __init__(self, name: str, marks: Marks) -> None:
         """Begin to listen.
 
         Args:
             name: What the log calls the server.
-            on_change: Called when the server says that one of its lists has changed.
+            marks: Counts when the server says that one of its lists has changed.
         """
         self._name = name
-        self._on_change = on_change
+        self._marks = marks
 
     async def handle(self, message: object) -> None:
         """Pass one notification on."""
-        import mcp_types as types
-
-        if isinstance(
-            message,
-            types.ToolListChangedNotification
-            | types.ResourceListChangedNotification
-            | types.PromptListChangedNotification,
-        ):
-            self._on_change()
+        if str(getattr(message, "method", "")).endswith("/list_changed"):
+            self._marks.change()
         elif isinstance(message, Exception):
             logger.debug("%s: what it sent can't be read: %r", self._name, message)
 
@@ -69,19 +79,16 @@ class Subscription:
     Older servers announce changes without being asked.
     """
 
-    def __init__(
-        self, client: Client, *, on_change: Callable[[], object], backoff: Backoff | None = None
-    ) -> None:
+    def __init__(self, client: Client, marks: Marks) -> None:
         """Listen on a connection once `run` opens the stream.
 
         Args:
             client: A connected client.
-            on_change: Called when changes may have been missed.
-            backoff: How long to wait before a lost stream is opened again.
+            marks: Counts when changes may have been missed.
         """
         self._client = client
-        self._on_change = on_change
-        self._backoff = backoff or Backoff()
+        self._marks = marks
+        self._backoff = Backoff()
         self.settled = asyncio.Event()
         """Set when the first stream is open, or when it is certain that no stream will open."""
 
@@ -117,7 +124,7 @@ class Subscription:
                 opened = True
                 self._backoff.succeed()
                 if self.settled.is_set():  # not the first: changes in between were not announced
-                    self._on_change()
+                    self._marks.change()
                 self.settled.set()
                 async for _ in stream:
                     pass  # `Notices` has it, too
@@ -130,5 +137,5 @@ class Subscription:
         except Exception:  # not a reason to give the connection up
             logger.warning("reading the stream of changes failed", exc_info=True)
         if opened:
-            self._on_change()
+            self._marks.change()
         return True

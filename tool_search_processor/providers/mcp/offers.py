@@ -34,7 +34,8 @@ class Offers:
 
     async def resources(self, client: Client) -> list[Resource]:
         """Return the resources; runs in the background loop, as the next two do."""
-        found = await self._read(client.list_resources, RESOURCES, has_any := _has_resources(client))
+        has_any = _has_resources(client)
+        found = await self._read(client.list_resources, RESOURCES, is_offered=has_any)
         self._known = frozenset(map(str.casefold, _spelled(each.uri for each in found))) if has_any else None
         return [
             Resource(uri=each.uri, read=partial(self.read, each.uri), **_content_fields(each))
@@ -45,7 +46,7 @@ class Offers:
         """Return the templates of resources."""
         from mcp_types import ResourceTemplateReference
 
-        found = await self._read(client.list_resource_templates, TEMPLATES, _has_resources(client))
+        found = await self._read(client.list_resource_templates, TEMPLATES, is_offered=_has_resources(client))
         self._templates = [
             ResourceTemplate(
                 uri_template=each.uri_template,
@@ -77,7 +78,8 @@ class Offers:
         """Return the prompts."""
         from mcp_types import PromptReference
 
-        found = await self._read(client.list_prompts, PROMPTS, client.server_capabilities.prompts is not None)
+        has_any = client.server_capabilities.prompts is not None
+        found = await self._read(client.list_prompts, PROMPTS, is_offered=has_any)
         return [
             Prompt(
                 arguments=tuple(
@@ -132,10 +134,7 @@ class Offers:
         return complete
 
     async def _read(
-        self,
-        fetch: Callable[..., Awaitable[Any]],
-        kind: ListKind,
-        is_offered: bool,  # noqa: FBT001
+        self, fetch: Callable[..., Awaitable[Any]], kind: ListKind, *, is_offered: bool
     ) -> list[Any]:
         """Return a whole list; an empty one if the server doesn't have this kind of list."""
         from mcp import MCPError

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import weakref
 from collections.abc import Hashable, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
+from tool_search_processor.providers.mcp import transports
 from tool_search_processor.providers.mcp.background import close_at_exit, in_background
 from tool_search_processor.providers.mcp.config import MakeBroken, config_providers
 from tool_search_processor.providers.mcp.connector import Connector
@@ -17,16 +18,10 @@ from tool_search_processor.providers.mcp.left_out import TOOLS, LeftOut
 from tool_search_processor.providers.mcp.offer_tools import OfferTools
 from tool_search_processor.providers.mcp.offers import Offers
 from tool_search_processor.providers.mcp.screening import Screen
-from tool_search_processor.providers.mcp.server_lists import ListReader, Marks, read_pages
+from tool_search_processor.providers.mcp.server_lists import ListReader, read_pages
 from tool_search_processor.providers.mcp.settings import CALL_TIMEOUT_SECONDS, MCPOptions, Settings
 from tool_search_processor.providers.mcp.tool_call import RemoteTool, RequestSender
 from tool_search_processor.providers.mcp.tool_listing import ToolImporter
-from tool_search_processor.providers.mcp.transports import (
-    HttpTransport,
-    InMemoryTransport,
-    StdioTransport,
-    Transport,
-)
 from tool_search_processor.providers.provider import Context, Provider
 from tool_search_processor.providers.refusals import RefusedTool
 from tool_search_processor.providers.web import check_headers, check_value
@@ -70,7 +65,7 @@ class MCPProvider(Provider):
 
     def __init__(
         self,
-        transport: Transport,
+        transport: transports.Transport,
         *,
         name: str,
         namespace: str | None = None,
@@ -113,17 +108,10 @@ class MCPProvider(Provider):
         self.name = name
         self.namespace = namespace
         self.transport = transport
-        self._marks = Marks()
         self._left_out = LeftOut(name)
-        self._connector = Connector(
-            transport,
-            self._settings,
-            screen=Screen(name, self._left_out),
-            on_change=self._marks.change,
-            on_connected=self._marks.connected,
-        )
-        self._reader = ListReader(self._connector, self._settings, on_failure=self._marks.fail)
-        self._caller = RequestSender(self._connector, self._settings, on_unreached=self._marks.change)
+        self._connector = Connector(transport, self._settings, screen=Screen(self._left_out))
+        self._reader = ListReader(self._connector)
+        self._caller = RequestSender(self._connector)
         self._importer = ToolImporter(self._make_tool, left_out=self._left_out)
         self._offers = Offers(self._caller, self._left_out)
         self._offer_tools = OfferTools(self._offers, self)
@@ -161,7 +149,7 @@ class MCPProvider(Provider):
             ConfigurationError: An argument can't work.
             ImportError: The SDK is not installed.
         """
-        transport = StdioTransport(
+        transport = transports.StdioTransport(
             command=command, args=args, env={} if env is None else env, cwd=cwd, inherit_env=inherit_env
         )
         return cls(transport, name=Path(command).name if name is None else name, namespace=name, **options)
@@ -201,7 +189,7 @@ class MCPProvider(Provider):
         if token is not None:
             given["Authorization"] = f"Bearer {check_value(token, 'token')}"
         timeout = options.get("call_timeout_seconds", CALL_TIMEOUT_SECONDS)
-        transport = HttpTransport(url=url, headers=given, auth=auth, call_timeout_seconds=timeout)
+        transport = transports.HttpTransport(url=url, headers=given, auth=auth, call_timeout_seconds=timeout)
         return cls(transport, name=transport.host if name is None else name, namespace=name, **options)
 
     @classmethod
@@ -220,10 +208,9 @@ class MCPProvider(Provider):
             ImportError: The SDK is not installed.
         """
         _check_installed()
-        transport = InMemoryTransport(server=server)
-        return cls(
-            transport, name=(server.name or "server") if name is None else name, namespace=name, **options
-        )
+        transport = transports.InMemoryTransport(server=server)
+        label = (server.name or "server") if name is None else name
+        return cls(transport, name=label, namespace=name, **options)
 
     @classmethod
     def from_config(
@@ -280,7 +267,7 @@ class MCPProvider(Provider):
 
     def version(self) -> Hashable:
         """Return a mark that changes when the server reports a change and when its connection is lost."""
-        return self._marks.count
+        return self._connector.marks.count
 
     async def list_resources(self, context: Context) -> Sequence[Resource]:
         """Return the server's resources; `read` gives a list of contents in the protocol's form.
@@ -330,11 +317,13 @@ class MCPProvider(Provider):
         if definition.execution is not None and definition.execution.task_support == "required":
             raise InvalidToolError(_TASKS_ONLY)
         tool = Tool.from_mcp(definition, namespace=self.namespace)
-        remote = RemoteTool(self._caller, definition.name, output_schema=tool.output_schema, owner=self)
+        remote = RemoteTool(
+            caller=self._caller, name=definition.name, output_schema=tool.output_schema, owner=self
+        )
         tool = tool.replace(execute=remote)
         return tool.replace(requires_approval=True) if self._settings.needs_approval(tool) else tool
 
 
 def _check_installed() -> None:
-    if find_spec("mcp") is None:
+    if importlib.util.find_spec("mcp") is None:
         raise ImportError('MCPProvider needs the mcp SDK: pip install "tool-search-processor[mcp]"')

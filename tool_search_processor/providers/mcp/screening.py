@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tool_search_processor.providers.mcp.failures import fault_text
 from tool_search_processor.providers.mcp.left_out import LISTS, LeftOut
 from tool_search_processor.providers.mcp.mending import mended
-from tool_search_processor.providers.mcp.parts import MOST_LIST_PARTS, MOST_PARTS, has_more_levels
+from tool_search_processor.providers.mcp.parts import has_more_levels
 from tool_search_processor.wire.plain import mapping_of
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ _PLACE = 2
 class Screen:
     """Mends the bad entries of one server's answers, or takes them out."""
 
-    def __init__(self, server: str, left_out: LeftOut) -> None:
-        """Set the server's name in warnings, and what records the entries that are left out."""
-        self._server = server
+    def __init__(self, left_out: LeftOut) -> None:
+        """Set what records the entries that are left out; it knows the server."""
         self._left_out = left_out
+        self._server = left_out.server
 
     def screened(self, method: str, result: dict[str, Any], *, version: Callable[[], str]) -> dict[str, Any]:
         """Return a result whose entries the SDK accepts.
@@ -132,11 +132,6 @@ class Screen:
             else:
                 kept.append(entry)
         return {**result, key: kept}
-
-    @staticmethod
-    def most_parts(method: str) -> int:
-        """Return how many parts an answer may have."""
-        return MOST_LIST_PARTS if method in LISTS else MOST_PARTS
 
 
 def _with_result(result: dict[str, Any], *, takes_any: bool) -> dict[str, Any]:

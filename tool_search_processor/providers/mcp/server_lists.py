@@ -1,4 +1,4 @@
-"""Reads the lists of an MCP server, each within its time, and notes when they may have changed."""
+"""Reads the lists of an MCP server, page by page and each within its time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tool_search_processor.providers.mcp.background import in_background
 from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.failures import reason
 from tool_search_processor.providers.mcp.left_out import LeftOut, ListKind
-from tool_search_processor.providers.mcp.settings import Settings
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -29,17 +28,9 @@ _MOST_BYTES = 64 * 1024 * 1024
 class ListReader:
     """Reads lists over a connection, in the background loop; a failure names the server."""
 
-    def __init__(self, connector: Connector, settings: Settings, *, on_failure: Callable[[], object]) -> None:
-        """Read the lists of one server's connection; nothing is read yet.
-
-        Args:
-            connector: Gives a client of the server.
-            settings: Hold the name of the server and the longest time for a list.
-            on_failure: Called whenever a list could not be read.
-        """
+    def __init__(self, connector: Connector) -> None:
+        """Read the lists of one server's connection; nothing is read yet."""
         self._connector = connector
-        self._settings = settings
-        self._on_failure = on_failure
         self._is_warm = False
 
     async def warm_up(self) -> None:
@@ -54,7 +45,7 @@ class ListReader:
         Raises:
             ProviderError: The server can't be reached, or did not give a list in time.
         """
-        name, seconds = self._settings.name, self._settings.list_timeout_seconds
+        name, seconds = self._connector.settings.name, self._connector.settings.list_timeout_seconds
 
         async def read_in_time(client: Client) -> _T:
             async with asyncio.timeout(seconds):
@@ -64,7 +55,7 @@ class ListReader:
             await self.warm_up()
             return await in_background(lambda: self._connector.request(read_in_time))
         except BaseException as exc:
-            self._on_failure()
+            self._connector.marks.fail()
             if isinstance(exc, TimeoutError):
                 raise ProviderError(f"the MCP server {name!r} gave no list within {seconds:g} s") from exc
             if isinstance(exc, Exception) and not isinstance(exc, ProviderError):
@@ -119,26 +110,3 @@ def _add(items: Iterable[Any], found: dict[str, Any], kind: ListKind, left_out: 
         key = getattr(item, kind.key)
         if found.setdefault(key, item) != item:
             left_out.note(kind.method, key, f"the server lists another of this {kind.key} before it")
-
-
-class Marks:
-    """Counts the moments at which a provider's lists may have changed."""
-
-    def __init__(self) -> None:
-        """Begin at 0."""
-        self.count = 0
-        self._has_failed = False
-
-    def change(self) -> None:
-        """Count a change."""
-        self.count += 1
-
-    def fail(self) -> None:
-        """Note a listing that failed, or whose caller did not wait for its end."""
-        self._has_failed = True
-
-    def connected(self) -> None:
-        """Count the moment at which a server answers after its list could not be read."""
-        if self._has_failed:
-            self._has_failed = False
-            self.change()

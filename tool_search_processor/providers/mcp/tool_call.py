@@ -7,6 +7,7 @@ import contextlib
 import functools
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tool_search_processor.concurrency.once import Once
@@ -16,7 +17,7 @@ from tool_search_processor.providers.mcp.connector import Connector
 from tool_search_processor.providers.mcp.failures import call_error, is_unreached
 from tool_search_processor.providers.mcp.parts import has_more_levels
 from tool_search_processor.providers.mcp.rendering import MCPResult, MCPToolError, render_result
-from tool_search_processor.providers.mcp.settings import MCPProgress, Settings
+from tool_search_processor.providers.mcp.settings import MCPProgress
 from tool_search_processor.tools import ToolContext
 from tool_search_processor.tools.arguments import ArgumentsCheck, problems_text, schema_check
 from tool_search_processor.wire.plain import sendable
@@ -39,20 +40,11 @@ Ask = Callable[["Client", Callable[[], None]], Awaitable[_T]]
 class RequestSender:
     """Sends requests to one server on behalf of callers in any event loop."""
 
-    def __init__(
-        self, connector: Connector, settings: Settings, *, on_unreached: Callable[[], object]
-    ) -> None:
-        """Set what requests are sent with.
-
-        Args:
-            connector: Gives the connection.
-            settings: The provider's options.
-            on_unreached: Called when a server that seemed to be up can't be reached.
-        """
+    def __init__(self, connector: Connector) -> None:
+        """Send requests over the connection of one server; nothing is sent yet."""
         self._connector = connector
-        self._on_unreached = on_unreached
         self._warned = Once()
-        self.settings = settings
+        self.settings = connector.settings
 
     async def call(
         self, name: str, arguments: Any, *, context: ToolContext, check: ArgumentsCheck | None = None
@@ -126,7 +118,7 @@ class RequestSender:
             raise
         except Exception as exc:  # whatever the SDK raises becomes an answer to the model
             if is_unreached(exc):
-                self._on_unreached()
+                self._connector.marks.change()  # it seemed to be up
             limit = self.settings.max_result_characters
             raise call_error(exc, server=self.settings.name, tool=what, limit=limit) from exc
 
@@ -184,34 +176,28 @@ class RequestSender:
         return tell
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RemoteTool:
     """The function of a server's tool."""
 
-    def __init__(
-        self, caller: RequestSender, name: str, *, output_schema: Mapping[str, Any] | None, owner: object
-    ) -> None:
-        """Set what is called.
-
-        Args:
-            caller: Sends the call.
-            name: The server's own name for the tool.
-            output_schema: What its structured results have to fit; None if it promises no schema.
-            owner: The provider, which lives at least as long as its tools.
-        """
-        self._caller = caller
-        self._name = name
-        self._owner = owner
-        self._output_schema = output_schema
+    caller: RequestSender
+    """Sends the call."""
+    name: str
+    """The server's own name for the tool."""
+    output_schema: Mapping[str, Any] | None
+    """What its structured results have to fit; None if it promises no schema."""
+    owner: object
+    """The provider, which lives at least as long as its tools."""
 
     @functools.cached_property
     def _check(self) -> ArgumentsCheck | None:
-        return None if self._output_schema is None else schema_check(self._output_schema)
+        return None if self.output_schema is None else schema_check(self.output_schema)
 
     # the parameter's name must not be a property of any schema: arguments come as one mapping
     async def __call__(self, mcp_call_arguments: Any, context: ToolContext) -> MCPResult:
         """Run the tool."""
-        return await self._caller.call(self._name, mcp_call_arguments, context=context, check=self._check)
+        return await self.caller.call(self.name, mcp_call_arguments, context=context, check=self._check)
 
     def __repr__(self) -> str:
         """Name the server and the tool."""
-        return f"<{self._name!r} of the MCP server {self._caller.settings.name!r}>"
+        return f"<{self.name!r} of the MCP server {self.caller.settings.name!r}>"

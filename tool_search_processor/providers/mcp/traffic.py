@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.providers.mcp.failures import CUT_OFF, SERVERS_OWN, UNREACHED, UNREADABLE
+from tool_search_processor.providers.mcp.left_out import LISTS
 from tool_search_processor.providers.mcp.lines import ENDLESS
-from tool_search_processor.providers.mcp.parts import MOST_PARTS, has_more_parts
+from tool_search_processor.providers.mcp.parts import MOST_LIST_PARTS, MOST_PARTS, has_more_parts
 from tool_search_processor.providers.mcp.screening import Screen
 
 if TYPE_CHECKING:
@@ -59,10 +60,11 @@ class Traffic:
     @contextlib.contextmanager
     def sending(self, message: Any) -> Iterator[None]:
         """Count a message as not yet taken by the server for as long as the block lasts."""
-        number = getattr(message, "id", None)
         if hasattr(message, "method"):
-            if number is not None:
-                self._note(str(number), message.method)
+            if (number := getattr(message, "id", None)) is not None:
+                if len(self._methods) >= _MOST_OPEN:
+                    del self._methods[next(iter(self._methods))]
+                self._methods[str(number)] = message.method
             yield
             return
         self._waiting += 1
@@ -103,15 +105,10 @@ class Traffic:
             _retold(message.error)
             return item
         result = self._screen.cut(method, message.result)
-        if has_more_parts(result, self._screen.most_parts(method)):
+        if has_more_parts(result, MOST_LIST_PARTS if method in LISTS else MOST_PARTS):
             return SessionMessage(_failed(message.id))
         message.result = self._screen.screened(method, result, version=self._version)
         return item
-
-    def _note(self, number: str, method: str) -> None:
-        if len(self._methods) >= _MOST_OPEN:
-            del self._methods[next(iter(self._methods))]
-        self._methods[number] = method
 
     def _unreadable(self, error: Exception) -> Any:
         """Return what is left of an answer, or the failure of its request; None if that is unknown."""

@@ -63,7 +63,7 @@ class SchemaReader:
 
     def __init__(self, document: OpenAPIDocument) -> None:
         """Look references up in `document`."""
-        self._document = document
+        self.document = document
         self._subtypes = subtypes.Subtypes(document)
         self._names: dict[tuple[str, bool], str] = {}
         self._sources: dict[str, _Source] = {}
@@ -260,7 +260,7 @@ class SchemaReader:
             part, base = waiting.pop()
             if self._itself_loses(part, base, direction):
                 return True
-            target = self._document.find(part["$ref"], base=base) if "$ref" in part else None
+            target = self.document.find(part["$ref"], base=base) if "$ref" in part else None
             if target is not None and target.key not in seen:
                 seen.add(target.key)
                 waiting.extend((inner, target.base) for inner in schemas_in(target.value))
@@ -276,9 +276,9 @@ class SchemaReader:
         return any(self._one_way[direction].names(part, base))
 
     def _with_reference(self, reference: object, kept: Converted, base: str) -> Converted:
-        if self._document.ignores_beside_references:
+        if self.document.ignores_beside_references:
             kept = {key: kept[key] for key in ANNOTATIONS if key in kept}
-        target = self._document.find(reference, base=base)
+        target = self.document.find(reference, base=base)
         if target is None or not isinstance(target.value, dict):
             return kept
         return {**kept, **self._reference(target)}
@@ -290,7 +290,7 @@ class SchemaReader:
         """
         parts = schema["allOf"]
         rest = {key: value for key, value in schema.items() if key != "allOf"}
-        said = [part for part in (rest, *parts) if merging.says_something(part)]
+        said = [part for part in (rest, *parts) if mapping_of(part).keys() - set(ANNOTATIONS)]
         if len(said) < 2 or not any(map(self._closes, said)):
             return schema
 
@@ -322,7 +322,7 @@ class SchemaReader:
             source = self._sources.get(_name_in(schema))
             target = None if source is None else source.target
         else:
-            target = self._document.find(schema["$ref"], base=base)
+            target = self.document.find(schema["$ref"], base=base)
         return (None, base) if target is None else (target.value, target.base)
 
 

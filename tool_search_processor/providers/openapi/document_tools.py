@@ -102,7 +102,7 @@ def read_definitions(
                 raise InvalidToolError(node.fault)
             server = "" if find_server is None else find_server(node)
             with hidden_counted() as hidden:
-                definition = _definition(document, reader, node=node, server=server)
+                definition = _definition(reader, node, server=server)
             found.append(_with_hidden(definition, hidden, document) if hidden else definition)
         except InvalidToolError as exc:
             faults.append((node.operation, str(exc)))
@@ -122,12 +122,10 @@ def read_definitions(
     return found
 
 
-def _definition(
-    document: OpenAPIDocument, reader: SchemaReader, *, node: OperationNode, server: str
-) -> Definition:
+def _definition(reader: SchemaReader, node: OperationNode, *, server: str) -> Definition:
     operation = node.operation
-    signature = read_signature(document, reader, node)
-    kinds, output_schema = _answers(document, reader, node)
+    signature = read_signature(reader, node)
+    kinds, output_schema = _answers(reader, node)
     original = operation.operation_id or operation.route
     tool = OperationTool(
         name=operation.name,
@@ -155,7 +153,7 @@ def _definition(
         accept=_accept(kinds),
         security=tuple(
             tuple(map(str, one))
-            for one in items_of(node.node.get("security", document.root.get("security")))
+            for one in items_of(node.node.get("security", reader.document.root.get("security")))
             if isinstance(one, Mapping)
         ),
     )
@@ -190,19 +188,18 @@ def _annotations(method: str) -> dict[str, bool]:
     return {**hints, "idempotentHint": True} if method == "PUT" else hints
 
 
-def _answers(
-    document: OpenAPIDocument, reader: SchemaReader, node: OperationNode
-) -> tuple[Sequence[str], Converted | None]:
+def _answers(reader: SchemaReader, node: OperationNode) -> tuple[Sequence[str], Converted | None]:
     """Return the media types of the answers 2xx, and their schema if they have one.
 
     What they look like isn't needed to call the operation: a reference that is not followed costs only that.
     """
     try:
-        responses = _success_responses(document, node)
+        responses = _success_responses(reader.document, node)
         kinds = dict.fromkeys(kind for content, _ in responses for kind in content)
         return list(kinds), _output_schema(reader, responses)
     except InvalidToolError as exc:
-        logger.warning("%s, %s: without an output schema: %s", document.label, node.operation.route, exc)
+        told = "%s, %s: without an output schema: %s"
+        logger.warning(told, reader.document.label, node.operation.route, exc)
         return (), None
 
 

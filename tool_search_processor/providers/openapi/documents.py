@@ -54,6 +54,8 @@ class OpenAPIDocument:
         self.label = label
         self.url = url
         self.is_swagger = "swagger" in self.root
+        self.ignores_beside_references = self.is_swagger or str(self.root["openapi"]).startswith("3.0")
+        """Whether keywords next to a schema's `$ref` are ignored, as before OpenAPI 3.1."""
         self._folder = None if path is None else path.resolve().parent
         self.base = "" if path is None else path.resolve().as_uri()
         resource = Specification.OPAQUE.create_resource(self.root)
@@ -61,11 +63,6 @@ class OpenAPIDocument:
         self._targets: dict[tuple[str, str], Target | None] = {}
         self._faults: dict[str, str] = {}
         """Why other documents are not read, by their URIs; empty for those that are."""
-
-    @property
-    def ignores_beside_references(self) -> bool:
-        """Whether keywords next to a schema's `$ref` are ignored, as before OpenAPI 3.1."""
-        return self.is_swagger or str(self.root["openapi"]).startswith("3.0")
 
     def find(self, reference: object, *, base: str) -> Target | None:
         """Return the target of a reference; None, with one warning, if it leads nowhere.
@@ -95,10 +92,9 @@ class OpenAPIDocument:
     def follow_with(self, node: object, *, base: str) -> tuple[Mapping[str, Any], str]:
         """Return what `follow` returns, overridden by the keywords next to the reference."""
         found, found_base = self.follow(node, base=base)
-        if not isinstance(node, dict) or "$ref" not in node:
-            return found, found_base
-        beside = {key: value for key, value in node.items() if key != "$ref"}
-        return ({**found, **beside}, found_base) if beside else (found, found_base)
+        if isinstance(node, dict) and len(node) > 1 and "$ref" in node:
+            found = {**found, **{key: value for key, value in node.items() if key != "$ref"}}
+        return found, found_base
 
     def _find(self, reference: str, base: str) -> Target | None:
         try:

@@ -51,7 +51,8 @@ class Clients:
                 f"client is an httpx.AsyncClient or a function that makes one, found {client!r:.80}"
             )
         self._own = client if isinstance(client, httpx.AsyncClient) else None
-        self._timeout_seconds = timeout_seconds
+        self.timeout_seconds = timeout_seconds
+        """Longest time of a call in all, and of fetching a document."""
         self._opened = PerLoop(client if callable(client) else self._open, closer=httpx.AsyncClient.aclose)
 
     @property
@@ -74,20 +75,14 @@ class Clients:
 
         # The next call may be another user's: what one answer sets, no other request sends.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
-        return httpx.AsyncClient(timeout=self._timeout_seconds, cookies=no_cookies)
+        return httpx.AsyncClient(timeout=self.timeout_seconds, cookies=no_cookies)
 
 
 class OperationCaller:
     """Calls operations."""
 
     def __init__(
-        self,
-        clients: Clients,
-        *,
-        headers: Mapping[str, str],
-        auth: Auth | None,
-        timeout_seconds: float,
-        limits: AnswerLimits,
+        self, clients: Clients, *, headers: Mapping[str, str], auth: Auth | None, limits: AnswerLimits
     ) -> None:
         """Set up the state that all calls share.
 
@@ -95,7 +90,6 @@ class OperationCaller:
             clients: What sends.
             headers: Sent with each call.
             auth: Proves who asks; see `OpenAPIProvider`.
-            timeout_seconds: Longest time of a call in all.
             limits: How much of an answer is taken.
 
         Raises:
@@ -116,16 +110,10 @@ class OperationCaller:
         self._clients = clients
         self._headers = {name.lower(): value for name, value in headers.items()}
         self._auth = auth
-        self._timeout_seconds = timeout_seconds
         self._limits = limits
 
     async def call(
-        self,
-        route: Route,
-        arguments: Mapping[str, Any],
-        *,
-        credentials: Credentials,
-        context: ToolContext,
+        self, route: Route, arguments: Mapping[str, Any], *, credentials: Credentials, context: ToolContext
     ) -> Any:
         """Return the API's answer.
 
@@ -142,15 +130,14 @@ class OperationCaller:
         import httpx
 
         outgoing = build_request(route, arguments)
-        limit = asyncio.timeout(self._timeout_seconds)
+        seconds = self._clients.timeout_seconds
+        limit = asyncio.timeout(seconds)
         try:
             async with limit:
                 client = await self._clients.get()
                 proof = await credentials.proof(route, context)
-                given = await _given(self._auth, context)
-                own = {} if isinstance(given, httpx.Auth) else given
+                auth, own = await _given(self._auth, context)
                 request = self._request(client, outgoing, server=route.server, proof=proof, own=own)
-                auth = given if isinstance(given, httpx.Auth) else httpx.USE_CLIENT_DEFAULT
                 response = await send(client, request, auth=auth, label=route.label)
                 try:
                     return await read_answer(response, limits=self._limits, label=route.label)
@@ -159,7 +146,7 @@ class OperationCaller:
         except (httpx.TimeoutException, TimeoutError) as exc:
             if isinstance(exc, TimeoutError) and not limit.expired():
                 raise
-            raise ToolCallError(f"{route.label} took longer than {self._timeout_seconds:g} seconds.") from exc
+            raise ToolCallError(f"{route.label} took longer than {seconds:g} seconds.") from exc
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as exc:
             # Its text may name the address with a key in it.
             raise ToolCallError(f"{route.label} could not be sent: {_reason(exc)}.") from exc
@@ -192,18 +179,19 @@ class OperationCaller:
         )
 
 
-async def _given(auth: Auth | None, context: ToolContext) -> httpx.Auth | dict[str, str]:
-    """Return the headers that prove who asks, or what httpx authenticates by."""
+async def _given(auth: Auth | None, context: ToolContext) -> tuple[Any, Mapping[str, str]]:
+    """Return what httpx authenticates by, and the headers that prove who asks."""
     import httpx
 
     given: Any = auth
     if auth is not None and not isinstance(auth, httpx.Auth):
         given = await awaited(auth(context))
     if isinstance(given, httpx.Auth):
-        return given
+        return given, {}
     if given is not None and not isinstance(given, Mapping):
         raise ConfigurationError(f"auth gives headers or an httpx.Auth, found a {type(given).__name__}")
-    return {name.lower(): value for name, value in check_headers(given or {}).items()}
+    headers = {name.lower(): value for name, value in check_headers(given or {}).items()}
+    return httpx.USE_CLIENT_DEFAULT, headers
 
 
 def _reason(error: Exception) -> str:

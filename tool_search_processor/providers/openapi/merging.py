@@ -138,11 +138,6 @@ def opened(schema: Any) -> Any:
     return {key: value for key, value in schema.items() if key not in _CLOSING or value is not False}
 
 
-def says_something(schema: object) -> bool:
-    """Return whether a schema checks anything."""
-    return isinstance(schema, Mapping) and not schema.keys() <= set(ANNOTATIONS)
-
-
 def closed_object(schema: Schema, fields: Fields) -> Converted:
     """Return an object with exactly these fields and the schema's title, description and the like."""
     properties, required = fields

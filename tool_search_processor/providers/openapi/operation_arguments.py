@@ -28,8 +28,7 @@ logger = logging.getLogger(__name__)
 
 Node = Mapping[str, Any]
 
-_PLACES: tuple[Place, ...] = ("path", "query", "header", "cookie")
-_KNOWN_PLACES = frozenset({*_PLACES, "body", "formData"})
+_KNOWN_PLACES = frozenset({*DEFAULT_STYLES, "body", "formData"})
 
 # The first three are what OpenAPI has ignored as parameters; the rest would change what request is read.
 _NO_PARAMETERS = frozenset(
@@ -41,7 +40,7 @@ _NO_PARAMETERS = frozenset(
 _MOST_PARAMETERS = 1_000
 
 
-def read_signature(document: OpenAPIDocument, reader: SchemaReader, node: OperationNode) -> Signature:
+def read_signature(reader: SchemaReader, node: OperationNode) -> Signature:
     """Return the arguments of an operation.
 
     They are in the order path, query, header, cookie, body. The properties of a body become arguments of
@@ -51,7 +50,7 @@ def read_signature(document: OpenAPIDocument, reader: SchemaReader, node: Operat
     Raises:
         InvalidToolError: If there are more parameters than anybody could mean.
     """
-    signature = Signature()
+    document, signature = reader.document, Signature()
     parameters = _parameters(document, node)
     body, body_base = _request_body(document, node, parameters=parameters)
     if document.is_swagger:
@@ -68,7 +67,7 @@ def read_signature(document: OpenAPIDocument, reader: SchemaReader, node: Operat
     if len(parameters) > _MOST_PARAMETERS:
         raise InvalidToolError(f"it has {len(parameters):,} parameters: the most is {_MOST_PARAMETERS:,}")
     parameters += [({"name": n, "in": "path", "schema": {"type": "string"}}, node.base) for n in undeclared]
-    for place in _PLACES:
+    for place in DEFAULT_STYLES:
         for parameter, base in parameters:
             name = str(parameter["name"])
             if parameter.get("in") != place:

@@ -170,13 +170,9 @@ def _operation(path: str, method: str, node: Mapping[str, Any], taken: set[str])
         name = hashed_tool_name(name, route)
     taken.add(name)
     tags = frozenset(tag for tag in items_of(node.get("tags")) if isinstance(tag, str))
+    is_deprecated = node.get("deprecated") is True
     return Operation(
-        name=name,
-        method=method,
-        path=path,
-        operation_id=operation_id,
-        tags=tags,
-        deprecated=node.get("deprecated") is True,
+        name=name, method=method, path=path, operation_id=operation_id, tags=tags, deprecated=is_deprecated
     )
 
 

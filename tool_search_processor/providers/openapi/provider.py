@@ -139,14 +139,12 @@ class OpenAPIProvider(Provider):
         self._base_url = base_url
         self._variables = dict(server_variables or {})
         self._secrets = dict(credentials or {})
-        self._timeout_seconds = timeout_seconds
         self._max_document_bytes = max_document_bytes
         self._clients = Clients(client, timeout_seconds=timeout_seconds)
         self._caller = OperationCaller(
             self._clients,
             headers=check_headers({} if headers is None else headers),
             auth=auth,
-            timeout_seconds=timeout_seconds,
             limits=AnswerLimits(max_bytes=max_response_bytes, max_chars=max_response_chars),
         )
         self._document = document
@@ -160,7 +158,8 @@ class OpenAPIProvider(Provider):
         if self._url is None:
             read = _read(document)
             self._install(read)
-            self.name = name or _title(read) or "openapi"
+            title = mapping_of(read.root.get("info")).get("title")
+            self.name = name or (title if isinstance(title, str) and title else "openapi")
         else:
             check_url(self._url, option="the document's URL")
             self.name = name or shown_url(self._url)
@@ -178,10 +177,8 @@ class OpenAPIProvider(Provider):
 
     def refused_tools(self) -> Sequence[RefusedTool]:
         """Return the operations that are left out, each with the reason."""
-        return tuple(
-            RefusedTool(name=name, provider=self.name, reason=reason)
-            for name, reason in self._left_out.items()
-        )
+        left_out = self._left_out.items()
+        return tuple(RefusedTool(name=name, provider=self.name, reason=reason) for name, reason in left_out)
 
     def version(self) -> Hashable:
         """Return how often the document was read again."""
@@ -214,7 +211,7 @@ class OpenAPIProvider(Provider):
         label = shown_url(url)
         client = await self._clients.get()
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with asyncio.timeout(self._clients.timeout_seconds):
                 request = client.build_request("GET", url, headers={"accept-encoding": ACCEPT_ENCODING})
                 answer = await send(client, request, auth=httpx.USE_CLIENT_DEFAULT, label=label)
                 try:
@@ -238,12 +235,7 @@ class OpenAPIProvider(Provider):
         """Make the tools of a document those of this provider."""
         with self._lock:
             nodes = self._selected(list_operations(document))
-            servers = Servers(
-                document,
-                variables=self._variables,
-                base_url=self._base_url,
-                client_url=self._clients.base_url,
-            )
+            servers = Servers(document, self._variables, self._base_url, self._clients.base_url)
             servers.check_variables(nodes)
             credentials = Credentials(document, self._secrets)
             approved = select(nodes, self._approval, option="requires_approval")
@@ -307,8 +299,3 @@ def _read(document: str | Path | Mapping[str, Any]) -> OpenAPIDocument:
 def _parsed(text: str, url: str | None) -> OpenAPIDocument:
     label = "the OpenAPI document" if url is None else shown_url(url)
     return OpenAPIDocument(parse_text(text, label=label), label=label, url=url)
-
-
-def _title(document: OpenAPIDocument) -> str | None:
-    title = mapping_of(document.root.get("info")).get("title")
-    return title if isinstance(title, str) and title else None

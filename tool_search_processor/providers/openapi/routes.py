@@ -23,7 +23,7 @@ def split_path(template: str) -> tuple[str, str]:
     return path, query
 
 
-DEFAULT_STYLES: Mapping[str, str] = {
+DEFAULT_STYLES: Mapping[Place, str] = {
     "path": "simple", "query": "form", "header": "simple", "cookie": "form",
 }  # fmt: skip
 

@@ -41,7 +41,8 @@ class Credentials:
             ConfigurationError: If there is no such scheme, or it takes more than a secret.
         """
         self._secrets = secrets
-        given = _schemes(document)
+        stated = mapping_of(document.root.get("components")).get("securitySchemes")
+        given = to_security_schemes(document.root) if document.is_swagger else mapping_of(stated)
         self._schemes: dict[str, Mapping[str, Any]] = {}
         for name in secrets:
             if name not in given:
@@ -61,17 +62,10 @@ class Credentials:
             if None not in secrets:
                 proof = Proof()
                 for name, secret in zip(names, secrets, strict=True):
-                    _put(
-                        self._schemes[name], check_value(str(secret), f"the credential {name!r}"), proof, name
-                    )
+                    value = check_value(str(secret), f"the credential {name!r}")
+                    _put(self._schemes[name], value, proof, name)
                 return proof
         return Proof()
-
-
-def _schemes(document: OpenAPIDocument) -> Mapping[str, Any]:
-    if document.is_swagger:
-        return to_security_schemes(document.root)
-    return mapping_of(mapping_of(document.root.get("components")).get("securitySchemes"))
 
 
 async def _secret(secret: Secret, context: ToolContext) -> str | None:

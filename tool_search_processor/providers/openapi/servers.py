@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -16,29 +17,18 @@ from tool_search_processor.providers.web import WEB, is_readable, shown_url
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 
+@dataclass(frozen=True, slots=True)
 class Servers:
     """Finds the server at which each operation of a document is called."""
 
-    def __init__(
-        self,
-        document: OpenAPIDocument,
-        *,
-        variables: Mapping[str, str],
-        base_url: str | None = None,
-        client_url: str | None = None,
-    ) -> None:
-        """Set what the user gave.
-
-        Args:
-            document: A server that is a relative URL is so to where it came from.
-            variables: Values of server variables, over the defaults.
-            base_url: Takes the place of all servers.
-            client_url: Takes the place of servers that are not absolute.
-        """
-        self._document = document
-        self._variables = variables
-        self._base_url = base_url
-        self._client_url = client_url
+    document: OpenAPIDocument
+    """A server that is a relative URL is so to where it came from."""
+    variables: Mapping[str, str]
+    """Values of server variables, over the defaults."""
+    base_url: str | None = None
+    """Takes the place of all servers."""
+    client_url: str | None = None
+    """Takes the place of servers that are not absolute."""
 
     def url(self, node: OperationNode) -> str:
         """Return the URL of the first server of an operation, else of its path, else of the document.
@@ -46,9 +36,9 @@ class Servers:
         Raises:
             InvalidToolError: None of them can be called, or a variable may not have the value that was given.
         """
-        urls = [_filled(mapping_of(server), self._variables) for server in _servers(self._document, node)]
+        urls = [_filled(mapping_of(server), self.variables) for server in _servers(self.document, node)]
         absolute = next(filter(_is_callable, map(self._absolute, urls)), None)
-        given = self._base_url or (self._client_url if absolute is None else None)
+        given = self.base_url or (self.client_url if absolute is None else None)
         if given is not None:
             # one without a path gets that of a relative server
             is_host = absolute is None and urlsplit(given).path in ("", "/")
@@ -66,22 +56,22 @@ class Servers:
         Raises:
             ConfigurationError: Names it, and those that there are.
         """
-        urls = [mapping_of(server).get("url") for node in nodes for server in _servers(self._document, node)]
+        urls = [mapping_of(server).get("url") for node in nodes for server in _servers(self.document, node)]
         known = sorted({name for url in urls for name in VARIABLE.findall(str(url))})
-        unknown = [name for name in self._variables if name not in known]
+        unknown = [name for name in self.variables if name not in known]
         if unknown:
             raise ConfigurationError(
                 f"server_variables: no server has the variable {unknown[0]!r}; there are {known!r}"
             )
 
     def _absolute(self, url: str) -> str:
-        return urljoin(self._document.url, url) if self._document.url and is_readable(url) else url
+        return urljoin(self.document.url, url) if self.document.url and is_readable(url) else url
 
     def _refuse_inside(self, server: str) -> None:
         """Refuse to be led into the own network by a document from outside of it."""
-        if self._document.url is None or self._base_url is not None:
+        if self.document.url is None or self.base_url is not None:
             return
-        if depth_inside(_host(server)) > depth_inside(_host(self._document.url)):
+        if depth_inside(_host(server)) > depth_inside(_host(self.document.url)):
             raise InvalidToolError(
                 f"it is called at {shown_url(server)}, in this machine's own network: give base_url= if that "
                 "is meant"

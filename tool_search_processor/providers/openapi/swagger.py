@@ -30,11 +30,9 @@ def to_request_body(parameters: Sequence[Node], consumes: Sequence[str]) -> Node
     whole = next((one for one in parameters if one.get("in") == "body"), None)
     if whole is not None:
         media = {"schema": whole.get("schema", {})}
-        types = consumes or ["application/json"]
-        required = whole.get("required")
-        stated = {"required": required} if isinstance(required, bool) else {}
-        body: dict[str, Any] = {"content": dict.fromkeys(types, media), **stated}
-        return {**body, "description": whole["description"]} if whole.get("description") else body
+        content = dict.fromkeys(consumes or ["application/json"], media)
+        stated = {key: whole[key] for key in ("required", "description") if key in whole}
+        return {"content": content, **stated}
     fields = {str(one.get("name")): one for one in parameters if one.get("in") == "formData"}
     return _form(fields, consumes) if fields else None
 

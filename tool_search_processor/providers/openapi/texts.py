@@ -10,6 +10,7 @@ from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools.frozen import values_in
+from tool_search_processor.wire.files import problem_in
 
 _MAX_NODES = 5_000_000
 """Values in one YAML text, aliases written out; GitHub's document has 600,000."""
@@ -41,9 +42,8 @@ def parse_text(text: str, *, label: str) -> Any:
         return parse_yaml(text, label=label)
     try:
         return json.loads(text)
-    except json.JSONDecodeError as exc:
-        place = f"line {exc.lineno}, column {exc.colno}"
-        raise ConfigurationError(f"{label} is not JSON: {exc.msg} ({place})") from exc
+    except ValueError as exc:
+        raise ConfigurationError(f"{label} is not JSON: {problem_in(exc)}") from exc
     except RecursionError as exc:
         raise ConfigurationError(f"{label} is nested too deeply") from exc
 
@@ -63,11 +63,9 @@ def parse_yaml(text: str, *, label: str) -> Any:
         ) from exc
     try:
         value = yaml.load(text, _loader(yaml))
-    except RecursionError as exc:
-        raise ConfigurationError(f"{label} is nested too deeply") from exc
-    except (yaml.YAMLError, ValueError) as exc:
+    except (yaml.YAMLError, ValueError, RecursionError) as exc:
         reason = " ".join(str(exc).split())
-        if "maximum nesting depth" in reason:  # libyaml's, a thousand
+        if isinstance(exc, RecursionError) or "maximum nesting depth" in reason:  # libyaml's, a thousand
             raise ConfigurationError(f"{label} is nested too deeply") from exc
         raise ConfigurationError(f"{label} is not YAML: {reason}") from exc
     if any(number >= _MAX_NODES for number, _ in enumerate(values_in(value))):
@@ -83,9 +81,8 @@ def _loader(yaml: Any) -> type[Any]:
         mapping = base.construct_mapping(self, node, deep=deep)
         return {key if isinstance(key, str) else json.dumps(key): item for key, item in mapping.items()}
 
-    loader: Any = type(
-        "Loader", (base,), {"yaml_implicit_resolvers": {}, "construct_mapping": construct_mapping}
-    )
+    members = {"yaml_implicit_resolvers": {}, "construct_mapping": construct_mapping}
+    loader: Any = type("Loader", (base,), members)
     for kind, pattern, first in _SCALARS:
         tag = f"tag:yaml.org,2002:{kind}"
         loader.add_implicit_resolver(tag, re.compile(f"(?:{pattern})$"), list(first))
