@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tool_search_processor.search.bm25.request_field import request_counts
+from tool_search_processor.search.bm25.request_field import request_weights
 from tool_search_processor.search.bm25.thesaurus import concepts_of
 from tool_search_processor.search.protocol import Document
 from tool_search_processor.search.text import is_stop_word, terms_of, words
@@ -72,7 +72,7 @@ def indexed(document: Document) -> dict[str, float]:
     """Return what `analyze` returns, and the keys of the document's example requests with their counts."""
     weights = analyze(document)
     if document.example_requests:
-        weights |= request_counts(document.example_requests, said=weights)
+        weights |= request_weights(document.example_requests, said=weights)
     return weights
 
 

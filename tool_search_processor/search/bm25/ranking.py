@@ -63,7 +63,7 @@ class WordRanking:
         if self._evidence is None:
             evidence = self._of_clauses() if self._clauses else self._of_words()
             if self._has_requests:
-                evidence[self._source.asked.slots] += self._of_requests()
+                self._source.example_requests.add(self._of_requests(), to=evidence)
             self._evidence = evidence
         return self._evidence
 
@@ -103,7 +103,7 @@ class WordRanking:
         It is at most that of a perfect answer.
         """
         source = self._source
-        row = shares_of(self.query, [source.in_requests(word) for word in self._asked_words], source)
+        row = shares_of(self._asked_words, list(map(source.in_requests, self._asked_words)), source)
         row *= np.float32(self._asked)
         return row
 

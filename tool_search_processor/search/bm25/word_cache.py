@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TypeVar
 
-from tool_search_processor.search.bm25.request_field import Asked, RequestSource, RequestWord
+from tool_search_processor.search.bm25.request_field import ExampleRequests, RequestSource, RequestWord
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
 
 _KeyT = TypeVar("_KeyT")
@@ -41,9 +41,9 @@ class WordSource(RequestSource):
     _requests: WordCache[str, RequestWord]
 
     @cached_property
-    def asked(self) -> Asked:
+    def example_requests(self) -> ExampleRequests:
         """The documents that have example requests."""
-        return Asked(self)
+        return ExampleRequests(self)
 
     def evidence(self, word: str, *, guess: bool) -> WordEvidence:
         """Return what a word finds here.

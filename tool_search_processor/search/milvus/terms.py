@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tool_search_processor.search.bm25.confidence import Confidence, confidence_of
 from tool_search_processor.search.bm25.fields import analyze
 from tool_search_processor.search.bm25.query import idf, keys_of, parse
-from tool_search_processor.search.bm25.request_field import request_counts, word_in
+from tool_search_processor.search.bm25.request_field import request_weights, word_in
 from tool_search_processor.search.protocol import Document
 
 K1 = 2.0
@@ -23,7 +23,7 @@ MAX_TEXT_BYTES = 60_000
 _MOST_TIMES = 24
 _QUERY_TIMES = 4
 _RARE = 0.5
-_ASKED = 0.4
+_ASKED = 0.7
 
 
 def stored_text(document: Document) -> str:
@@ -87,8 +87,11 @@ def _weights(document: Document) -> Mapping[str, float]:
     An engine that knows one field can't tell whether a request as a whole fits (see `bm25.request_field`), so
     its words may only bring a tool in, not push it up.
     """
-    asked = ((word_in(key), count) for key, count in request_counts(document.example_requests, {}).items())
-    return {word: _ASKED * count / (count + 2) for word, count in asked if word} | analyze(document)
+    said = analyze(document)
+    asked = (
+        (word_in(key), weight) for key, weight in request_weights(document.example_requests, said).items()
+    )
+    return {word: _ASKED * weight for word, weight in asked if word} | said
 
 
 def evidence_in(score: float) -> float:
