@@ -91,7 +91,7 @@ def test_what_the_definition_says_counts_less_in_its_requests():
     other = Document("right", description="Handles the ticket of a team.")
     documents = [*catalog(), asked(plain, "chase the invoice"), asked(other, "chase the invoice")]
     index = filled(BM25Index, documents)
-    left, right = index._rank(index._snapshot, "invoice chased", ())._of_requests()
+    left, right = index._rank(index._snapshot, "chase the invoice payment", ())._of_requests()
     assert left < right
 
 
