@@ -6,8 +6,7 @@ import argparse
 from typing import get_args
 
 from tool_search_processor.cli.choices import add_search_options
-from tool_search_processor.server.options import MAX_SESSIONS, ResultFormat
-from tool_search_processor.server.serving import MAX_CONNECTIONS
+from tool_search_processor.server.options import MAX_CONNECTIONS, MAX_SESSIONS, ResultFormat
 
 HOST = "127.0.0.1"
 TOKEN_VARIABLE = "TOOL_SEARCH_TOKEN"  # noqa: S105 - the variable's name

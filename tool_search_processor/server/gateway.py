@@ -30,11 +30,12 @@ from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.mcp.registry import REGISTERED
 from tool_search_processor.server.mcp.server_options import ToolServerOptions
 from tool_search_processor.server.mcp.tool_modes import Mode
+from tool_search_processor.server.options import MAX_CONNECTIONS
 from tool_search_processor.server.protection import Limits
 from tool_search_processor.server.rest.app import RestEndpoints
 from tool_search_processor.server.rest.letta import checked_fields
 from tool_search_processor.server.rest.search_modes import ModeSearch
-from tool_search_processor.server.serving import MAX_CONNECTIONS, serve
+from tool_search_processor.server.serving import serve
 
 logger = logging.getLogger(__name__)
 

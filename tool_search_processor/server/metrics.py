@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from starlette.responses import Response
 
@@ -17,30 +19,18 @@ class ServerMetrics:
 
     def __init__(self) -> None:
         """Start at nothing."""
-        self._registry = registry = CollectorRegistry()
-        self._searches = Counter(
-            "tool_search_searches", "Searches, by mode and outcome.", ["mode", "outcome"], registry=registry
+        self._registry = CollectorRegistry()
+        counter = partial(Counter, registry=self._registry)
+        by_mode = partial(Histogram, labelnames=["mode"], registry=self._registry)
+        self._searches = counter(
+            "tool_search_searches", "Searches, by mode and outcome.", ["mode", "outcome"]
         )
-        self._seconds = Histogram(
-            "tool_search_seconds",
-            "How long searches took.",
-            ["mode"],
-            buckets=_SECONDS,
-            registry=registry,
+        self._seconds = by_mode("tool_search_seconds", "How long searches took.", buckets=_SECONDS)
+        self._hits = by_mode("tool_search_hits", "How many tools a search gave.", buckets=_HITS)
+        self._top_score = by_mode(
+            "tool_search_top_score", "How well the first tool fitted, 0 to 1.", buckets=_SCORES
         )
-        self._hits = Histogram(
-            "tool_search_hits", "How many tools a search gave.", ["mode"], buckets=_HITS, registry=registry
-        )
-        self._top_score = Histogram(
-            "tool_search_top_score",
-            "How well the first tool fitted, 0 to 1.",
-            ["mode"],
-            buckets=_SCORES,
-            registry=registry,
-        )
-        self._calls = Counter(
-            "tool_search_calls", "Calls of tools over MCP, by outcome.", ["outcome"], registry=registry
-        )
+        self._calls = counter("tool_search_calls", "Calls of tools over MCP, by outcome.", ["outcome"])
 
     def found(self, mode: str, *, seconds: float, hits: int, top_score: float) -> None:
         """Count an answered search; a search without hits has no top score."""

@@ -10,20 +10,18 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
 
 from tool_search_processor.errors import RunningLoopError, ToolSearchError
+from tool_search_processor.server.connections import limited_connection
+from tool_search_processor.server.options import MAX_CONNECTIONS
 from tool_search_processor.wire.checks import check_count
 
-if TYPE_CHECKING:
-    import uvicorn
-    from starlette.types import ASGIApp
-
-MAX_CONNECTIONS = 900
-"""Below the 1,024 files that most systems let a process open."""
-
-_OF_ALL_ADDRESSES = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up only
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_OF_ALL_ADDRESSES = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up only
 
 
 async def serve(
@@ -60,10 +58,6 @@ async def serve(
         ToolSearchError: When the app could not start; the log says why.
     """
     check_count("port", port, least=0, most=65535)
-    import uvicorn
-
-    from tool_search_processor.server.connections import limited_connection
-
     config = uvicorn.Config(
         app,
         host=host,
@@ -75,7 +69,7 @@ async def serve(
         timeout_graceful_shutdown=grace_seconds,
     )
     tell = ready or _print_url
-    server = _server(config, ready=lambda url: tell(f"{url}{path}"), stopping=stopping)
+    server = _Server(config, ready=lambda url: tell(f"{url}{path}"), stopping=stopping)
     # Bound here: uvicorn would end the process if the address is in use.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=config.backlog)
@@ -132,44 +126,47 @@ def drop_the_vanished(listener: socket.socket, *, seconds: float) -> None:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
 
 
-def _server(
-    config: uvicorn.Config,
-    *,
-    ready: Callable[[str], object],
-    stopping: Callable[[], object] | None,
-) -> uvicorn.Server:
-    import uvicorn
+class _Server(uvicorn.Server):
+    """Reports its URL, and that it stops."""
 
-    class Server(uvicorn.Server):
-        """Returns at a signal, which uvicorn would raise again: its runner has things to close."""
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        ready: Callable[[str], object],
+        stopping: Callable[[], object] | None,
+    ) -> None:
+        super().__init__(config)
+        self._ready = ready
+        self._stopping = stopping
 
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            if threading.current_thread() is not threading.main_thread():
-                yield
-                return
+    # Why not uvicorn's own: it raises the signal again at the end, when the runner has things to close. And
+    # nothing may be bound to the server here: sse-starlette would see it stop, and break off open answers.
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
 
-            def stop(_signal: int, _frame: FrameType | None) -> None:
-                self.should_exit = True
+        def stop(_signal: int, _frame: FrameType | None) -> None:
+            self.should_exit = True
 
-            before = {number: signal.signal(number, stop) for number in _SIGNALS}
-            try:
-                yield
-            finally:
-                for number, handler in before.items():
-                    signal.signal(number, handler)
+        before = {number: signal.signal(number, stop) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
-        async def startup(self, sockets: Any = None) -> None:
-            with suppress(SystemExit):  # raised by uvicorn when the app refused to start
-                await super().startup(sockets)
-            if not self.started:
-                raise ToolSearchError("the app could not start: the log says why")
-            port = self.servers[0].sockets[0].getsockname()[1]
-            ready(f"http://{reachable_name(config.host)}:{port}")
+    async def startup(self, sockets: Any = None) -> None:
+        with suppress(SystemExit):  # raised by uvicorn when the app refused to start
+            await super().startup(sockets)
+        if not self.started:
+            raise ToolSearchError("the app could not start: the log says why")
+        port = self.servers[0].sockets[0].getsockname()[1]
+        self._ready(f"http://{reachable_name(self.config.host)}:{port}")
 
-        async def shutdown(self, sockets: Any = None) -> None:
-            if stopping is not None:
-                stopping()
-            await super().shutdown(sockets)
-
-    return Server(config)
+    async def shutdown(self, sockets: Any = None) -> None:
+        if self._stopping is not None:
+            self._stopping()
+        await super().shutdown(sockets)

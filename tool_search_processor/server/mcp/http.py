@@ -15,6 +15,7 @@ from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.methods import parse_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -28,7 +29,6 @@ from tool_search_processor.server.mcp.rules import SessionRules, UserRules
 from tool_search_processor.server.mcp.server_options import FrontOptions
 from tool_search_processor.server.mcp.sessions import Exchange, Session, SessionTable, Stream
 from tool_search_processor.server.mcp.tool_modes import mode_of
-from tool_search_processor.server.metrics import ServerMetrics
 from tool_search_processor.server.protection import (
     BODY_KEY,
     CALLER_KEY,
@@ -40,9 +40,11 @@ from tool_search_processor.server.protection import (
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
+    from tool_search_processor.server.metrics import ServerMetrics
+
 _SESSION_HEADER = "mcp-session-id"
 _VERSION_HEADER = "mcp-protocol-version"
-_RESUMED_HEADER = b"last-event-id"
+_RESUMED_HEADER = "last-event-id"
 _ERROR = 400
 _GREETING = """\
 {name} is a server of the Model Context Protocol: programs talk to it, and there is no page.
@@ -128,7 +130,6 @@ class SessionEndpoint:
 
     async def _begin(self, request: Request, receive: Receive, send: Send) -> None:
         session = self._sessions.begin(request)
-        given: str | None = None
         message = _message(request)
         if message.get("method") == "initialize":
             if not _is_handshake(message):  # the SDK would refuse it, and keep a session all the same
@@ -137,23 +138,18 @@ class SessionEndpoint:
                 await refusal(request.scope, receive, send)
                 return
             if (signed := self._sessions.options.signed_ids) is not None:
-                given = session.id = signed.issue(session.mode, user=session.user)
+                session.id = signed.issue(session.mode, user=session.user)
 
         async def send_and_keep(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < _ERROR:
-                if given is not None:
-                    header = (_SESSION_HEADER.encode(), given.encode())
-                    message = {**message, "headers": [*message.get("headers", ()), header]}
-                else:
-                    self._keep(session, message)
+                headers = MutableHeaders(scope=message)
+                if session.id is not None:
+                    headers[_SESSION_HEADER] = session.id
+                elif (given := headers.get(_SESSION_HEADER)) is not None:
+                    self._sessions.keep(session, given)
             await send(message)
 
         await self._serve(session, request, receive, send_and_keep)
-
-    def _keep(self, session: Session, message: Message) -> None:
-        for name, value in message.get("headers", ()):
-            if name.lower() == _SESSION_HEADER.encode():
-                self._sessions.keep(session, value.decode("latin-1"))
 
     async def _resume(
         self, session: Session, table: SessionTable, request: Request, receive: Receive, send: Send
@@ -207,8 +203,7 @@ class SessionEndpoint:
         Streams also end when the server stops.
         """
         # No event is kept to be sent again, and the SDK leaves a client that asks for one without an answer.
-        headers = request.scope["headers"]
-        request.scope["headers"] = [(name, value) for name, value in headers if name != _RESUMED_HEADER]
+        del MutableHeaders(scope=request.scope)[_RESUMED_HEADER]
         is_begun = is_complete = False
         earlier, stream = session.stream, Stream()
         session.stream = stream

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import mcp_types as types
 
-from tool_search_processor.concurrency.foreign_calls import awaited
-from tool_search_processor.server.mcp.call_results import fit, tool_result
-from tool_search_processor.session.tool_results import read_result
 from tool_search_processor.tools import Tool
 from tool_search_processor.wire.checks import refuse
 
@@ -63,17 +60,6 @@ What it returns is answered as a tool's result is, and what it raises as a tool'
 """
 
 MiddlewareT = TypeVar("MiddlewareT", bound=Middleware)
-Run = Callable[[ToolCall], Awaitable[types.CallToolResult]]
-
-
-class Answered(Protocol):
-    """Returns the result of some work, or what its failure is answered with."""
-
-    async def __call__(
-        self, work: Coroutine[Any, Any, types.CallToolResult], tool: Tool, /, *, what: str
-    ) -> types.CallToolResult:
-        """Return it; `what` is what failed."""
-        ...
 
 
 def as_middleware(given: Iterable[Middleware]) -> tuple[Middleware, ...]:
@@ -89,39 +75,3 @@ def as_middleware(given: Iterable[Middleware]) -> tuple[Middleware, ...]:
         if not callable(each) or isinstance(each, type):
             refuse("middleware", "a list of functions async (call, next)", each)
     return found
-
-
-def wrapped(run: Run, middleware: Iterable[Middleware], *, answered: Answered) -> Run:
-    """Return what makes a call with middleware around it.
-
-    Args:
-        run: Makes the call itself, and raises nothing.
-        middleware: The outermost first.
-        answered: Returns the result of some work, or what its failure is answered with.
-    """
-    for each in reversed(tuple(middleware)):
-        run = _around(run, each, answered)
-    return run
-
-
-def _around(run: Run, middleware: Middleware, answered: Answered) -> Run:
-    async def run_around(call: ToolCall) -> types.CallToolResult:
-        given: list[types.CallToolResult] = []
-
-        async def go_on(changed: ToolCall = call, /) -> types.CallToolResult:
-            given.append(await run(changed))
-            return given[-1]
-
-        async def work() -> types.CallToolResult:
-            value = await awaited(middleware(call, go_on))
-            if value is None:
-                raise TypeError("a middleware returned None: return what `await next(call)` returned")
-            if any(value is result for result in given):
-                return value  # type: ignore[no-any-return]  # it is one of the results
-            if isinstance(value, types.CallToolResult):
-                return fit(value)
-            return tool_result(call.tool, await read_result(value))
-
-        return await answered(work(), call.tool, what=f"a middleware around the tool {call.name!r}")
-
-    return run_around

@@ -9,22 +9,25 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from mcp.server.stdio import stdio_server
+from starlette.applications import Starlette
+
 from tool_search_processor.catalog.serving import CatalogServer
 from tool_search_processor.errors import ConfigurationError
+from tool_search_processor.server.access import TokenCheck
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp.handlers import ALL_CHANGES, FrontHandlers, ProtocolServer
+from tool_search_processor.server.mcp.http import Sessions, http_app
 from tool_search_processor.server.mcp.hub import Hub
 from tool_search_processor.server.mcp.rules import SessionRules, UserRules
 from tool_search_processor.server.mcp.server_options import FrontOptions
 from tool_search_processor.server.mcp.sessions import Session, SessionTable
+from tool_search_processor.server.mcp.stdio import MendedMessages
+from tool_search_processor.server.options import MAX_CONNECTIONS
 from tool_search_processor.server.protection import Limits
-from tool_search_processor.server.serving import MAX_CONNECTIONS, run_blocking, serve
+from tool_search_processor.server.serving import run_blocking, serve
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
-    from tool_search_processor.server.access import TokenCheck
-    from tool_search_processor.server.mcp.http import Sessions
     from tool_search_processor.server.metrics import ServerMetrics
 
 logger = logging.getLogger(__name__)
@@ -89,10 +92,6 @@ class Runner(CatalogServer):
 
     async def run_stdio(self) -> None:
         """Serve the one client at standard input and output until it leaves; then close the providers."""
-        from mcp.server.stdio import stdio_server
-
-        from tool_search_processor.server.mcp.stdio import MendedMessages
-
         options = self.lowlevel.create_initialization_options(ALL_CHANGES)
         try:
             async with self, stdio_server() as (read_stream, write_stream):
@@ -164,8 +163,7 @@ class Runner(CatalogServer):
         Raises:
             ConfigurationError: For a limit that can't work.
         """
-        from tool_search_processor.server.mcp.http import http_app
-        from tool_search_processor.server.metrics import ServerMetrics
+        from tool_search_processor.server.metrics import ServerMetrics  # needs a package that stdio doesn't
 
         limits.setdefault("open_paths", ("/",))
         self.metrics = self.metrics or ServerMetrics()
@@ -197,8 +195,6 @@ class Runner(CatalogServer):
         await self.catalog.aclose()
 
     def _sessions(self) -> Sessions:
-        from tool_search_processor.server.mcp.http import Sessions
-
         options, clock, changed = self.options, self._clock, self.notify_changed
         ttl_seconds = options.session_ttl_seconds
         has_users = self._token is not None

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,19 +14,20 @@ from typing import Any
 import mcp_types as types
 
 from tool_search_processor import meta_tools, telemetry
-from tool_search_processor.concurrency.foreign_calls import is_cancelled, is_no_failure
+from tool_search_processor.concurrency.foreign_calls import awaited, is_cancelled, is_no_failure
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.policy.admission import Admission
 from tool_search_processor.server.mcp import meta_tool_definitions
 from tool_search_processor.server.mcp.call_results import (
     error_result,
     failure_text,
+    fit,
     fitting,
     of_target,
     text_result,
     tool_result,
 )
-from tool_search_processor.server.mcp.middleware import ToolCall, wrapped
+from tool_search_processor.server.mcp.middleware import Middleware, ToolCall
 from tool_search_processor.server.mcp.searching import FrontSearch
 from tool_search_processor.server.mcp.tool_view import ToolView
 from tool_search_processor.session.tool_results import encode_result, error_text, read_result
@@ -37,6 +38,9 @@ logger = logging.getLogger(__name__)
 
 _OVER_MCP = "mcp"
 """The search mode that metrics show for searches over MCP, which use the index as it is."""
+
+_Run = Callable[[ToolCall], Awaitable[types.CallToolResult]]
+"""Makes a call, and raises nothing."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,9 @@ class FrontCalls:
         self, tool: Tool, arguments: Any, context: ToolContext, *, through_proxy: bool = False
     ) -> types.CallToolResult:
         call = ToolCall(tool=tool, arguments=arguments, context=context.context, through_proxy=through_proxy)
-        run = wrapped(partial(self._result, context), self.view.middleware, answered=self._answered)
+        run: _Run = partial(self._result, context)
+        for middleware in reversed(self.view.middleware):
+            run = partial(self._around, run, middleware)
         result = await run(call)
         if self.view.metrics is not None:
             self.view.metrics.called(failed=bool(result.is_error))
@@ -126,6 +132,25 @@ class FrontCalls:
             return result if call.through_proxy else fitting(tool, result)
 
         return await self._answered(work(), tool, what=f"the tool {tool.name!r}")
+
+    async def _around(self, run: _Run, middleware: Middleware, call: ToolCall) -> types.CallToolResult:
+        given: list[types.CallToolResult] = []
+
+        async def go_on(changed: ToolCall = call, /) -> types.CallToolResult:
+            given.append(await run(changed))
+            return given[-1]
+
+        async def work() -> types.CallToolResult:
+            value = await awaited(middleware(call, go_on))
+            if value is None:
+                raise TypeError("a middleware returned None: return what `await next(call)` returned")
+            if any(value is result for result in given):
+                return value  # type: ignore[no-any-return]  # it is one of the results
+            if isinstance(value, types.CallToolResult):
+                return fit(value)
+            return tool_result(call.tool, await read_result(value))
+
+        return await self._answered(work(), call.tool, what=f"a middleware around the tool {call.name!r}")
 
     async def _answered(
         self, work: Coroutine[Any, Any, types.CallToolResult], tool: Tool, /, *, what: str
