@@ -41,7 +41,6 @@ def test_a_token_is_read_from_its_header(header, token):
 
 async def test_without_a_token_everybody_is_let_in():
     access = Access(None)
-    assert access.is_open
     assert await access.admit(None) == await access.admit("Bearer anything") == Caller(user=None)
 
 
@@ -50,7 +49,6 @@ async def test_without_a_token_everybody_is_let_in():
 )
 async def test_another_token_is_refused(header):
     access = Access("secret")
-    assert not access.is_open
     assert await access.admit(header) is None
     assert await access.admit("Bearer secret") == Caller()
 

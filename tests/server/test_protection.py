@@ -17,7 +17,8 @@ from tool_search_processor.testing import ManualClock
 async def echo(scope, receive, send):
     """Answer with the caller, the body, and what comes after the body."""
     message = await receive()
-    answer = {"user": scope[CALLER_KEY].user, "size": len(message["body"]), "more": message["more_body"]}
+    user = scope[CALLER_KEY] and scope[CALLER_KEY].user
+    answer = {"user": user, "size": len(message["body"]), "more": message["more_body"]}
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
 

@@ -41,7 +41,6 @@ except ImportError as exc:
 from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.adapters.fastmcp_catalog import ServerCatalog
 from tool_search_processor.adapters.fastmcp_view import (
-    Caller,
     CallerView,
     answer,
     error,
@@ -221,34 +220,35 @@ class ToolSearchTransform(CatalogTransform):
     # -- what a caller sees
 
     async def _view(self) -> CallerView:
-        ctx = get_context()
+        """Return what the caller may find and call."""
         self._check_last()
-        tools = await self.get_tool_catalog(ctx)
-        offered = self._catalog.offer([tool for tool in tools if tool.name not in self._meta_tools])
-        caller = await self._caller()
+        tools = await self.get_tool_catalog(get_context())
+        return await self._view_of([tool for tool in tools if tool.name not in self._meta_tools])
+
+    async def _view_of(self, tools: Sequence[Tool]) -> CallerView:
+        offered, options = self._catalog.offer(tools), self._options
+        context: Mapping[str, Any] = {}
+        thread_id = None
+        if options.filter is not None and (ctx := _current()) is not None:
+            try:
+                context = read_context(await awaited(self._context(ctx)))
+                thread_id = session_id(ctx)
+            except Exception:  # foreign code: a header may be missing
+                logger.warning("context= failed for a request, which gets no tools", exc_info=True)
+                options = replace(options, filter=lambda _: False)
         return CallerView(
             catalog=offered.view,
-            options=caller.options,
-            context=caller.context,
-            thread_id=caller.session_id,
+            options=options,
+            context=context,
+            thread_id=thread_id,
             originals=offered.originals,
         )
-
-    async def _caller(self) -> Caller:
-        if self._options.filter is None or (ctx := _current()) is None:
-            return Caller(options=self._options)
-        try:
-            context = read_context(await awaited(self._context(ctx)))
-        except Exception:  # foreign code: a header may be missing
-            logger.warning("context= failed for a request, which gets no tools", exc_info=True)
-            return Caller(options=replace(self._options, filter=lambda _: False))
-        return Caller(options=self._options, context=context, session_id=session_id(ctx))
 
     async def _admits(self, tool: Tool, *phases: Phase) -> bool:
         if self._options.filter is None:
             return True
-        made, caller = self._catalog.tool(tool), await self._caller()
-        with caller.admission() as admission:
+        made, view = self._catalog.tool(tool), await self._view_of(())
+        with view.admission() as admission:
             return made is not None and await admission.admits(made, *phases)
 
     # -- mistakes in the set-up of a server

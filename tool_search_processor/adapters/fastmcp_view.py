@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -33,25 +33,6 @@ ANSWER_SCHEMA: dict[str, Any] = {
     },
     "required": ["results", "total", "message"],
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Caller:
-    """Who is asking, for the filter."""
-
-    options: Options
-    """With the filter that this caller's tools must pass."""
-    context: Mapping[str, Any] = field(default_factory=dict)
-    session_id: str | None = None
-
-    def admission(self) -> Admission:
-        """Return a new request to the filter."""
-        return Admission(
-            self.options.filter,
-            context=self.context,
-            thread_id=self.session_id,
-            timeout_seconds=self.options.filter_timeout_seconds,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,8 @@ from tool_search_processor.adapters.pydantic_ai_messages import openai_messages
 from tool_search_processor.adapters.pydantic_ai_tools import KnownTool, OwnTools
 from tool_search_processor.adapters.runs import SearchRun, instructions_of
 from tool_search_processor.errors import ReservedToolNameError
-from tool_search_processor.session.foreign_tools import ForeignRun, original_of
-from tool_search_processor.session.prepared_calls import PreparedCall, ToolOutcome
+from tool_search_processor.session.foreign_tools import original_of
+from tool_search_processor.session.prepared_calls import ToolOutcome
 from tool_search_processor.tools import Tool
 
 THEIR_SEARCH = "search_tools"
@@ -88,13 +88,8 @@ class SearchToolset(WrapperToolset[Any]):
             raise ApprovalRequired(
                 metadata={"tool_name": call.target_name, "arguments": dict(call.arguments)}
             )
-        if original_of(call.tool, KnownTool) is not None:
-            return _answer(await model_call.hand_over(call, self._handover(call, tool_args, ctx, tool)))
-        return _answer(await model_call.run(call))
-
-    def _handover(
-        self, call: PreparedCall, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
-    ) -> ForeignRun:
+        if original_of(call.tool, KnownTool) is None:
+            return _answer(await model_call.run(call))
         target = call.target_name
 
         async def run(arguments: Mapping[str, Any]) -> Any:
@@ -102,7 +97,7 @@ class SearchToolset(WrapperToolset[Any]):
                 return await self.wrapped.call_tool(target, tool_args, ctx, tool)
             return await self._proxied(self.listed[target], arguments, ctx)
 
-        return run
+        return _answer(await model_call.hand_over(call, run))
 
     async def _proxied(
         self, tool: ToolsetTool[Any], arguments: Mapping[str, Any], ctx: RunContext[Any]

@@ -8,7 +8,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -52,38 +52,28 @@ def run(options: argparse.Namespace) -> int:
 
         names_for(address[0], read_token(options), how=_HOW)  # raises an error in this command's words
     gateway = make_gateway(options)
+    if address is None and sys.stdin.isatty():
+        warn("an MCP client is expected on the standard input; --http 8000 serves over HTTP (Ctrl+C ends)")
     if sys.stderr.isatty():
         warn(f"asking {counted(len(gateway.upstreams()), 'upstream')} for tools …")
-    started = partial(_tell_upstreams, gateway)
-    if address is None:
-        if sys.stdin.isatty():
-            warn(
-                "an MCP client is expected on the standard input; --http 8000 serves over HTTP (Ctrl+C ends)"
-            )
-        asyncio.run(_warmed(gateway, options, lambda: serve_stdio(gateway, started)))
-        return 0
-    host, port = address
-    limits: dict[str, Any] = {name: getattr(options, name) for name in _LIMITS}
-    if options.allow_host:
-        limits["allowed_hosts"] = options.allow_host
-    limits["allowed_origins"] = options.allow_origin
-    _allow_open_files(options.max_connections + _OTHER_FILES)
-
-    def serve() -> Awaitable[None]:
-        return gateway.run_http(host, port, started=started, **limits)
-
-    asyncio.run(_warmed(gateway, options, serve))
+    asyncio.run(_serve(gateway, options, address))
     return 0
 
 
-async def _warmed(
-    gateway: Gateway, options: argparse.Namespace, serve: Callable[[], Awaitable[None]]
-) -> None:
+async def _serve(gateway: Gateway, options: argparse.Namespace, address: tuple[str, int] | None) -> None:
     """Serve; with `--warm-up`, only after everything is ready."""
     if options.warm_up:
         with staged_progress() as tell:
             await gateway.warm_up(on_progress=lambda now: tell(now.stage, now.done, now.total))
-    await serve()
+    started = partial(_tell_upstreams, gateway)
+    if address is None:
+        await serve_stdio(gateway, started)
+        return
+    limits: dict[str, Any] = {name: getattr(options, name) for name in _LIMITS}
+    if options.allow_host:
+        limits["allowed_hosts"] = options.allow_host
+    _allow_open_files(options.max_connections + _OTHER_FILES)
+    await gateway.run_http(*address, started=started, allowed_origins=options.allow_origin, **limits)
 
 
 def make_gateway(options: argparse.Namespace) -> Gateway:

@@ -17,7 +17,6 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import rich.progress
     import rich.table
 
 _WIDTH = 200
@@ -195,25 +194,39 @@ def progress(total: int | None, label: str) -> Iterator[Callable[[int], None]]:
     Yields:
         A function to call with the number of steps done since the last call.
     """
-    with _bar(is_counted=total is not None) as bar:
-        if bar is None:
-            yield lambda _steps: None
-            return
-        task = bar.add_task(printable(label), total=total)
-        yield lambda steps: bar.advance(task, steps)
+    done = 0
+    with staged_progress(is_counted=total is not None) as tell:
+
+        def advance(steps: int) -> None:
+            nonlocal done
+            done += steps
+            tell(label, done, total)
+
+        advance(0)
+        yield advance
 
 
 @contextmanager
-def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show a progress bar as `progress` does, for work whose stages report how far they are.
+def staged_progress(*, is_counted: bool = True) -> Iterator[Callable[[str, int, int | None], object]]:
+    """Show a bar on standard error, or only the time, for work whose stages report how far they are.
 
     Yields:
-        A function to call with a stage's name, the number of its steps that are done, and their total.
+        A function to call with a stage's name, the number of its steps that are done, and their total. It
+        does nothing if standard error is not a terminal, or can't show a bar.
     """
-    with _bar(is_counted=True) as bar:
-        if bar is None:
-            yield lambda _stage, _done, _total: None
-            return
+    if not sys.stderr.isatty() or importlib.util.find_spec("rich") is None:
+        yield lambda _stage, _done, _total: None
+        return
+    from rich import progress as shown
+    from rich.console import Console
+
+    counted = (shown.BarColumn(), shown.MofNCompleteColumn(), shown.TimeRemainingColumn())
+    columns = (
+        shown.SpinnerColumn(),
+        shown.TextColumn("{task.description}", markup=False),
+        *(counted if is_counted else (shown.TimeElapsedColumn(),)),
+    )
+    with shown.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda stage, done, total: bar.update(
             task, description=printable(stage), completed=done, total=total
@@ -227,22 +240,3 @@ def printable(text: str) -> str:
     """
     spaced = re.sub("[\n\r\t]", " ", text)
     return "".join("\ufffd" if unicodedata.category(each) in _CONTROL else each for each in spaced)
-
-
-@contextmanager
-def _bar(*, is_counted: bool) -> Iterator[rich.progress.Progress | None]:
-    """Show a bar on standard error, or only the time; None if that is not a terminal, or can't show one."""
-    if not sys.stderr.isatty() or importlib.util.find_spec("rich") is None:
-        yield None
-        return
-    from rich import progress as shown
-    from rich.console import Console
-
-    counted = (shown.BarColumn(), shown.MofNCompleteColumn(), shown.TimeRemainingColumn())
-    columns = (
-        shown.SpinnerColumn(),
-        shown.TextColumn("{task.description}", markup=False),
-        *(counted if is_counted else (shown.TimeElapsedColumn(),)),
-    )
-    with shown.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield bar

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib.resources import files
 from itertools import groupby
 from operator import attrgetter
 
-from tool_search_processor.evaluation.page_style import STYLE
 from tool_search_processor.evaluation.plots import bar_plots, color, curves
 from tool_search_processor.evaluation.report import MACRO, Report
 from tool_search_processor.evaluation.summary import (
@@ -53,10 +53,11 @@ def html_report(reports: Sequence[Report], *, title: str = "Tool search evaluati
         *(_missed(report) for report in reports),
     ]
     body = "\n".join(part for part in parts if part)
+    style = files("tool_search_processor.evaluation").joinpath("page.css").read_text("utf-8")
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 

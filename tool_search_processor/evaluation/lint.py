@@ -126,7 +126,11 @@ def lint(
     costs.sort(key=lambda cost: -cost[1])
     findings = [
         *_duplicates(tools),
-        *(finding for tool in tools for finding in _of_one(tool)),
+        *(
+            Finding(kind=kind, tool=tool.original_name, text=text)
+            for tool in tools
+            for kind, text in _of_one(tool)
+        ),
         *_confusable(tools, similarity, progress),
         *(_expensive(name, count, max_tokens) for name, count in costs if count > max_tokens),
     ]
@@ -146,37 +150,28 @@ def _duplicates(tools: Iterable[Tool]) -> Iterator[Finding]:
             )
 
 
-def _of_one(tool: Tool) -> Iterator[Finding]:
+def _of_one(tool: Tool) -> Iterator[tuple[Kind, str]]:
+    """Yield the faults of one tool by itself, each with the text of its finding."""
     name = tool.original_name
     if name != tool.name or not is_tool_name(name):
-        yield Finding(kind="invalid-name", tool=name, text=_name_text(name, tool.name))
+        yield "invalid-name", _name_text(name, tool.name)
     if not tool.description.strip():
-        yield Finding(
-            kind="missing-description",
-            tool=name,
-            text="has no description: say in a sentence what it does and when to use it.",
-        )
+        yield "missing-description", "has no description: say in a sentence what it does and when to use it."
     elif _says_nothing(tool):
-        yield Finding(
-            kind="empty-description",
-            tool=name,
-            text="has a description that says no more than its name: say what it does and when to use it.",
+        yield (
+            "empty-description",
+            "has a description that says no more than its name: say what it does and when to use it.",
         )
     if hidden := _hidden_characters(tool):
-        yield Finding(
-            kind="hidden-characters",
-            tool=name,
-            text=f"has {hidden:,} characters that people don't see but a model reads: open it in an "
-            "editor that shows them, and remove them.",
+        yield (
+            "hidden-characters",
+            f"has {hidden:,} characters that people don't see but a model reads: open it in an editor that "
+            "shows them, and remove them.",
         )
     if missing := undescribed_parameters(tool.parameters):
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         shown = f"{', '.join(missing[:_SHOWN])}{more}"
-        yield Finding(
-            kind="undescribed-parameters",
-            tool=name,
-            text=f"does not describe {shown}: say what each one is, and its format.",
-        )
+        yield "undescribed-parameters", f"does not describe {shown}: say what each one is, and its format."
 
 
 def _hidden_characters(tool: Tool) -> int:

@@ -56,7 +56,7 @@ def bars(values: Mapping[str, Sequence[Estimate]], series: Sequence[str], *, tit
             parts.append(
                 f'<rect x="{x:.1f}" y="{_y(found.value):.1f}" width="{bar - 2:.1f}" '
                 f'height="{_HEIGHT - _y(found.value):.1f}" fill="{color(number)}">'
-                f"<title>{escape(_series_name(series, number))} {escape(label)}: {found.value:.3f} "
+                f"<title>{escape(series[number])} {escape(label)}: {found.value:.3f} "
                 f"({found.low:.3f} to {found.high:.3f})</title></rect>"
             )
             parts.append(_whisker(x + (bar - 2) / 2, found))
@@ -145,10 +145,6 @@ def _whisker(x: float, found: Estimate) -> str:
 def _label(x: float, text: str) -> str:
     y, shown = _HEIGHT + 18, escape(_short(text))
     return f'<text class="soft" x="{x:.1f}" y="{y}" text-anchor="middle">{shown}</text>'
-
-
-def _series_name(series: Sequence[str], number: int) -> str:
-    return series[number] if number < len(series) else ""
 
 
 def _short(text: str) -> str:

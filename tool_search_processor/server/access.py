@@ -52,11 +52,6 @@ class Access:
             )
         self._token = token
 
-    @property
-    def is_open(self) -> bool:
-        """Whether requests need no token."""
-        return self._token is None
-
     async def admit(self, authorization: str | None) -> Caller | None:
         """Return who sent this `Authorization` header, None for a caller who is not let in.
 

@@ -23,7 +23,7 @@ from tool_search_processor.catalog.serving import CatalogServer
 from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.strategies import Strategy
-from tool_search_processor.server.access import Access, Caller, TokenCheck
+from tool_search_processor.server.access import TokenCheck
 from tool_search_processor.server.apps import make_app
 from tool_search_processor.server.hosts import names_for
 from tool_search_processor.server.mcp import ToolServer
@@ -31,8 +31,8 @@ from tool_search_processor.server.mcp.registry import REGISTERED
 from tool_search_processor.server.mcp.server_options import ToolServerOptions
 from tool_search_processor.server.mcp.tool_modes import Mode
 from tool_search_processor.server.options import MAX_CONNECTIONS
-from tool_search_processor.server.protection import Limits
-from tool_search_processor.server.rest.app import RestEndpoints
+from tool_search_processor.server.protection import CALLER_KEY, Limits
+from tool_search_processor.server.rest.app import OPEN_PATHS, RestEndpoints
 from tool_search_processor.server.rest.letta import checked_fields
 from tool_search_processor.server.rest.search_modes import ModeSearch
 from tool_search_processor.server.serving import serve
@@ -41,9 +41,6 @@ logger = logging.getLogger(__name__)
 
 PATH = "/mcp"
 """The MCP endpoint; the other paths are for people, and for programs that don't speak MCP."""
-
-_OPEN_PATHS = ("/", "/v1/inspect", "/health", "/v1/health/")
-"""Paths whose endpoints ask for the token themselves, as browsers expect, or show less without it."""
 
 _MASKED = "it failed: the server's log says why"
 
@@ -192,10 +189,9 @@ class Gateway(CatalogServer):
         Raises:
             ConfigurationError: For a limit that can't work.
         """
-        access = Access(self._token)
-        limits.setdefault("open_paths", _OPEN_PATHS)
+        limits.setdefault("open_paths", OPEN_PATHS)
         front = self.server.http_app(path=PATH, **limits)
-        endpoints = GatewayEndpoints(self, access)
+        endpoints = GatewayEndpoints(self)
 
         @asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -205,7 +201,10 @@ class Gateway(CatalogServer):
                 finally:
                     await self.aclose()
 
-        routes = [*endpoints.routes(access), *front.routes]  # its own page, and not the front's greeting
+        routes = [
+            *endpoints.routes(has_token=self._token is not None),
+            *front.routes,
+        ]  # its own page, and not the front's greeting
         return make_app(routes, middleware=front.user_middleware, lifespan=lifespan)
 
     async def aclose(self) -> None:
@@ -240,13 +239,12 @@ class Gateway(CatalogServer):
 class GatewayEndpoints(RestEndpoints):
     """The REST endpoints of a gateway, whose health includes that of its upstreams."""
 
-    def __init__(self, gateway: Gateway, access: Access) -> None:
-        """Serve the gateway's tools; `access` decides who may see the state of its upstreams."""
+    def __init__(self, gateway: Gateway) -> None:
+        """Serve the gateway's tools, and to callers with the token the state of its upstreams."""
         super().__init__(gateway.search, tool_fields=gateway.tool_fields, metrics=gateway.server.metrics)
         self._gateway = gateway
-        self._access = access
 
-    async def get_health(self, request: Request, __: Caller) -> Response:
+    async def get_health(self, request: Request) -> Response:
         """Answer that the gateway is up and, for callers with the token, the state of each upstream."""
         upstreams = self._gateway.upstreams()
         health: dict[str, Any] = {
@@ -254,7 +252,7 @@ class GatewayEndpoints(RestEndpoints):
             "version": __version__,
             "ready": self.search.indexes.is_ready,
         }
-        if await self._access.admit(request.headers.get("authorization")) is not None:
+        if request.scope[CALLER_KEY] is not None:
             health["upstreams"] = [*map(asdict, map(self._shown, upstreams))]
         return JSONResponse(health)
 

@@ -23,7 +23,7 @@ from tool_search_processor.wire.checks import check_count, check_positive
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 CALLER_KEY = "tool_search_processor.caller"
-"""Where a request's scope holds its `Caller`, once it was let in."""
+"""Where a request's scope holds its `Caller`; None for an open path without a valid token."""
 BODY_KEY = "tool_search_processor.body"
 """Where a request's scope holds its whole body, for what looks at it before the app that is asked."""
 
@@ -146,8 +146,12 @@ class Protection:
             raise HTTPException(429, "too many requests")
         caller = await self._access.admit(headers.get("authorization"))
         if caller is None and path_in_app(scope) not in self._open_paths:
-            raise HTTPException(401, "a bearer token is needed", {"www-authenticate": "Bearer"})
-        scope[CALLER_KEY] = caller or Caller()
+            raise HTTPException(
+                401,
+                "this needs a valid token: send the header Authorization: Bearer …",
+                {"www-authenticate": "Bearer"},
+            )
+        scope[CALLER_KEY] = caller
 
     async def _body(self, headers: Mapping[str, str], scope: Scope, receive: Receive) -> bytes:
         """Return a request's whole body.
@@ -215,6 +219,12 @@ def replay(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
+
+
+def user_of(scope: Scope) -> object:
+    """Return the user who sent a request; None if nobody knows."""
+    caller: Caller | None = scope[CALLER_KEY]
+    return caller.user if caller else None
 
 
 def path_in_app(scope: Scope) -> str:

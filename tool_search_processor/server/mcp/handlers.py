@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import event_to_notification
 
 from tool_search_processor.catalog import Catalog
-from tool_search_processor.components import Prompt, Resource, ResourceTemplate
+from tool_search_processor.components import Prompt, Resource
 from tool_search_processor.components.spellings import spellings_of
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
 from tool_search_processor.errors import ToolCallError
@@ -135,7 +135,7 @@ class FrontHandlers:
                 tool_call_id=str(ctx.request_id),
                 context=MappingProxyType({**view.request.context, **ways}),
             )
-            answer = FrontCalls(view).answer(params.name, params.arguments, context)
+            answer = FrontCalls(view, context).answer(params.name, params.arguments or {})
             return await (answer if outlives else _while_awaited(request, answer))
         finally:
             await reports.finish()
@@ -160,18 +160,17 @@ class FrontHandlers:
     async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Fill a prompt in."""
         request = request_of(ctx)
-        prompt = await self._prompt(request, params.name)
+        prompt: Prompt = await self._known(request, "prompt", params.name)
         rendered = component_handlers.render(prompt, params.arguments or {})
         return await self._answered(request, rendered, what=f"the prompt {prompt.name!r}")
 
     async def complete(self, ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Complete an argument of a prompt, or a variable of a template of resources."""
         request = request_of(ctx)
-        found: Prompt | ResourceTemplate
         if isinstance(params.ref, types.PromptReference):
-            found = await self._prompt(request, params.ref.name)
+            found = await self._known(request, "prompt", params.ref.name)
         else:
-            found = await self._template(request, params.ref.uri)
+            found = await self._known(request, "resource_template", params.ref.uri)
         answer = component_handlers.complete(found, params)
         return await self._answered(request, answer, what=f"the completion for {found.name!r}")
 
@@ -179,17 +178,14 @@ class FrontHandlers:
         listed = await components_of(self._catalog, request.context, kind=kind)
         return [component for component in listed if request.session.rules.admits(component, kind=kind)]
 
-    async def _prompt(self, request: FrontRequest, name: str) -> Prompt:
-        prompt: Prompt | None = await self._catalog.get_prompt(name, request.context)
-        if prompt is None or not request.session.rules.admits(prompt, kind="prompt"):
-            raise _unknown("prompt", name)
-        return prompt
-
-    async def _template(self, request: FrontRequest, uri: str) -> ResourceTemplate:
-        template: ResourceTemplate | None = await self._catalog.get_resource_template(uri, request.context)
-        if template is None or not request.session.rules.admits(template, kind="resource_template"):
-            raise _unknown("resource template", uri)
-        return template
+    async def _known(self, request: FrontRequest, kind: Kind, name: str) -> Any:
+        """Return a prompt of a name, or a template of resources for a URI."""
+        get = self._catalog.get_prompt if kind == "prompt" else self._catalog.get_resource_template
+        found = await get(name, request.context)
+        if found is None or not request.session.rules.admits(found, kind=kind):
+            told = f"Unknown {kind.replace('_', ' ')}: {name[:80]!r}"
+            raise MCPError(types.INVALID_PARAMS, clean_text(told))
+        return found
 
     async def _content(self, request: FrontRequest, uri: str) -> Awaitable[types.ReadResourceResult]:
         """Return what reads a resource.
@@ -301,10 +297,6 @@ async def _or_not_found(answer: Awaitable[_ResultT], uri: str) -> _ResultT:
         if isinstance(exc.__cause__, MCPError) and exc.__cause__.code in _NOT_FOUND_UPSTREAM:
             raise _not_found(uri) from exc
         raise
-
-
-def _unknown(what: str, name: str) -> MCPError:
-    return MCPError(types.INVALID_PARAMS, clean_text(f"Unknown {what}: {name[:80]!r}"))
 
 
 def _not_found(uri: str) -> MCPError:

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from tool_search_processor.concurrency.once import Once
-from tool_search_processor.server.access import Caller, TokenCheck
+from tool_search_processor.server.access import TokenCheck
 from tool_search_processor.server.apps import make_app
 from tool_search_processor.server.mcp.client_requests import REQUEST_KEY, of_http
 from tool_search_processor.server.mcp.rules import SessionRules, UserRules
@@ -31,10 +31,10 @@ from tool_search_processor.server.mcp.sessions import Exchange, Session, Session
 from tool_search_processor.server.mcp.tool_modes import mode_of
 from tool_search_processor.server.protection import (
     BODY_KEY,
-    CALLER_KEY,
     MAX_BODY_BYTES,
     Limits,
     protection,
+    user_of,
 )
 
 if TYPE_CHECKING:
@@ -69,12 +69,12 @@ class Sessions:
     def begin(self, request: Request) -> Session:
         """Return what a request without a session has, which becomes one if it is kept."""
         mode = mode_of(request.headers, request.query_params, default=self.options.mode, warned=self._warned)
-        user = _user_of(request)
+        user = user_of(request.scope)
         return Session(mode=mode, rules=self._rules(user), user=user)
 
     def resume(self, request: Request, session_id: str) -> Session | None:
         """Return the session of an id; None if it doesn't exist or is another user's."""
-        user = _user_of(request)
+        user = user_of(request.scope)
         if self.table is not None:
             return self.table.get(session_id, user=user)
         signed = self.options.signed_ids
@@ -301,11 +301,6 @@ def http_app(
         Route("/", greet, methods=["GET"]),
     ]
     return make_app(routes, middleware=[protection(token=token, **limits)], lifespan=lifespan)
-
-
-def _user_of(request: Request) -> object:
-    caller: Caller | None = request.scope.get(CALLER_KEY)
-    return caller.user if caller else None
 
 
 def _message(request: Request) -> Mapping[str, Any]:

@@ -143,9 +143,11 @@ class Questions:
         if isinstance(question, types.CreateMessageRequest):
             wants_tools = bool(question.params.tools or question.params.tool_choice)
             return can.sampling is not None and not (wants_tools and can.sampling.tools is None)
-        if can.elicitation is None:
+        by = can.elicitation
+        if by is None:
             return False
-        return can.elicitation.url is not None if question.params.mode == "url" else _takes_forms(can)
+        # A client may say that it takes forms by naming no kind at all.
+        return by.url is not None if question.params.mode == "url" else by.form is not None or by.url is None
 
     async def _send(self, question: Question) -> Answer | ErrorData:
         """Ask over the call's own stream."""
@@ -241,12 +243,6 @@ class OpenCalls:
         state = secrets.token_urlsafe(24)
         self._calls[state] = call
         return types.InputRequiredResult(input_requests=dict(call.questions.tell()), request_state=state)
-
-
-def _takes_forms(can: types.ClientCapabilities) -> bool:
-    """Return True if a client takes forms, which it may say by naming no kind at all."""
-    elicitation = can.elicitation
-    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 def _result_type(question: Question) -> type[Answer]:

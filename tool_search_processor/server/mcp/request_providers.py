@@ -86,10 +86,8 @@ class RequestProviders(Provider):
         return [component for listed in lists for component in listed]
 
     async def _providers(self, context: Context) -> Sequence[Provider]:
-        return await within(self._named(context), self._timeout_seconds)
-
-    async def _named(self, context: Context) -> Sequence[Provider]:
-        return as_providers(await awaited(self._function(context)))
+        given = await within(awaited(self._function(context)), self._timeout_seconds)
+        return as_providers(given)
 
     async def _list(self, provider: Provider, context: Context, kind: Kind) -> Sequence[Any]:
         with FailuresLogged(logger, "the provider %r failed to list for a request", provider.label):

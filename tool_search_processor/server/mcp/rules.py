@@ -22,6 +22,7 @@ _NOBODYS = (
     "authenticate=..., by which it knows its users"
 )
 _MOST_USERS = 10_000
+_Rules = tuple[VisibilityRule, ...]
 
 
 class Criteria(TypedDict, total=False):
@@ -68,7 +69,7 @@ class SessionRules:
         """
         self.holds_for = holds_for
         self.changed = changed
-        self._rules: tuple[VisibilityRule, ...] = ()
+        self._rules: _Rules = ()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -102,10 +103,7 @@ class SessionRules:
         Raises:
             ToolCallError: There is neither a session nor a user that it could hold for.
         """
-        holds_for = self._held()
-        with self._lock:
-            self._rules = ()
-        return self._told(holds_for)
+        return self._change(lambda _: ())
 
     def admits(self, component: Component, *, kind: Kind = "tool") -> bool:
         """Return True if a component is switched on."""
@@ -117,23 +115,18 @@ class SessionRules:
     def _add(self, made: Visibility) -> HoldsFor:
         if any((rule.names, rule.tags, rule.namespaces) == (None, None, None) for rule in made.rules):
             raise ConfigurationError("a session rule needs names, tags or namespaces: say what it is about")
-        holds_for = self._held()
-        with self._lock:
-            # A rule that is given again moves to the end, so that the list doesn't grow when a tool sets
-            # the same rule at each call.
-            kept = tuple(rule for rule in self._rules if rule not in made.rules)
-            self._rules = (*kept, *made.rules)
-        return self._told(holds_for)
+        # A rule that is given again moves to the end, so that the list doesn't grow when a tool sets the same
+        # rule at each call.
+        return self._change(lambda rules: (*(rule for rule in rules if rule not in made.rules), *made.rules))
 
-    def _held(self) -> HoldsFor:
+    def _change(self, changed: Callable[[_Rules], _Rules]) -> HoldsFor:
         if self.holds_for is None:
             raise ToolCallError(_NOBODYS)
-        return self.holds_for
-
-    def _told(self, holds_for: HoldsFor) -> HoldsFor:
+        with self._lock:
+            self._rules = changed(self._rules)
         if self.changed is not None:
             self.changed()
-        return holds_for
+        return self.holds_for
 
 
 class UserRules:

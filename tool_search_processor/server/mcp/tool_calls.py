@@ -48,30 +48,21 @@ class FrontCalls:
     """Answers the calls of one request."""
 
     view: ToolView
+    context: ToolContext
+    """What the tool that is called gets."""
 
-    async def answer(
-        self, name: str, arguments: Mapping[str, Any] | None, context: ToolContext
-    ) -> types.CallToolResult:
+    async def answer(self, name: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         """Answer a call; unknown, hidden and denied tools get the same sentence."""
-        given = arguments or {}
         names = self.view.options.names
-        if name in names.present:
-            return await self._of_meta_tool(name, given, context)
-        with self.view.admission() as admission:
-            tool = await self.view.meant(name, admission)
-            meta = meant_name(name, names.present) if tool is None else None
-            if tool is None and meta is None:
-                return await self._missing(name, admission)
-        if tool is None:
-            return await self._of_meta_tool(meta, given, context)
-        return await self._run(tool, given, context)
-
-    async def _of_meta_tool(
-        self, name: str | None, arguments: Mapping[str, Any], context: ToolContext
-    ) -> types.CallToolResult:
-        if name == self.view.options.names.search:
-            return await self._search(arguments)
-        return await self._call(arguments, context)
+        tool, meta = None, name if name in names.present else None
+        if meta is None:
+            with self.view.admission() as admission:
+                tool = await self.view.meant(name, admission)
+                if tool is None and (meta := meant_name(name, names.present)) is None:
+                    return await self._missing(name, admission)
+        if tool is not None:
+            return await self._run(tool, arguments)
+        return await (self._search if meta == names.search else self._call)(arguments)
 
     async def _search(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
         metrics, started = self.view.metrics, time.perf_counter()
@@ -92,7 +83,7 @@ class FrontCalls:
             text = meta_tool_definitions.markdown(answer.content, answer.tools)
         return text_result(text, structured=json.loads(encoded))
 
-    async def _call(self, arguments: Mapping[str, Any], context: ToolContext) -> types.CallToolResult:
+    async def _call(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
         name, given = meta_tools.read_call(arguments)
         names = self.view.options.names
         with self.view.admission() as admission:
@@ -102,17 +93,16 @@ class FrontCalls:
                 return text_result(f"Error: {refused}", is_error=True)
             if tool is None:
                 return await self._missing(name, admission)
-        return of_target(await self._run(tool, given, context, through_proxy=True), tool)
+        return of_target(await self._run(tool, given, through_proxy=True), tool)
 
     async def _missing(self, name: str, admission: Admission) -> types.CallToolResult:
         """Return a result for a missing tool: models read results, but not protocol errors."""
         return text_result(f"Error: {await self.view.missing_text(name, admission)}", is_error=True)
 
-    async def _run(
-        self, tool: Tool, arguments: Any, context: ToolContext, *, through_proxy: bool = False
-    ) -> types.CallToolResult:
-        call = ToolCall(tool=tool, arguments=arguments, context=context.context, through_proxy=through_proxy)
-        run: _Run = partial(self._result, context)
+    async def _run(self, tool: Tool, arguments: Any, *, through_proxy: bool = False) -> types.CallToolResult:
+        about = self.context.context
+        call = ToolCall(tool=tool, arguments=arguments, context=about, through_proxy=through_proxy)
+        run: _Run = self._result
         for middleware in reversed(self.view.middleware):
             run = partial(self._around, run, middleware)
         result = await run(call)
@@ -122,12 +112,12 @@ class FrontCalls:
             await self.view.learn(tool)
         return result
 
-    async def _result(self, context: ToolContext, call: ToolCall) -> types.CallToolResult:
+    async def _result(self, call: ToolCall) -> types.CallToolResult:
         tool = call.tool
 
         async def work() -> types.CallToolResult:
             with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
-                result = tool_result(tool, await read_result(await tool.call(call.arguments, context)))
+                result = tool_result(tool, await read_result(await tool.call(call.arguments, self.context)))
             # a client checks what it calls itself, by the schema in its list
             return result if call.through_proxy else fitting(tool, result)
 

@@ -54,12 +54,13 @@ class ListedNames:
         return sorted(self._always - known)
 
     def _among(self, tools: Iterable[Tool], mode: Mode) -> frozenset[str]:
-        return frozenset(tool.name for tool in tools if self._is_listed(tool, mode))
-
-    def _is_listed(self, tool: Tool, mode: Mode) -> bool:
-        if mode == "normal" and not is_on_demand(tool):
-            return True
-        return tool.name in self._always or not self._always.isdisjoint(tool.tags)
+        return frozenset(
+            tool.name
+            for tool in tools
+            if (mode == "normal" and not is_on_demand(tool))
+            or tool.name in self._always
+            or not self._always.isdisjoint(tool.tags)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

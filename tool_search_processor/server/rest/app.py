@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Unpack
 
@@ -26,7 +27,7 @@ from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.given import ToolSource
 from tool_search_processor.search.index import SearchMode
 from tool_search_processor.search.strategies import Strategy
-from tool_search_processor.server.access import Access, Caller, TokenCheck
+from tool_search_processor.server.access import TokenCheck
 from tool_search_processor.server.apps import make_app, problem
 from tool_search_processor.server.hosts import LOOPBACK
 from tool_search_processor.server.metrics import ServerMetrics
@@ -46,6 +47,7 @@ from tool_search_processor.server.rest.search_modes import Found, ModeSearch, Re
 from tool_search_processor.server.rest.search_requests import (
     MAX_BODY_BYTES,
     context_of,
+    for_people,
     guarded,
     read_body,
     read_query,
@@ -56,6 +58,9 @@ _RESULTS = TypeAdapter(list[SearchResult])
 _TOOL = TypeAdapter(ToolOut)
 _TOOLS = TypeAdapter(list[ToolOut])
 _RETRY_SECONDS = "5"
+
+OPEN_PATHS = ("/", "/v1/inspect", "/health", "/v1/health/")
+"""Paths whose endpoints ask for the token themselves, as browsers expect, or show less without it."""
 
 
 def create_app(
@@ -114,7 +119,6 @@ def create_app(
         experience=experience,
     )
     endpoints = RestEndpoints(found_by, tool_fields=checked_fields(tool_fields))
-    access = Access(token)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -125,9 +129,11 @@ def create_app(
             if given is None:
                 await catalog.aclose()
 
-    limits.setdefault("allowed_hosts", LOOPBACK if access.is_open else None)
+    limits.setdefault("allowed_hosts", LOOPBACK if token is None else None)
     limits.setdefault("max_body_bytes", MAX_BODY_BYTES)
-    return make_app(endpoints.routes(access), middleware=[protection(**limits)], lifespan=lifespan)
+    limits.setdefault("open_paths", OPEN_PATHS)
+    checks = [protection(token=token, **limits)]
+    return make_app(endpoints.routes(has_token=token is not None), middleware=checks, lifespan=lifespan)
 
 
 class RestEndpoints:
@@ -143,42 +149,35 @@ class RestEndpoints:
         self._document = openapi_document()
         self._metrics = metrics or ServerMetrics()
 
-    def routes(self, access: Access) -> list[Route]:
-        """Return the routes; all but those of health need the token.
+    def routes(self, *, has_token: bool) -> list[Route]:
+        """Return the routes, for `Protection` to stand before them, with `OPEN_PATHS`.
 
         Without a token, the routes for people are served to this machine only.
         """
-        closed = [
+        people = partial(for_people, has_token=has_token)
+        answers = [
             ("/v1/tools/search", self.post_search, "POST"),
             ("/v1/tools", self.get_tools, "GET"),
             ("/v1/tools/", self.get_tools, "GET"),
             ("/v1/tools/{tool_id}", self.get_tool, "GET"),
             ("/openapi.json", self.get_document, "GET"),
             ("/metrics", self.get_metrics, "GET"),
+            ("/health", self.get_health, "GET"),
+            ("/v1/health/", self.get_health, "GET"),
+            ("/", people(self.get_page), "GET"),
+            ("/v1/inspect", people(self.get_facts), "GET"),
+            ("/v1/inspect", people(self.post_inspection), "POST"),
         ]
-        people = [
-            ("/", self.get_page, "GET"),
-            ("/v1/inspect", self.get_facts, "GET"),
-            ("/v1/inspect", self.post_inspection, "POST"),
-        ]
-        opened = Access(None)
-        return [
-            *(Route(path, guarded(answer, access), methods=[method]) for path, answer, method in closed),
-            *(
-                Route(path, guarded(answer, access, for_people=True), methods=[method])
-                for path, answer, method in people
-            ),
-            *(Route(path, guarded(self.get_health, opened)) for path in ("/health", "/v1/health/")),
-        ]
+        return [Route(path, guarded(answer), methods=[method]) for path, answer, method in answers]
 
-    async def post_search(self, request: Request, caller: Caller) -> Response:
+    async def post_search(self, request: Request) -> Response:
         """Search the tools that the caller may find."""
         asked = await read_body(request, SearchRequest)
         mode = asked.search_mode or self.search.default_mode
         if mode not in self.search.modes:
             offered = ", ".join(self.search.modes)
             return problem(400, f"this server has no index for search_mode {mode!r}; it has: {offered}")
-        view = await self._view(request, caller)
+        view = await self._view(request)
         view = replace(view, unsearched=of_other_types(view.catalog, frozenset(asked.tool_types or ())))
         wanted = view.wanted(limit=asked.most, tags=frozenset(asked.tags or ()))
         query = asked.query or ""
@@ -210,44 +209,44 @@ class RestEndpoints:
         )
         return found
 
-    async def get_tools(self, request: Request, caller: Caller) -> Response:
+    async def get_tools(self, request: Request) -> Response:
         """List the tools that the caller may find."""
         asked = read_query(request, ListRequest)
-        page = await list_page(await self._view(request, caller), asked)
+        page = await list_page(await self._view(request), asked)
         return _json(_TOOLS, [tool_out(tool, fields=self._fields) for tool in page])
 
-    async def get_tool(self, request: Request, caller: Caller) -> Response:
+    async def get_tool(self, request: Request) -> Response:
         """Show one tool."""
-        tool = await find_by_id(await self._view(request, caller), request.path_params["tool_id"])
+        tool = await find_by_id(await self._view(request), request.path_params["tool_id"])
         return _json(_TOOL, tool_out(tool, fields=self._fields))
 
-    async def get_page(self, _: Request, __: Caller) -> Response:
+    async def get_page(self, _: Request) -> Response:
         """Show the page for people."""
         return page_response()
 
-    async def get_facts(self, request: Request, caller: Caller) -> Response:
+    async def get_facts(self, request: Request) -> Response:
         """Return what the page shows of the catalog."""
-        return JSONResponse(await self._inspector.facts(await self._view(request, caller)))
+        return JSONResponse(await self._inspector.facts(await self._view(request)))
 
-    async def post_inspection(self, request: Request, caller: Caller) -> Response:
+    async def post_inspection(self, request: Request) -> Response:
         """Rank the tools for the page."""
         asked = await read_body(request, InspectRequest)
-        return JSONResponse(await self._inspector.answer(asked, await self._view(request, caller)))
+        return JSONResponse(await self._inspector.answer(asked, await self._view(request)))
 
-    async def get_metrics(self, _: Request, __: Caller) -> Response:
+    async def get_metrics(self, _: Request) -> Response:
         """Show the figures of the searches."""
         return self._metrics.response()
 
-    async def get_document(self, _: Request, __: Caller) -> Response:
+    async def get_document(self, _: Request) -> Response:
         """Show the OpenAPI document."""
         return JSONResponse(self._document)
 
-    async def get_health(self, _: Request, __: Caller) -> Response:
+    async def get_health(self, _: Request) -> Response:
         """Answer that the server is up, and whether everything is embedded."""
         return JSONResponse({"status": "ok", "version": __version__, "ready": self.search.indexes.is_ready})
 
-    async def _view(self, request: Request, caller: Caller) -> RestView:
-        return await self.search.view(context_of(request, caller))
+    async def _view(self, request: Request) -> RestView:
+        return await self.search.view(context_of(request))
 
 
 def _json(

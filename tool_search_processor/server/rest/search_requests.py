@@ -1,4 +1,4 @@
-"""Reads requests over HTTP, behind `Protection`, and reports problems in FastAPI's shape."""
+"""Reads requests that `Protection` has let in, and reports problems in FastAPI's shape."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from starlette.responses import Response
 
 from tool_search_processor.concurrency.foreign_calls import is_no_failure
 from tool_search_processor.errors import InvalidPatternError
-from tool_search_processor.server import protection
-from tool_search_processor.server.access import Access, Caller
 from tool_search_processor.server.apps import problem
 from tool_search_processor.server.hosts import host_name, is_loopback
+from tool_search_processor.server.protection import CALLER_KEY, joined_headers, user_of
 from tool_search_processor.wire.plain import clean_text
 
 logger = logging.getLogger(__name__)
@@ -25,34 +24,37 @@ logger = logging.getLogger(__name__)
 MAX_BODY_BYTES = 256 * 1024
 """The longest body that is taken: of a query, 20,000 characters count."""
 
-_UNAUTHORIZED = "this needs a valid token: send the header Authorization: Bearer …"
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 Model = TypeVar("Model", bound=BaseModel)
-Endpoint = Callable[[Request], Awaitable[Response]]
-Answer = Callable[[Request, Caller], Awaitable[Response]]
+Answer = Callable[[Request], Awaitable[Response]]
 
 
-def guarded(answer: Answer, access: Access, *, for_people: bool = False) -> Endpoint:
-    """Return an endpoint that asks for the token and has an answer to every failure.
+def for_people(answer: Answer, *, has_token: bool) -> Answer:
+    """Return what lets a browser ask its user for the token, as a password, before it answers.
 
     Args:
-        answer: What answers a caller.
-        access: Knows the token.
-        for_people: Whether a browser is to ask its user for the token, as a password; where there is none,
-            only this machine may ask.
+        answer: What answers those who may ask.
+        has_token: Whether there is a token; without one, only this machine may ask.
     """
-    scheme = "Basic" if for_people else "Bearer"
+
+    async def checked(request: Request) -> Response:
+        if not has_token:
+            check_is_near(request)
+        if request.scope[CALLER_KEY] is None:
+            challenge = {"WWW-Authenticate": 'Basic realm="tool search"'}
+            raise HTTPException(401, "this needs a valid token, as the password of any user", challenge)
+        return await answer(request)
+
+    return checked
+
+
+def guarded(answer: Answer) -> Answer:
+    """Return an endpoint that has an answer to every failure."""
 
     async def endpoint(request: Request) -> Response:
         try:
-            if for_people and access.is_open:
-                check_is_near(request)
-            caller = await access.admit(headers_of(request).get("authorization"))
-            if caller is None:
-                challenge = {"WWW-Authenticate": f'{scheme} realm="tool search"'}
-                raise HTTPException(401, _UNAUTHORIZED, challenge)
-            return await answer(request, caller)
+            return await answer(request)
         except HTTPException:
             raise
         except InvalidPatternError as exc:  # only a query is read as a pattern
@@ -116,14 +118,14 @@ def read_query(request: Request, model: type[Model]) -> Model:
         raise _invalid(exc, "query") from None
 
 
-def context_of(request: Request, caller: Caller) -> Mapping[str, Any]:
+def context_of(request: Request) -> Mapping[str, Any]:
     """Return what providers and the filter know of a request: `headers` and `user`, as over MCP."""
-    return {"headers": Headers(headers_of(request)), "user": caller.user}
+    return {"headers": Headers(headers_of(request)), "user": user_of(request.scope)}
 
 
 def headers_of(request: Request) -> dict[str, str]:
     """Return a request's headers; see `joined_headers`."""
-    return protection.joined_headers(request.scope["headers"])
+    return joined_headers(request.scope["headers"])
 
 
 def _invalid(exc: ValidationError, place: str) -> HTTPException:
