@@ -48,6 +48,12 @@ def _add_repeatable(group: argparse._ArgumentGroup, option: str, what: str) -> N
     group.add_argument(name, metavar=metavar, action="append", default=[], help=f"{what}; may be repeated")
 
 
+def _add_number(group: argparse._ArgumentGroup, option: str, default: float, what: str) -> None:
+    name, metavar = option.split(" ")
+    about = f"{what} (default {default:,.0f})"
+    group.add_argument(name, metavar=metavar, type=type(default), default=default, help=about)
+
+
 def _add_sources(group: argparse._ArgumentGroup) -> None:
     _add_repeatable(
         group,
@@ -72,21 +78,14 @@ def _add_sources(group: argparse._ArgumentGroup) -> None:
         help="what to do with a tool whose definition has changed since it was first seen: serve it with a "
         "warning (default), or withhold it",
     )
-    group.add_argument(
-        "--upstream-timeout",
-        metavar="SECONDS",
-        type=float,
-        default=10.0,
-        help="how long the first request waits for a server that does not answer; its tools are served as "
-        "soon as it does (default 10)",
+    _add_number(
+        group,
+        "--upstream-timeout SECONDS",
+        10.0,
+        "how long the first request waits for a server that does not answer; its tools are served as soon as "
+        "it does",
     )
-    group.add_argument(
-        "--call-timeout",
-        metavar="SECONDS",
-        type=float,
-        default=60.0,
-        help="how long one call may take (default 60)",
-    )
+    _add_number(group, "--call-timeout SECONDS", 60.0, "how long one call may take")
 
 
 def _add_ways(group: argparse._ArgumentGroup) -> None:
@@ -141,7 +140,7 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="read every upstream and make the index with its vectors before serving",
     )
-    group.add_argument("--top-k", metavar="N", type=int, default=5, help="results of a search (default 5)")
+    _add_number(group, "--top-k N", 5, "results of a search")
     group.add_argument(
         "--result-format",
         choices=get_args(ResultFormat),
@@ -159,19 +158,12 @@ def _add_tools(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
-    for option, kind, default, what in (
-        ("--max-body-bytes", int, 4 * 1024 * 1024, "bytes of a request"),
-        ("--max-concurrent", int, 1000, "requests at the same time"),
-        ("--max-connections", int, MAX_CONNECTIONS, "open connections"),
-        (
-            "--max-sessions",
-            int,
-            MAX_SESSIONS,
-            "sessions of HTTP clients; idle sessions end after 30 minutes",
-        ),
-        ("--requests-per-second", float, 1000, "requests from one address"),
-        ("--grace-seconds", int, 10, "how long calls may go on when the command is stopped"),
+    for option, default, what in (
+        ("--max-body-bytes N", 4 * 1024 * 1024, "bytes of a request"),
+        ("--max-concurrent N", 1000, "requests at the same time"),
+        ("--max-connections N", MAX_CONNECTIONS, "open connections"),
+        ("--max-sessions N", MAX_SESSIONS, "sessions of HTTP clients; idle sessions end after 30 minutes"),
+        ("--requests-per-second N", 1000.0, "requests from one address"),
+        ("--grace-seconds N", 10, "how long calls may go on when the command is stopped"),
     ):
-        group.add_argument(
-            option, metavar="N", type=kind, default=default, help=f"{what} (default {default:,})"
-        )
+        _add_number(group, option, default, what)

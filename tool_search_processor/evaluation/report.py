@@ -42,7 +42,6 @@ METRICS: Mapping[str, Metric] = {
 }
 """The metrics of each query, by name; the MRR uses the first 10 hits."""
 
-RESAMPLES = 1000
 MACRO = "macro average"
 
 
@@ -161,7 +160,7 @@ def make_report(
         seed: The seed of the bootstrap; sets that are averaged have different ones.
     """
     values = [outcome.values() for outcome in outcomes]
-    samples = bootstrap_means(values, resamples=RESAMPLES, seed=seed)
+    samples = bootstrap_means(values, seed=seed)
     means = [statistics.fmean(column) for column in zip(*values, strict=True)]
     spent = [sum(token_counts[name] for name in outcome.ranked[:5]) for outcome in outcomes]
     return Report(

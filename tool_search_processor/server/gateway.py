@@ -12,11 +12,9 @@ from typing import Any, Unpack
 try:
     from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
 except ImportError as exc:
     raise ImportError('serving needs: pip install "tool-search-processor[server]"') from exc
 
-from tool_search_processor._version import __version__
 from tool_search_processor.catalog import CatalogStatus, ProviderStatus
 from tool_search_processor.catalog.drift import OnChange
 from tool_search_processor.catalog.serving import CatalogServer
@@ -105,13 +103,7 @@ class Gateway(CatalogServer):
             **options,
         )
         self.catalog = self.server.catalog
-        self.search = ModeSearch(
-            self.catalog,
-            search,
-            filter=filter,
-            filter_timeout_seconds=self.server.options.filter_timeout_seconds,
-            experience=self.server.options.experience,
-        )
+        self.search = ModeSearch(self.catalog, search, self.server.options)
         """Searches the same index for the REST endpoint."""
         self.tool_fields = checked_fields(tool_fields)
         self._token = token
@@ -244,17 +236,15 @@ class GatewayEndpoints(RestEndpoints):
         super().__init__(gateway.search, tool_fields=gateway.tool_fields, metrics=gateway.server.metrics)
         self._gateway = gateway
 
-    async def get_health(self, request: Request) -> Response:
-        """Answer that the gateway is up and, for callers with the token, the state of each upstream."""
+    def health(self, request: Request) -> dict[str, Any]:
+        """Return that the gateway is up and, for callers with the token, the state of each upstream."""
         upstreams = self._gateway.upstreams()
-        health: dict[str, Any] = {
-            "status": "ok" if all(one.up is not False for one in upstreams) else "degraded",
-            "version": __version__,
-            "ready": self.search.indexes.is_ready,
-        }
+        health = super().health(request)
+        if any(one.up is False for one in upstreams):
+            health["status"] = "degraded"
         if request.scope[CALLER_KEY] is not None:
             health["upstreams"] = [*map(asdict, map(self._shown, upstreams))]
-        return JSONResponse(health)
+        return health
 
     def _shown(self, upstream: ProviderStatus) -> ProviderStatus:
         """Return the state of an upstream, without its error where error details are masked."""

@@ -8,6 +8,7 @@ from tests.support import ScoredIndex
 from tool_search_processor import Tool
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.finding import Wanted
+from tool_search_processor.catalog.policy_view import PolicyOptions
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.index import OneList
 from tool_search_processor.search.protocol import Hit
@@ -58,7 +59,9 @@ class TwoScored:
 
 def search_of(lexical, vector, tools=None):
     names = tools or sorted({*lexical, *vector})
-    return ModeSearch(Catalog([Tool(name) for name in names], search="bm25"), TwoScored(lexical, vector))
+    return ModeSearch(
+        Catalog([Tool(name) for name in names], search="bm25"), TwoScored(lexical, vector), PolicyOptions()
+    )
 
 
 async def find(search, *, limit, mode="hybrid", allow=None, **wanted):
@@ -130,7 +133,7 @@ class Outside:
 
 
 async def test_an_engine_outside_answers_as_one_list():
-    search = ModeSearch(Catalog([Tool("a"), Tool("b")]), Outside("b"))
+    search = ModeSearch(Catalog([Tool("a"), Tool("b")]), Outside("b"), PolicyOptions())
     await search.prepare()
     assert (search.modes, search.has_vectors, search.indexes.is_ready) == (("fts",), False, True)
     assert shown(await find(search, limit=5, mode="fts")) == [("b", 1, 1, None)]
@@ -138,6 +141,6 @@ async def test_an_engine_outside_answers_as_one_list():
 
 def test_an_index_of_the_catalog_s_strategy_is_the_catalog_s():
     catalog = Catalog([Tool("a")], search=BM25Index)
-    assert ModeSearch(catalog, BM25Index).indexes is catalog.indexes
-    assert ModeSearch(catalog, "bm25").indexes is not catalog.indexes
-    assert ModeSearch(catalog, "bm25").rankings == ("score",)
+    assert ModeSearch(catalog, BM25Index, PolicyOptions()).indexes is catalog.indexes
+    assert ModeSearch(catalog, "bm25", PolicyOptions()).indexes is not catalog.indexes
+    assert ModeSearch(catalog, "bm25", PolicyOptions()).rankings == ("score",)

@@ -212,9 +212,7 @@ def mark_of(texts: Iterable[str]) -> str:
 
 def _kinds(wanted: SubscriptionFilter) -> Iterator[Kind]:
     """Yield the kinds of change that a stream asks for."""
-    if wanted.tools_list_changed:
-        yield from _EVENTS[ToolsListChanged]
-    if wanted.resources_list_changed:
-        yield from _EVENTS[ResourcesListChanged]
-    if wanted.prompts_list_changed:
-        yield from _EVENTS[PromptsListChanged]
+    asked = (wanted.tools_list_changed, wanted.resources_list_changed, wanted.prompts_list_changed)
+    return (
+        kind for is_asked, kinds in zip(asked, _EVENTS.values(), strict=True) if is_asked for kind in kinds
+    )

@@ -79,19 +79,8 @@ def _answer_schema(result_format: ResultFormat) -> dict[str, Any]:
     }
 
 
-def search_tool(
-    names: MetaToolNames,
-    *,
-    inventory: str,
-    takes_pattern: bool,
-    default_limit: int,
-    tags: Sequence[str],
-    result_format: ResultFormat,
-) -> Tool:
-    """Return the search tool's definition; see `meta_tools.search_tool`."""
-    base = meta_tools.search_tool(
-        names, inventory=inventory, takes_pattern=takes_pattern, default_limit=default_limit, tags=tags
-    )
+def search_tool(base: Tool, *, default_limit: int, result_format: ResultFormat) -> Tool:
+    """Return the definition that `meta_tools.search_tool` gives, for answers of several pages."""
     properties = base.parameters["properties"]
     query = properties["query"]
     return base.replace(

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import mcp_types as types
@@ -177,16 +178,13 @@ class Questions:
                 self.asked.clear()
 
 
+@dataclass(frozen=True, slots=True)
 class _OpenCall:
     """A call of a client without a connection, which goes on while its client is asked."""
 
-    def __init__(
-        self, work: Coroutine[Any, Any, types.CallToolResult], questions: Questions, *, owner: object
-    ) -> None:
-        self.owner = owner
-        self.questions = questions
-        self.task = asyncio.get_running_loop().create_task(work)
-        self.task.add_done_callback(_retrieve)  # the client may never ask for the call again
+    task: asyncio.Task[types.CallToolResult]
+    questions: Questions
+    owner: object
 
     async def next(self) -> types.CallToolResult | None:
         """Return the result; None if the client has to be asked first. Ends the call with its waiter."""
@@ -223,7 +221,9 @@ class OpenCalls:
             questions: Those of the call.
             owner: What has to be the same when the call is asked for again: its user, name and arguments.
         """
-        return await self._next(_OpenCall(work, questions, owner=owner))
+        task = asyncio.create_task(work)
+        task.add_done_callback(_retrieve)  # the client may never ask for the call again
+        return await self._next(_OpenCall(task, questions, owner))
 
     async def resume(
         self, state: str, answers: Mapping[str, Any], *, owner: object

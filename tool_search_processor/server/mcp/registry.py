@@ -7,7 +7,7 @@ from typing import Any, Unpack, overload
 
 from tool_search_processor import meta_tools
 from tool_search_processor.concurrency.shared_task import run_without_waiting
-from tool_search_processor.errors import DuplicateToolError
+from tool_search_processor.errors import DuplicateToolError, ReservedToolNameError
 from tool_search_processor.providers.functions import is_function, to_tool
 from tool_search_processor.providers.given import ToolSource, as_providers
 from tool_search_processor.providers.static import StaticProvider
@@ -147,7 +147,11 @@ class Registry(Runner):
 
     def _register(self, tool: Tool) -> Tool:
         for served in self._served_as(tool):
-            self.options.check_free(served)
+            if served.name in self.options.names.present:
+                raise ReservedToolNameError(
+                    f"the tool {served.name!r} has a meta-tool's name: rename it, or change search_tool_name "
+                    "or call_tool_name"
+                )
             if served.name in self._given_names:
                 raise DuplicateToolError(served.name, (self.catalog.name, "register_tool"))
         self._registered.add(tool)

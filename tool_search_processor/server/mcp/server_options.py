@@ -8,7 +8,7 @@ from typing import TypedDict, get_args
 
 from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.policy_view import PolicyOptions
-from tool_search_processor.errors import ConfigurationError, ReservedToolNameError
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools import MetaToolNames
 from tool_search_processor.search.strategies import IndexCache
 from tool_search_processor.server.mcp.middleware import Middleware
@@ -16,7 +16,6 @@ from tool_search_processor.server.mcp.request_providers import ProvidersFor
 from tool_search_processor.server.mcp.sessions import SignedIds
 from tool_search_processor.server.mcp.tool_modes import Mode, ModeFor, check_mode
 from tool_search_processor.server.options import ResultFormat
-from tool_search_processor.tools import Tool
 from tool_search_processor.transforms.transform import Transform
 from tool_search_processor.wire.checks import (
     check_callable,
@@ -97,15 +96,3 @@ class FrontOptions(PolicyOptions):
         if self.signed_ids is not None and not self.keep_sessions:
             raise ConfigurationError("session_secret signs sessions: leave keep_sessions as it is")
         PolicyOptions.__post_init__(self)
-
-    def check_free(self, tool: Tool) -> None:
-        """Refuse a tool that has a meta-tool's name.
-
-        Raises:
-            ReservedToolNameError: When it has.
-        """
-        if tool.name in self.names.present:
-            raise ReservedToolNameError(
-                f"the tool {tool.name!r} has a meta-tool's name: rename it, or change search_tool_name or "
-                "call_tool_name"
-            )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tool_search_processor import meta_tools
 from tool_search_processor.catalog.policy_view import PolicyView
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.meta_tools import MetaToolNames
@@ -106,14 +107,12 @@ class ToolView(PolicyView):
 
     def _meta_tools(self) -> list[Tool]:
         inventory, tags = self.inventory()
-        search = meta_tool_definitions.search_tool(
-            self.names,
-            inventory=inventory,
-            takes_pattern=self.catalog.takes_pattern,
-            default_limit=self.options.top_k,
-            tags=tags,
-            result_format=self.options.result_format,
+        limit, result_format = self.options.top_k, self.options.result_format
+        takes_pattern = self.catalog.takes_pattern
+        base = meta_tools.search_tool(
+            self.names, inventory=inventory, takes_pattern=takes_pattern, default_limit=limit, tags=tags
         )
+        search = meta_tool_definitions.search_tool(base, default_limit=limit, result_format=result_format)
         return [search, meta_tool_definitions.call_tool(self.names)]
 
     async def listed(self, admission: Admission) -> list[Tool]:

@@ -20,6 +20,7 @@ from tool_search_processor._version import __version__
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.finding import Wanted
+from tool_search_processor.catalog.policy_view import PolicyOptions
 from tool_search_processor.catalog.toolsets import of_other_types
 from tool_search_processor.meta_tools import OUTAGE
 from tool_search_processor.policy.admission import Admission
@@ -111,14 +112,10 @@ def create_app(
     """
     given = tools_or_catalog if isinstance(tools_or_catalog, Catalog) else None
     catalog = Catalog(tools_or_catalog, search=search) if given is None else given
-    found_by = ModeSearch(
-        catalog,
-        search,
-        filter=filter,
-        filter_timeout_seconds=filter_timeout_seconds,
-        experience=experience,
+    options = PolicyOptions(
+        filter=filter, filter_timeout_seconds=filter_timeout_seconds, experience=experience
     )
-    endpoints = RestEndpoints(found_by, tool_fields=checked_fields(tool_fields))
+    endpoints = RestEndpoints(ModeSearch(catalog, search, options), tool_fields=checked_fields(tool_fields))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -241,9 +238,13 @@ class RestEndpoints:
         """Show the OpenAPI document."""
         return JSONResponse(self._document)
 
-    async def get_health(self, _: Request) -> Response:
-        """Answer that the server is up, and whether everything is embedded."""
-        return JSONResponse({"status": "ok", "version": __version__, "ready": self.search.indexes.is_ready})
+    async def get_health(self, request: Request) -> Response:
+        """Show how the server is doing."""
+        return JSONResponse(self.health(request))
+
+    def health(self, request: Request) -> dict[str, Any]:
+        """Return that the server is up, and whether everything is embedded."""
+        return {"status": "ok", "version": __version__, "ready": self.search.indexes.is_ready}
 
     async def _view(self, request: Request) -> RestView:
         return await self.search.view(context_of(request))

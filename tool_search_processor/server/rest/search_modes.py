@@ -8,12 +8,10 @@ from typing import Any, Literal
 
 from tool_search_processor import telemetry
 from tool_search_processor.catalog import Catalog
-from tool_search_processor.catalog.experience import Experience
 from tool_search_processor.catalog.finding import Ranked, Wanted
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.policy_view import PolicyOptions, PolicyView
 from tool_search_processor.policy.admission import Admission
-from tool_search_processor.policy.filters import Filter
 from tool_search_processor.providers.provider import Context
 from tool_search_processor.search.index import ListName, SearchMode
 from tool_search_processor.search.strategies import Strategy
@@ -61,22 +59,18 @@ class ModeSearch:
         self,
         catalog: Catalog,
         search: Strategy,
-        *,
-        filter: Filter | None = None,  # noqa: A002 - as everywhere in this package
-        filter_timeout_seconds: float | None = None,
-        experience: Experience | None = None,
+        options: PolicyOptions,
     ) -> None:
         """Search with the catalog's own index if it has this strategy, otherwise with another one.
 
-        What was learned by `experience` counts in every mode.
+        What the options' `experience` has learned counts in every mode.
 
         Raises:
-            ConfigurationError: If the strategy is unknown, or the filter can't work.
+            ConfigurationError: If the strategy is unknown.
             ImportError: If the strategy needs an extra that is not installed.
         """
         self.catalog = catalog
-        self.options = PolicyOptions(filter=filter, filter_timeout_seconds=filter_timeout_seconds)
-        self._experience = experience
+        self.options = options
         own = catalog.indexes
         self.indexes = own if own.strategy is search or own.strategy == search else IndexPool(search)
         self.modes = self.indexes.modes
@@ -98,8 +92,8 @@ class ModeSearch:
     async def view(self, context: Context) -> RestView:
         """Return what a request can find."""
         seen = await self.catalog.view(context)
-        if self._experience is not None:
-            seen = await self._experience.applied(seen, context)
+        if self.options.experience is not None:
+            seen = await self.options.experience.applied(seen, context)
         return RestView(
             catalog=seen.searched_by(self.indexes), options=self.options, search_in=self, context=context
         )
