@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from starlette.requests import Request
 from starlette.responses import Response
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -48,7 +49,7 @@ class ServerMetrics:
         """Count a call of a tool that was answered."""
         self._calls.labels("failed" if failed else "ok").inc()
 
-    # Why not prometheus_client's ASGI app: it is no endpoint that a route can put behind its token.
-    def response(self) -> Response:
-        """Return the figures."""
+    # Why not prometheus_client's ASGI app: it has to be mounted, and answers on every path below its own.
+    async def show(self, _: Request) -> Response:
+        """Show the figures."""
         return Response(generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE})

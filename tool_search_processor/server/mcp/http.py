@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -279,14 +278,6 @@ def http_app(
     )
     endpoint = SessionEndpoint(manager, sessions, closing=closing)
 
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with manager.run():
-            yield
-
-    async def show_metrics(_: Request) -> Response:
-        return metrics.response()
-
     async def greet(request: Request) -> Response:
         url = request.url.replace(path=f"{request.scope.get('root_path', '')}{path}", query="")
         return PlainTextResponse(_GREETING.format(name=server.name, url=url))
@@ -297,10 +288,11 @@ def http_app(
             Route(each, endpoint=endpoint, methods=["GET", "POST", "DELETE"])
             for each in dict.fromkeys((path, f"{path.rstrip('/')}/"))
         ),
-        Route("/metrics", show_metrics, methods=["GET"]),
+        Route("/metrics", metrics.show, methods=["GET"]),
         Route("/", greet, methods=["GET"]),
     ]
-    return make_app(routes, middleware=[protection(token=token, **limits)], lifespan=lifespan)
+    checks = [protection(token=token, **limits)]
+    return make_app(routes, middleware=checks, lifespan=lambda _: manager.run())
 
 
 def _message(request: Request) -> Mapping[str, Any]:

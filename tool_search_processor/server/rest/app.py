@@ -43,7 +43,7 @@ from tool_search_processor.server.rest.letta import (
     search_result,
     tool_out,
 )
-from tool_search_processor.server.rest.page import page_response
+from tool_search_processor.server.rest.page import get_page
 from tool_search_processor.server.rest.search_modes import Found, ModeSearch, RestView
 from tool_search_processor.server.rest.search_requests import (
     MAX_BODY_BYTES,
@@ -158,10 +158,10 @@ class RestEndpoints:
             ("/v1/tools/", self.get_tools, "GET"),
             ("/v1/tools/{tool_id}", self.get_tool, "GET"),
             ("/openapi.json", self.get_document, "GET"),
-            ("/metrics", self.get_metrics, "GET"),
+            ("/metrics", self._metrics.show, "GET"),
             ("/health", self.get_health, "GET"),
             ("/v1/health/", self.get_health, "GET"),
-            ("/", people(self.get_page), "GET"),
+            ("/", people(get_page), "GET"),
             ("/v1/inspect", people(self.get_facts), "GET"),
             ("/v1/inspect", people(self.post_inspection), "POST"),
         ]
@@ -217,10 +217,6 @@ class RestEndpoints:
         tool = await find_by_id(await self._view(request), request.path_params["tool_id"])
         return _json(_TOOL, tool_out(tool, fields=self._fields))
 
-    async def get_page(self, _: Request) -> Response:
-        """Show the page for people."""
-        return page_response()
-
     async def get_facts(self, request: Request) -> Response:
         """Return what the page shows of the catalog."""
         return JSONResponse(await self._inspector.facts(await self._view(request)))
@@ -229,10 +225,6 @@ class RestEndpoints:
         """Rank the tools for the page."""
         asked = await read_body(request, InspectRequest)
         return JSONResponse(await self._inspector.answer(asked, await self._view(request)))
-
-    async def get_metrics(self, _: Request) -> Response:
-        """Show the figures of the searches."""
-        return self._metrics.response()
 
     async def get_document(self, _: Request) -> Response:
         """Show the OpenAPI document."""

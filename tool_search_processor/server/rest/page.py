@@ -8,6 +8,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 _PARTS = re.compile(r"<(style|script)>(.*?)</\1>", re.DOTALL)
@@ -34,7 +35,7 @@ def _page() -> tuple[bytes, dict[str, str]]:
     }
 
 
-def page_response() -> Response:
-    """Return the page."""
+async def get_page(_: Request) -> Response:
+    """Show the page."""
     body, headers = _page()
     return Response(body, headers=headers, media_type="text/html")
