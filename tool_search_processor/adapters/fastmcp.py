@@ -60,7 +60,6 @@ from tool_search_processor.search.strategies import Strategy
 from tool_search_processor.session.prepared_calls import read_arguments
 from tool_search_processor.session.tool_results import error_text
 from tool_search_processor.tools import Tool as CatalogTool
-from tool_search_processor.tools.near_names import meant_name
 from tool_search_processor.wire.checks import as_names, check_callable
 
 logger = logging.getLogger(__name__)
@@ -186,14 +185,12 @@ class ToolSearchTransform(CatalogTransform):
         return answer(meta_tools.search_answer(results, total=total, message=f"{found.preface}{message}"))
 
     async def _call(self, arguments: Mapping[str, Any]) -> ToolResult:
-        view, names = await self._view(), self._options.names
+        view = await self._view()
         name, given = meta_tools.read_call(arguments)
         with view.admission() as admission:
-            tool = await view.meant(name, admission)
-            if tool is None and meant_name(name, names.present) is not None:
-                return error(f"Error: {meta_tools.meta_tool_refused_text(name, names=names)}")
-            if tool is None:
-                return error(f"Error: {await view.missing_text(name, admission)}")
+            tool = await view.proxied(name, admission)
+        if isinstance(tool, str):
+            return error(f"Error: {tool}")
         read, problem = read_arguments(given, name=tool.name)
         return explained(tool, problem) if problem else await self._run(tool, read, view.originals[tool.name])
 

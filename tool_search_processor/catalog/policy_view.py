@@ -25,6 +25,7 @@ from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
 from tool_search_processor.meta_tools.reading import SearchCall
 from tool_search_processor.meta_tools.texts import (
     inventory_text,
+    meta_tool_refused_text,
     missing_tool_text,
     nothing_found_text,
     unknown_tags_text,
@@ -33,6 +34,7 @@ from tool_search_processor.policy.admission import Admission
 from tool_search_processor.policy.filters import Filter, require_filter
 from tool_search_processor.search.index import SearchMode
 from tool_search_processor.tools import Tool
+from tool_search_processor.tools.near_names import meant_name
 from tool_search_processor.tools.origins import origin_of
 from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.wire.checks import check_fraction
@@ -261,6 +263,15 @@ class PolicyView(ABC):
         """Return the tool that a model means by a name, if phases `load` and `active` admit it."""
         tool = await find_by_name(self.catalog, name, admission=admission)
         return tool if tool is not None and await admission.admits(tool, "active") else None
+
+    async def proxied(self, name: str, admission: Admission) -> Tool | str:
+        """Return the tool that a call through the call tool means, or the sentence that refuses the call."""
+        names = self.options.names
+        if (tool := await self.meant(name, admission)) is not None:
+            return tool
+        if names is not None and meant_name(name, names.present) is not None:
+            return meta_tool_refused_text(name, names=names)
+        return await self.missing_text(name, admission)
 
     # -- what answers may say
 

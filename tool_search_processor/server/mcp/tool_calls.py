@@ -16,7 +16,6 @@ import mcp_types as types
 from tool_search_processor import meta_tools, telemetry
 from tool_search_processor.concurrency.foreign_calls import awaited, is_cancelled, is_no_failure
 from tool_search_processor.errors import ToolArgumentsError
-from tool_search_processor.policy.admission import Admission
 from tool_search_processor.server.mcp import meta_tool_definitions
 from tool_search_processor.server.mcp.call_results import (
     error_result,
@@ -59,7 +58,8 @@ class FrontCalls:
             with self.view.admission() as admission:
                 tool = await self.view.meant(name, admission)
                 if tool is None and (meta := meant_name(name, names.present)) is None:
-                    return await self._missing(name, admission)
+                    told = await self.view.missing_text(name, admission)
+                    return text_result(f"Error: {told}", is_error=True)
         if tool is not None:
             return await self._run(tool, arguments)
         return await (self._search if meta == names.search else self._call)(arguments)
@@ -85,19 +85,11 @@ class FrontCalls:
 
     async def _call(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
         name, given = meta_tools.read_call(arguments)
-        names = self.view.options.names
         with self.view.admission() as admission:
-            tool = None if name in names.present else await self.view.meant(name, admission)
-            if tool is None and meant_name(name, names.present) is not None:
-                refused = meta_tools.meta_tool_refused_text(name, names=names)
-                return text_result(f"Error: {refused}", is_error=True)
-            if tool is None:
-                return await self._missing(name, admission)
+            tool = await self.view.proxied(name, admission)
+        if isinstance(tool, str):  # models read results, but not protocol errors
+            return text_result(f"Error: {tool}", is_error=True)
         return of_target(await self._run(tool, given, through_proxy=True), tool)
-
-    async def _missing(self, name: str, admission: Admission) -> types.CallToolResult:
-        """Return a result for a missing tool: models read results, but not protocol errors."""
-        return text_result(f"Error: {await self.view.missing_text(name, admission)}", is_error=True)
 
     async def _run(self, tool: Tool, arguments: Any, *, through_proxy: bool = False) -> types.CallToolResult:
         about = self.context.context
