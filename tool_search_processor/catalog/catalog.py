@@ -30,8 +30,6 @@ from tool_search_processor.wire.plain import counted
 
 logger = logging.getLogger(__name__)
 
-_DEFAULT_SEARCH = "bm25"
-
 
 class Catalog(ReportingCatalog):
     """Providers and transforms in, one consistent set of tools out: unique names in a stable order.
@@ -148,7 +146,7 @@ class Catalog(ReportingCatalog):
             ConfigurationError: What a construction raises.
         """
         own = self._indexes.strategy
-        is_default = isinstance(own, str) and own == _DEFAULT_SEARCH
+        is_default = isinstance(own, str) and own == "bm25"
         if not is_default and search is not own and search != own:
             logger.warning(
                 "the catalog %r has search=%r, and is searched by %r here: give search= to what takes it",

@@ -46,13 +46,6 @@ _LONGEST_URI = 8192
 """The longest unlisted URI: each template is tried on it. RFC 9110 asks for 8,000."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Gathered(Generic[ComponentT]):
-    lists: Sequence[Sequence[ComponentT]]
-    stages: Sequence[Mapping[str, ComponentT]]
-    """The components after each transform, by name or URI."""
-
-
 @dataclass(kw_only=True, eq=False)
 class Gathering(Generic[ComponentT]):
     """Gathers one kind of component from all providers: unique names or URIs in a stable order."""
@@ -65,7 +58,8 @@ class Gathering(Generic[ComponentT]):
     owner: str
     """What warnings call the catalog."""
     _warned: Once = field(default_factory=Once)
-    _last: _Gathered[ComponentT] | None = None
+    # The lists last read and the stages made of them: one value, since threads share it.
+    _last: tuple[Sequence[Sequence[ComponentT]], Sequence[Mapping[str, ComponentT]]] = ((), ())
 
     async def all(self, context: Context) -> Sequence[ComponentT]:
         """Return the components of a request, in order, without those that a get method rejects."""
@@ -92,15 +86,15 @@ class Gathering(Generic[ComponentT]):
     async def _stages(self, context: Context) -> Sequence[Mapping[str, ComponentT]]:
         """Return the gathered list, and the list after each transform, by name or URI."""
         lists = await asyncio.gather(*(self._read(source, context) for source in self.sources))
-        known = self._last
-        if known is not None and are_same(lists, known.lists):
-            return known.stages
+        known, made = self._last
+        if made and are_same(lists, known):
+            return made
         origins = [source.name for source in self.sources]
         gathered = self._entered(zip(origins, lists, strict=True))
         *rows, last = await transform_stages(self.transforms, tuple(gathered.values()), kind=self.kind)
         outer = self._entered([(f"the transforms of {self.owner}", last)])
         stages = [*map(index_components, rows), outer]
-        self._last = _Gathered(lists=lists, stages=stages)
+        self._last = lists, stages
         return stages
 
     async def _read(self, source: Source[ComponentT], context: Context) -> Sequence[ComponentT]:

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.changes import (
@@ -53,7 +53,7 @@ class Drift:
         Raises:
             ConfigurationError: When an option can't work.
         """
-        check_choice("on_change", on_change, ("warn", "block"))
+        check_choice("on_change", on_change, get_args(OnChange))
         if not isinstance(known, Mapping) or not all(isinstance(item, str) for item in known.values()):
             raise ConfigurationError(
                 f"known_fingerprints is what fingerprints() returned, found {known!r:.80}"

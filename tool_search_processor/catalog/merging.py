@@ -31,8 +31,6 @@ from tool_search_processor.wire.plain import are_same
 logger = logging.getLogger(__name__)
 
 Listing = tuple[Source[Tool], Sequence[Tool]]
-_NEW = "transforms"
-"""The place of tools that a transform made itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +189,8 @@ class Uniting:
             if lists is not None:
                 self._before_transformed = register.given
             refused = [*refused, *register.refused]
-        self._note(refused)
+        for tool in filter(self._warned.is_new, refused):
+            logger.warning("the tool %r of %s is not served: %s", tool.name, tool.provider, tool.reason)
         asked = any(map(overrides_get, transforms))
         held = tuple(tool for tool in tools if isinstance(tool, HeldTool))
         served = [tool for tool in tools if not isinstance(tool, HeldTool)] if held else tools
@@ -216,7 +215,8 @@ class Uniting:
     ) -> tuple[Sequence[Tool], dict[str, str]]:
         """Assign the names after the transforms; a copy has the place of its original."""
         by_origin = {origin_of(tool): places[tool.name] for tool in before}
-        found = [by_origin.get(origin_of(tool), _NEW) for tool in listed]
+        # What a transform made itself has a place of its own.
+        found = [by_origin.get(origin_of(tool), "transforms") for tool in listed]
         origin = f"the transforms of {self.owner}"
 
         def offers() -> Sequence[Offer]:
@@ -225,12 +225,6 @@ class Uniting:
         if register.give_all(listed, offers):
             return listed, _placed(listed, found)
         return [tool for tool in register.settle(offers()) if tool is not None], register.places
-
-    def _note(self, refused: Iterable[RefusedTool]) -> None:
-        """Warn about each refused tool once."""
-        for tool in refused:
-            if self._warned.is_new(tool):
-                logger.warning("the tool %r of %s is not served: %s", tool.name, tool.provider, tool.reason)
 
 
 def _settled(

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import count
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tool_search_processor.tools import Tool
@@ -22,7 +21,6 @@ _MAX_SELECTIONS = 64
 _SHORTEST_TAIL = 4
 _MARK = 8
 """Hexadecimal digits: 32 bits, for tools of one name."""
-_NO_PLACES: Mapping[str, str] = MappingProxyType({})
 
 SUGGESTION_CUTOFF = 0.6
 """How similar a name must be to be suggested: its least OSA similarity, from 0 to 1."""
@@ -33,10 +31,10 @@ class ToolSet:
 
     _is_whole = True
 
-    def __init__(self, tools: Iterable[Tool] = (), *, places: Mapping[str, str] = _NO_PLACES) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), *, places: Mapping[str, str] | None = None) -> None:
         """Hold tools whose names are unique; `places` says where each is from, by name."""
         self.tools: tuple[Tool, ...] = tuple(tools)
-        self.places = places
+        self.places = places or {}
         self._marks: dict[str, str] = {}
         self.by_name: Mapping[str, Tool] = {tool.name: tool for tool in self.tools}
         self.generation = next(_GENERATIONS)

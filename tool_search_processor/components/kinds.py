@@ -19,9 +19,6 @@ Complete = Callable[[str, str, Mapping[str, str]], Any | Awaitable[Any]]
 """Takes an argument's name, what was typed so far, and the known arguments. Returns the possible values, best
 first, or MCP's `Completion`; at once or awaited."""
 
-_SPANNING = frozenset("+#/")
-"""Operators whose value may hold slashes; every other value ends at one."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Component:
@@ -150,4 +147,5 @@ def _pattern_of(part: re.Match[str]) -> str:
         return re.escape(part[0])
     if operator in ("?", "&"):
         return rf"(?:\{operator}.*)?"
-    return ".+" if operator in _SPANNING or "*" in variables else "[^/?#]+"
+    is_spanning = operator in ("+", "#", "/") or "*" in variables  # every other value ends at a slash
+    return ".+" if is_spanning else "[^/?#]+"

@@ -29,7 +29,6 @@ BATCH = 64
 LATE = "no verdict in time"
 """What `Admission.problem` says about a policy that hangs."""
 
-_READ_ONLY = (FrozenDict, MappingProxyType)
 # These end a task or the interpreter: they are never a verdict on a tool.
 _PASS_THROUGH = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
 
@@ -59,8 +58,9 @@ class Admission:
             timeout_seconds: How long an awaitable may take before it counts as a denial.
         """
         self._filter = filter
-        is_read_only = isinstance(context, _READ_ONLY)
-        self._context = context if is_read_only else FrozenDict(context)
+        self._context = (
+            context if isinstance(context, (FrozenDict, MappingProxyType)) else FrozenDict(context)
+        )
         self._thread_id = thread_id
         self._timeout_seconds = timeout_seconds
         self._verdicts: dict[tuple[Phase, str], bool] = {}

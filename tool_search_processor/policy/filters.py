@@ -93,20 +93,16 @@ def as_verdict(answer: object) -> bool:
         NoVerdictError: If it is not a bool. `"no"`, `(False, "why")` and `Decision.DENY` are all truthy, so
             the truth value of anything else says nothing.
     """
-    if _is_bool(answer):
+    if isinstance(answer, bool):
+        return answer
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(answer, numpy.bool_):
         return bool(answer)
     if inspect.isawaitable(answer) or any(hasattr(answer, name) for name in _UNFINISHED):
         let_go(answer)
     hint = ": a `return` may be missing" if answer is None else ""
     kind = None if answer is None else type(answer).__name__
     raise NoVerdictError(f"it answered with {kind!r}, and only True admits{hint}")
-
-
-def _is_bool(answer: object) -> bool:
-    if answer is True or answer is False:
-        return True
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(answer, numpy.bool_)
 
 
 def let_go(verdict: object) -> None:

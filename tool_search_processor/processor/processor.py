@@ -187,10 +187,10 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
             counter=counter or estimate_tokens,
             id=processor_id(id, search_tool_name=search_tool_name),
         )
-        if not include_step_tools:
-            unknown = (name for name in options.pinned if name not in self.catalog.known_aliases)
-            # Without tools of its own, it pins those that a framework's agent has (`hide_own` of an adapter).
-            warn_of_unknown(unknown, self.catalog.known_names or None)
+        # Without tools of its own, it pins those that a framework's agent has (`hide_own` of an adapter).
+        if not include_step_tools and (known := self.catalog.known_names):
+            named = known | self.catalog.known_aliases
+            warn_of_unknown((name for name in options.pinned if name not in named), known)
 
     async def search(
         self,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import get_args
 
 from tool_search_processor.catalog.policy_view import PolicyOptions
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.meta_tools.answers import ResultDetail
-from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames
+from tool_search_processor.meta_tools.meta_tool_names import MetaToolNames, Mode
 from tool_search_processor.meta_tools.reading import MAX_RESULTS
 from tool_search_processor.stores.memory import MemoryStore
 from tool_search_processor.stores.protocol import LoadedToolStore
@@ -19,8 +20,6 @@ from tool_search_processor.wire.checks import check_choice, check_count, check_f
 TTL_SECONDS = 3600.0
 PROCESSOR_ID = "tool-search"
 SEARCH_TOOL_NAME = "search_tools"
-_MODES = ("load", "auto_load", "call")
-_DETAILS = ("brief", "signature", "schema")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +43,8 @@ class Options(PolicyOptions):
         Raises:
             ConfigurationError: If an option can't work; says what was found and what to do.
         """
-        check_choice("mode", self.names.mode, _MODES)
-        check_choice("result_detail", self.result_detail, _DETAILS)
+        check_choice("mode", self.names.mode, get_args(Mode))
+        check_choice("result_detail", self.result_detail, get_args(ResultDetail))
         check_count("top_k", self.top_k, most=MAX_RESULTS)
         check_count("preload", self.preload, least=0)
         check_count("passthrough_tokens", self.passthrough_tokens, least=0)

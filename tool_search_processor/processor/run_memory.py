@@ -47,8 +47,8 @@ class RunMemory:
     """The user turn that tools were preloaded for."""
     forgotten: Forgotten = field(default_factory=Forgotten)
     """Names unloaded from the thread during this run, by the run or by a program."""
-    unsettled: dict[str, str] = field(default_factory=dict)
-    """Tools that were called without being listed, and why the filter gave no verdict on them."""
+    unsettled: dict[str, str | None] = field(default_factory=dict)
+    """Tools called without being listed, each with why the filter gave no verdict; None if it gave one."""
 
     def use(self, names: Iterable[str]) -> None:
         """Record that tools were loaded or called just now."""
@@ -90,12 +90,6 @@ class RunMemory:
             self.in_use.pop(name, None)
         for entry in [entry for entry in self.entries if name_of(entry) in names]:
             del self.entries[entry]
-
-    def note(self, name: str, problem: str | None) -> None:
-        """Record whether the filter gave a verdict on a tool that was called."""
-        self.unsettled.pop(name, None)
-        if problem is not None:
-            self.unsettled[name] = problem
 
 
 def entry_of(name: str, mark: str | None) -> str:

@@ -69,7 +69,7 @@ class StepCalls:
             tool = await self.view.meant(name, admission)
             if tool is not None and self.view.run.is_another(tool.name):
                 tool = None
-            self.view.run.note(name, admission.problem if tool is None else None)
+            self.view.run.unsettled[name] = admission.problem if tool is None else None
         return None if tool is None else self._unlisted(tool)
 
     async def introduce(self, name: str) -> dict[str, Any] | None:
@@ -126,8 +126,10 @@ class StepCalls:
             return self._explained(tool, exc)
 
     async def _call(self, tool: Tool, arguments: Any, context: ToolContext | None) -> Any:
+        step = self.view.step
+        context = context or ToolContext(thread_id=step.thread_id, run_id=step.run_id, context=step.context)
         with telemetry.span(f"execute_tool {tool.name}", telemetry.call_attributes(tool.name)):
-            answer = await tool.call(arguments, context or self._context())
+            answer = await tool.call(arguments, context)
         await self.view.learn(tool)
         return answer
 
@@ -152,10 +154,6 @@ class StepCalls:
                 return
             problem = admission.problem
             raise _unavailable(await self.view.missing_text(tool.name, admission), problem)
-
-    def _context(self) -> ToolContext:
-        step = self.view.step
-        return ToolContext(thread_id=step.thread_id, run_id=step.run_id, context=step.context)
 
 
 def _unavailable(text: str, problem: str | None) -> ToolUnavailableError:

@@ -153,16 +153,15 @@ def batched(tools: Iterable[Tool], size: int) -> Iterator[list[Tool]]:
         yield batch
 
 
-def warn_of_unknown(pinned: Iterable[str], known: Collection[str] | None) -> None:
+def warn_of_unknown(unknown: Iterable[str], known: Collection[str]) -> None:
     """Log the pinned names that no tool has; they may still be added.
 
     Args:
-        pinned: The names.
-        known: The names of all tools; None if they are not all known yet.
+        unknown: The names.
+        known: The names of all tools.
     """
-    missing = [] if known is None else [name for name in pinned if name not in known]
-    for name in missing:
-        near = near_name(name, sorted(known or ()))
+    for name in unknown:
+        near = near_name(name, sorted(known))
         hint = f": did you mean {near!r}?" if near else ""
         logger.warning("no tool of the catalog is named %r, which is pinned%s", name, hint)
 
