@@ -35,6 +35,22 @@ async def test_that_something_is_down_is_asked_of_one_tool_that_may_be_found(den
     assert policy.asked == [("search", name) for name in asked]
 
 
+@pytest.mark.parametrize("down", [(), {origin_of(TOOLS[0])}])
+async def test_without_a_filter_every_request_may_know_what_is_down(down):
+    seen = await view()
+    seen.catalog.outages = lambda: down
+    with seen.admission() as admission:
+        assert await seen.has_outage(admission) is bool(down)
+
+
+async def test_a_missing_tool_is_answered_with_likely_names_and_the_search_only_where_it_can_find():
+    for unsearched, more in ((), " Find tools with search_tools."), ([tool.name for tool in TOOLS], ""):
+        seen = await view(unsearched=frozenset(unsearched))
+        with seen.admission() as admission:
+            text = await seen.missing_text("raed_a", admission)
+        assert text == f"There is no tool 'raed_a' to call. Did you mean read_a?{more}"
+
+
 async def test_a_missing_tool_has_the_filter_asked_about_one_tool_that_can_be_found():
     policy = Policy()
     seen = await view(policy)
