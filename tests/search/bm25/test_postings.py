@@ -48,14 +48,9 @@ def test_merging_is_building_what_remains(first, second, random):
     merged = build(first).merged(more, renumbered)
     assert content(merged) == expected([documents[number] for number in kept])
 
-    assert all(
-        merged.greatest(term) == max(weight for _, weight in found) for term, found in content(merged).items()
-    )
-
 
 def test_nothing_merges_to_nothing():
     empty, nobody = build([]), np.full(1, -1, np.int32)
     assert (
         content(empty) == content(empty.merged({}, nobody)) == content(build([{"a": 0.5}]).merged({}, nobody))
     )
-    assert empty.greatest("a") == 0

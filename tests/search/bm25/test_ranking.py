@@ -2,9 +2,13 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.bm25.ranking import kth_greatest
 from tool_search_processor.search.protocol import Document
 
 DESK = (
@@ -148,3 +152,12 @@ def test_a_request_of_several_clauses_may_have_more_words_than_are_read():
     clauses = [" ".join(f"word{clause}x{n}" for n in range(70)) for clause in range(3)]
     hits = index_of(*DESK).search(f"current weather of a city. {'. '.join(clauses)}.")
     assert [hit.name for hit in hits] == ["get_weather"]
+
+
+@given(st.lists(st.floats(0, 8, width=32), max_size=40), st.integers(1, 5), st.integers(1, 60))
+def test_at_least_count_values_reach_the_kth_greatest(values, count, repeats):
+    array = np.array(values * repeats, np.float32)
+    bound = kth_greatest(array, count)
+    assert np.count_nonzero(array >= bound) >= min(count, len(array))
+    if len(array) < 200:
+        assert bound == (sorted(array.tolist())[-count] if len(array) >= count else 0)

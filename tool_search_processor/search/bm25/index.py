@@ -101,7 +101,7 @@ class BM25Index(Index):
         ranking = self._rank(snapshot, query, extra)
         calls = ranking.named
         if within is None:
-            slots, evidence = ranking.leading(limit)
+            slots, evidence = leading(ranking.evidence, limit)
         else:
             mask = _mask(snapshot, ranking, within)
             slots, evidence = leading(ranking.evidence * mask, limit)
@@ -184,7 +184,7 @@ def _named_first(
 ) -> list[tuple[int, float]]:
     """Return the slots of tools that the query names, best first, each with its score."""
     slots = np.array(sorted(calls), np.int64)
-    within_step = ranking.confidence.of(ranking.evidence_at(slots).tolist())
+    within_step = ranking.confidence.of(ranking.evidence.take(slots).tolist())
     scores = [
         step if step == 1.0 else step + _NAME_ROOM * more
         for step, more in zip((calls[slot] for slot in slots.tolist()), within_step, strict=True)

@@ -24,7 +24,7 @@ class Postings:
     a look-up returns views of two of them.
     """
 
-    __slots__ = ("_greatest", "_ids", "_numbers", "_starts", "_weights")
+    __slots__ = ("_ids", "_numbers", "_starts", "_weights")
 
     def __init__(self, numbers: dict[str, int], starts: array[int], ids: Ids, weights: Weights) -> None:
         """Take arrays that are already in order.
@@ -39,8 +39,6 @@ class Postings:
         self._starts = starts
         self._ids = ids
         self._weights = weights
-        # Every term has documents, as reduceat requires.
-        self._greatest = np.maximum.reduceat(weights, starts[:-1])
 
     def find(self, term: str) -> Posting | None:
         """Return the postings of a term, or None if no document holds it."""
@@ -54,11 +52,6 @@ class Postings:
         """Return how many documents hold a term."""
         number = self._numbers.get(term)
         return 0 if number is None else self._starts[number + 1] - self._starts[number]
-
-    def greatest(self, term: str) -> float:
-        """Return the greatest weight that a term has in a document, 0 if none holds it."""
-        number = self._numbers.get(term)
-        return 0.0 if number is None else float(self._greatest[number])
 
     def parts(self) -> tuple[list[str], array[int], Ids, Weights]:
         """Return the terms in the order of their numbers, and the arrays, as the constructor takes them."""

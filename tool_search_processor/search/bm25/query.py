@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from tool_search_processor.search import text
 from tool_search_processor.search.bm25.thesaurus import CONCEPT_SHARE, concepts_of
@@ -25,8 +25,7 @@ _OF = re.compile(r"\b([A-Za-z]{3,}) of (?:the |an? )?([A-Za-z]{3,})\b")
 _MAY_END = re.compile("[.?!;\u3002\uff1f\uff01\uff1b\n]| and | then ", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedQuery:
+class ParsedQuery(NamedTuple):
     """The words of a query that say what is wanted."""
 
     words: tuple[str, ...]

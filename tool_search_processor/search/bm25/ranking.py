@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.bm25 import word_evidence
 from tool_search_processor.search.bm25.confidence import confidence_of
 from tool_search_processor.search.bm25.name_match import named
 from tool_search_processor.search.bm25.postings import REQUEST
-from tool_search_processor.search.bm25.pruning import PrunedSearch, kth_greatest
 from tool_search_processor.search.bm25.query import ParsedQuery, idf, joined, parse
 from tool_search_processor.search.bm25.request_documents import RequestDocuments
 from tool_search_processor.search.bm25.request_field import shares_of
 from tool_search_processor.search.bm25.snapshot import Snapshot
-from tool_search_processor.search.bm25.word_evidence import WordEvidence, add_up
+from tool_search_processor.search.bm25.sums import add_up
+from tool_search_processor.search.bm25.word_evidence import WordEvidence
 from tool_search_processor.search.protocol import Document
 from tool_search_processor.search.text import terms_of
 
@@ -43,7 +41,6 @@ class WordRanking:
         self.extra = extra
         self.words = _found(asked, source)
         self.named: dict[int, float] = named(query, exact=source.named, suffix=source.ending)
-        self._snapshot = snapshot
         self._source = source
         self._clauses = _clauses(asked, self.words)
         self._asked_words = asked.words
@@ -80,7 +77,8 @@ class WordRanking:
     def _of_words(self) -> Evidence:
         row = np.zeros(self._source.size, np.float32)
         add_up(self.words.values(), row)
-        row[self._source.hidden] = 0
+        if len(self._source.hidden):
+            row[self._source.hidden] = 0
         return row
 
     def _of_clauses(self) -> Evidence:
@@ -106,34 +104,6 @@ class WordRanking:
         row = shares_of(self._asked_words, list(map(source.in_requests, self._asked_words)), source)
         row *= np.float32(self._asked)
         return row
-
-    def leading(self, limit: int | None) -> tuple[Slots, Evidence]:
-        """Return the slots, ascending, of at least the best `limit` documents, and their evidence."""
-        if limit is None or not self._prunes:
-            return leading(self.evidence, limit)
-        slots = self._pruned.leading(limit)
-        return slots, self.evidence_at(slots)
-
-    def evidence_at(self, slots: Slots) -> Evidence:
-        """Return the evidence of the documents in some slots."""
-        if not self._prunes:
-            return self.evidence.take(slots)
-        return self._pruned.sums(slots)
-
-    @property
-    def _prunes(self) -> bool:
-        """Whether looking up some documents is faster than adding up all of them.
-
-        It is not for a request with clauses: looking up takes longer there than adding up (55 ms against 34
-        ms at 1,000,000).
-        """
-        large = self._source.size >= word_evidence.LARGE
-        adds_up = not self.extra and not self._clauses and not self._has_requests
-        return large and self._evidence is None and adds_up
-
-    @cached_property
-    def _pruned(self) -> PrunedSearch:
-        return PrunedSearch(list(self.words.values()), snapshot=self._snapshot)
 
 
 def _found(asked: ParsedQuery, source: Snapshot | RequestDocuments) -> Mapping[str, WordEvidence]:
@@ -192,3 +162,21 @@ def leading(evidence: Evidence, limit: int | None) -> tuple[Slots, Evidence]:
     least = 0.0 if limit is None else kth_greatest(evidence, limit)
     slots = (evidence >= np.float32(max(least, _SMALLEST))).nonzero()[0]
     return slots, evidence.take(slots)
+
+
+def kth_greatest(values: NDArray[np.float32], count: int) -> float:
+    """Return a number near the greatest that at least `count` values reach; 0 for too few values.
+
+    The k-th greatest of the maxima of many columns is at most the k-th greatest of all, and finding it takes
+    a fraction of the time of sorting (0.2 ms against 3 ms at 100,000).
+    """
+    columns = max(128, 8 * count)
+    height = len(values) // columns
+    if height > 1:
+        values = values[: height * columns].reshape(height, columns).max(axis=0)
+    elif len(values) < count:
+        return 0.0
+    else:
+        values = values.copy()
+    values.partition(len(values) - count)
+    return float(values[-count])

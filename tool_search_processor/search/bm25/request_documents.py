@@ -91,7 +91,7 @@ class RequestDocuments(WordSource):
         if not self._pooled:
             stored = self._snapshot.evidence(word, guess=guess)
             if stored.weights and not stored.missing:
-                return stored.extended(self._postings, len(self._own), start=self._snapshot.size)
+                return stored.extended(self._postings, start=self._snapshot.size, size=self.size)
         return super()._look_up(word, guess=guess)
 
     def find(self, term: str) -> list[Posting]:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from tool_search_processor.search.bm25.postings import REQUEST, Ids, Posting, Weights
 from tool_search_processor.search.bm25.query import keys_of
 from tool_search_processor.search.bm25.source import DocumentSource
+from tool_search_processor.search.bm25.sums import Part, Sum, add_up
 from tool_search_processor.search.bm25.thesaurus import concepts_of
 from tool_search_processor.search.text import content_terms, words
 
@@ -98,21 +99,17 @@ class RequestSource(DocumentSource):
         """The documents that have example requests."""
 
 
-class RequestWord:
+class RequestWord(Sum):
     """The documents whose example requests hold a word, by their number there, and what it adds to each."""
-
-    __slots__ = ("everywhere", "parts", "possible", "total")
 
     def __init__(self, word: str, source: RequestSource) -> None:
         """Look the word up."""
         asked = source.example_requests
-        self.parts: list[Posting] = []
+        parts: list[Part] = []
         self.possible = 0.0
         """What it would add to a document whose requests say nothing else."""
         self.total = 0.0
         """What it adds to all documents together."""
-        self.everywhere: Weights | None = None
-        """What it adds to each document, if that is the faster way to add it up."""
         for key, share in keys_of(word).items():
             found = [asked.of(posting) for posting in source.find(REQUEST + key)]
             # In double precision, so that the order of the documents doesn't show.
@@ -120,22 +117,10 @@ class RequestWord:
             rarity = share * math.log(1 + (asked.total - held + _SMOOTHING) / (held + _SMOOTHING))
             self.possible += rarity
             self.total += rarity * held
-            self.parts += [(places, weights * np.float32(rarity)) for places, weights in found]
-        size = len(asked.slots)
-        if sum(len(places) for places, _ in self.parts) * _DENSE >= size > 0:
-            self.everywhere = np.zeros(size, np.float32)
-            _add_up(self.parts, self.everywhere)
-            self.parts = []
-
-    @property
-    def cost(self) -> int:
-        """About how many numbers it holds."""
-        listed = sum(len(held) for _, held in self.parts)
-        return 100 + listed + (0 if self.everywhere is None else len(self.everywhere))
+            parts += [(places, weights, rarity) for places, weights in found]
+        super().__init__(parts, size=len(asked.slots))
 
 
-_DENSE = 4
-"""A word in the requests of more than a quarter of these documents is kept as an array of all of them."""
 _CACHED_WORDS = 50_000
 
 
@@ -209,10 +194,7 @@ def shares_of(asked: Sequence[str], found: Sequence[RequestWord], source: Reques
     """
     requests = source.example_requests
     row = np.zeros(len(requests.slots), np.float32)
-    _add_up([part for word in found for part in word.parts], row)
-    for word in found:
-        if word.everywhere is not None:
-            row += word.everywhere
+    add_up(found, row)
     possible, total = sum(word.possible for word in found), sum(word.total for word in found)
     scale = _WEIGHT / possible if possible > 0 else 0.0
     others = _COMMON / (len(row) - 1 + _NONE_ASKED)
@@ -226,13 +208,6 @@ def shares_of(asked: Sequence[str], found: Sequence[RequestWord], source: Reques
         for places, held in map(requests.of, source.find(_whole(terms))):
             row[places] = np.maximum(row[places], held)
     return row
-
-
-def _add_up(parts: Sequence[Posting], row: Weights) -> None:
-    if parts:
-        # One call for all words: a call takes as long as 500 additions.
-        ids = np.concatenate([ids for ids, _ in parts], dtype=np.intp)
-        np.add.at(row, ids, np.concatenate([held for _, held in parts]))
 
 
 def word_in(key: str) -> str:

@@ -124,20 +124,16 @@ class Snapshot(WordSource):
 
     def find(self, term: str) -> list[Posting]:
         """Return the postings of a term, including dead slots."""
-        both = self.base.postings.find(term), self.tail.postings.get(term)
-        return [posting for posting in both if posting is not None]
+        stored, added = self.base.postings.find(term), self.tail.postings.get(term)
+        if added is None:
+            return [] if stored is None else [stored]
+        return [added] if stored is None else [stored, added]
 
     def frequency(self, term: str) -> int:
         """Return how many live documents hold a term."""
         count = self.base.postings.count(term) - self.dead.get(term, 0)
         added = self.tail.postings.get(term)
         return count if added is None else count + len(added[0])
-
-    def greatest(self, term: str) -> float:
-        """Return the greatest weight of a term in any document, dead or alive."""
-        added = self.tail.postings.get(term)
-        most = self.base.postings.greatest(term)
-        return most if added is None else max(most, float(np.max(added[1])))
 
     def alternatives(self, word: str) -> tuple[Alternative, ...]:
         """Return what to look up instead of a word that no document holds."""
@@ -162,14 +158,16 @@ class Snapshot(WordSource):
 
     def named(self, key: str) -> list[int]:
         """Return the slots of the live documents whose name has this key."""
-        return self._live(self.base.name_table.exact(key), self._tail_names.exact(key))
+        in_tail = self._tail_names.exact(key) if self.tail.names else ()
+        return self._live(self.base.name_table.exact(key), in_tail)
 
     def ending(self, key: str) -> list[int]:
         """Return the slots of the live documents whose name ends with this key."""
-        return self._live(self.base.name_table.suffix(key), self._tail_names.suffix(key))
+        in_tail = self._tail_names.suffix(key) if self.tail.names else ()
+        return self._live(self.base.name_table.suffix(key), in_tail)
 
     def _live(self, in_base: Sequence[int], in_tail: Sequence[int]) -> list[int]:
-        slots = (*in_base, *(len(self.base.names) + number for number in in_tail))
+        slots = [*in_base, *[len(self.base.names) + number for number in in_tail]]
         return [slot for slot in slots if slot not in self.dead_slots]
 
     def mask(self, within: Collection[str]) -> Mask:

@@ -31,7 +31,7 @@ from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, SearchIndex, distinct
 from tool_search_processor.search.strategies import is_index
 from tool_search_processor.search.vector import VectorIndex
-from tool_search_processor.search.vector.index import Cosines, places_of
+from tool_search_processor.search.vector.index import Cosines, Vectors
 from tool_search_processor.wire.checks import check_choice, check_count, check_fraction, check_positive
 
 Fusion = Literal["score", "rrf"]
@@ -164,7 +164,7 @@ class HybridIndex(Index):
         self._lock = threading.Lock()
         self._changes = 0  # odd while the parts are in different states
         self._snapshot = _Held()
-        self._alignment: tuple[_Held, tuple[Document, ...], NDArray[np.int64]] | None = None
+        self._alignment: tuple[_Held, Vectors, NDArray[np.int64]] | None = None
 
     def lists(self) -> Mapping[ListName, Index]:
         """Return the two lists, each to be searched alone."""
@@ -262,13 +262,12 @@ class HybridIndex(Index):
 
     def _aligned(self, held: _Held, found: Cosines, stored: Floats, extra: Floats) -> Floats:
         """Return cosines in the order of the documents that are held."""
-        stored = np.where(found.known, stored, np.float32(np.nan))
-        if found.documents is held.documents:
+        stored = np.where(found.held.known, stored, np.float32(np.nan))
+        if found.held.documents is held.documents:
             return np.concatenate([stored, extra])
         alignment = self._alignment
-        if alignment is None or alignment[0] is not held or alignment[1] is not found.documents:
-            rows = places_of(held.documents, found.documents, found.views)
-            alignment = self._alignment = held, found.documents, rows
+        if alignment is None or alignment[0] is not held or alignment[1] is not found.held:
+            alignment = self._alignment = held, found.held, found.held.rows_of(held.documents)
         known = np.append(stored, np.float32(np.nan))  # -1 is the last
         return np.concatenate([known[alignment[2]], extra])
 

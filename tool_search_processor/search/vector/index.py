@@ -49,7 +49,9 @@ _WARNING_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Vectors:
+class Vectors:
+    """The stored documents, and their vectors row by row."""
+
     documents: tuple[Document, ...] = ()
     views: Views = field(default_factory=lambda: Views(()))
     vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
@@ -58,22 +60,25 @@ class _Vectors:
     requests: RequestVectors = field(default_factory=RequestVectors)
 
     def rows_of(self, documents: Sequence[Document]) -> NDArray[np.int64]:
-        """Return the row of each document's vector, -1 for a document that has none here."""
-        return places_of(documents, self.documents, self.views)
+        """Return the row of each document's text, -1 if it is missing; found by name."""
+        found = np.full(len(documents), -1, np.int64)
+        for place, document in enumerate(documents):
+            row = self.views.slots.get(document.name)
+            if row is not None and (
+                self.documents[row] is document
+                or document_text(self.documents[row]) == document_text(document)
+            ):
+                found[place] = row
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cosines:
     """How near a query is to each document."""
 
-    documents: tuple[Document, ...]
-    """The stored documents."""
-    views: Views
-    """Their names."""
+    held: Vectors
     stored: Floats
-    """Their cosines, in order."""
-    known: NDArray[np.bool_]
-    """Whether each has a vector."""
+    """The cosines of the stored documents, in order."""
     extra: Floats
     """The cosines of the request's own documents, in order."""
     by_text: tuple[Floats, Floats]
@@ -131,7 +136,7 @@ class VectorIndex(Index):
         self._background = background and described.blocking
         self._lock = threading.Lock()
         self._cohort_turn = threading.Lock()
-        self._snapshot = _Vectors()
+        self._snapshot = Vectors()
         self._own_asked = RequestVectors()
         self._wanted: tuple[Document, ...] = ()
         self._worker: threading.Thread | None = None
@@ -178,14 +183,16 @@ class VectorIndex(Index):
             self._failed_at = None
 
     def _search(self, query: str, limit: int | None, within: Names, extra: Documents) -> list[Hit]:
-        snapshot = self._snapshot
-        cosines = self._cosines(snapshot, query, extra)
-        scores = self.scores(np.concatenate([cosines.stored, cosines.extra]))
-        documents = (*snapshot.documents, *extra)
+        cosines = self.cosines(query, extra=extra)
+        held = cosines.held
+        both = np.concatenate([cosines.stored, cosines.extra])
+        scores = np.asarray(np.clip((both - self._low) / self._span, 0.0, _BEST), np.float32)
+        documents = (*held.documents, *extra)
         name = query.strip()
-        for place in {snapshot.views.slots.get(name), *_named(extra, name, len(cosines.stored))} - {None}:
-            scores[place] = 1.0
-        mask = snapshot.views.mask(within, [document.name for document in extra])
+        stored = held.views.slots.get(name)
+        own = [place for place, document in enumerate(extra, len(held.documents)) if document.name == name]
+        scores[own if stored is None else [stored, *own]] = 1.0
+        mask = held.views.mask(within, [document.name for document in extra])
         if mask is not None:
             scores[: len(mask)] *= mask
         return [
@@ -195,7 +202,20 @@ class VectorIndex(Index):
 
     def cosines(self, query: str, *, extra: Sequence[Document] = ()) -> Cosines:
         """Return how near the query, or its nearest clause, is to every document."""
-        return self._cosines(self._snapshot, query, extra)
+        snapshot = self._snapshot
+        self._catch_up()
+        own = self.embedder.documents_in_time([document_text(document) for document in extra])
+        own_requests = self._own_requests(extra)
+        # Requests are compared with the whole query: it is embedded by the same call.
+        vectors = self._asked(query, with_whole=bool(snapshot.requests.texts or own_requests.texts))
+        stored = nearest_cosines(snapshot.vectors, vectors, len(snapshot.documents))
+        others = nearest_cosines(own, vectors, len(extra))
+        return Cosines(
+            held=snapshot,
+            stored=self._lifted(stored, snapshot.requests, query),
+            extra=self._lifted(others, own_requests, query),
+            by_text=(stored, others),
+        )
 
     def cohort_cosine(self, query: str) -> float:
         """Return how near the query, or its nearest clause, is to tools in general; see `cohort`."""
@@ -217,23 +237,6 @@ class VectorIndex(Index):
             raise ConfigurationError("the embedder made no vector of a query (zeros, NaN or infinite)")
         return vectors
 
-    def _cosines(self, snapshot: _Vectors, query: str, extra: Sequence[Document]) -> Cosines:
-        self._catch_up()
-        own = self.embedder.documents_in_time([document_text(document) for document in extra])
-        own_requests = self._own_requests(extra)
-        # Requests are compared with the whole query: it is embedded by the same call.
-        vectors = self._asked(query, with_whole=bool(snapshot.requests.texts or own_requests.texts))
-        stored = nearest_cosines(snapshot.vectors, vectors, len(snapshot.documents))
-        others = nearest_cosines(own, vectors, len(extra))
-        return Cosines(
-            documents=snapshot.documents,
-            views=snapshot.views,
-            stored=self._lifted(stored, snapshot.requests, query),
-            known=snapshot.known,
-            extra=self._lifted(others, own_requests, query),
-            by_text=(stored, others),
-        )
-
     def _own_requests(self, extra: Sequence[Document]) -> RequestVectors:
         """Return the vectors of the requests of a request's own documents; a few new ones each time.
 
@@ -253,10 +256,6 @@ class VectorIndex(Index):
         if not requests.texts or not asked or self.embedder.embedder.coverage(asked) < LEAST_COVERAGE:
             return cosines
         return requests.lift(cosines, self.embedder.query(asked), allowance=ALLOWANCE * self._span)
-
-    def scores(self, cosines: Floats) -> Floats:
-        """Return cosines as scores, 0 to 0.99."""
-        return np.asarray(np.clip((cosines - self._low) / self._span, 0.0, _BEST), np.float32)
 
     def warn(self, message: str, *, exc_info: bool = True) -> None:
         """Log a failure of the embedder: as a warning at most once a minute, else for debugging."""
@@ -315,7 +314,7 @@ class VectorIndex(Index):
         *,
         stop: threading.Event | None = None,
         in_time: bool = False,
-    ) -> _Vectors:
+    ) -> Vectors:
         old = self._snapshot
         if documents == old.documents:
             return old
@@ -343,7 +342,7 @@ class VectorIndex(Index):
             vectors[missing] = fresh
         views = Views([document.name for document in documents])
         requests = old.requests.of(documents, embed)
-        return _Vectors(documents, views, vectors, vectors.any(axis=1), requests)
+        return Vectors(documents, views, vectors, vectors.any(axis=1), requests)
 
     def _count_made(self, made: int, total: int) -> None:
         self._made = made, total
@@ -362,17 +361,3 @@ class VectorIndex(Index):
     def _should_know(self, text: str) -> bool:
         """Return True if a string has words, and its language is not unknown to the embedder."""
         return any(map(str.isalnum, text)) and self.embedder.embedder.coverage(text) > 0
-
-
-def places_of(documents: Sequence[Document], there: Sequence[Document], views: Views) -> NDArray[np.int64]:
-    """Return the place of each document's text among others, -1 if it is missing; found by name."""
-    found = np.full(len(documents), -1, np.int64)
-    for place, document in enumerate(documents):
-        slot = views.slots.get(document.name, -1)
-        if slot >= 0 and (there[slot] is document or document_text(there[slot]) == document_text(document)):
-            found[place] = slot
-    return found
-
-
-def _named(extra: Sequence[Document], name: str, first: int) -> list[int]:
-    return [first + place for place, document in enumerate(extra) if document.name == name]
