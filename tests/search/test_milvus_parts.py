@@ -256,10 +256,8 @@ class Shelf:
         return log
 
 
-def publisher(shelf, **options):
-    return Publisher(
-        shelf, **{"embed": None, "model": None, "dimensions": 0, "vector_index": "FLAT", **options}
-    )
+def publisher(shelf, meaning=None):
+    return Publisher(shelf, meaning=meaning, vector_index="FLAT")
 
 
 def test_rows_are_written_between_an_incomplete_and_a_complete_version():
@@ -287,9 +285,7 @@ def test_rows_are_written_between_an_incomplete_and_a_complete_version():
 
 def test_vectors_go_into_the_rows():
     shelf = Shelf()
-    meaning = Meaning(FakeEmbedder())
-    made = publisher(shelf, embed=meaning.documents, model=meaning.model, dimensions=meaning.dimensions)
-    made.publish([DOCUMENT])
+    publisher(shelf, Meaning(FakeEmbedder())).publish([DOCUMENT])
     assert len(shelf.rows["createPullRequest"]["vector"]) == 64
     assert (shelf.held.model, shelf.held.dimensions) == ("fake-1", 64)
 
