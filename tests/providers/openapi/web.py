@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
+_TURNS = 4  # of the event loop, until a connection that has come is given to its handler
 Answer = Callable[["Request", asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -65,6 +66,8 @@ async def serve(answer: Answer) -> AsyncIterator[Server]:
         try:
             yield server
         finally:
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
             for task, writer in handling.items():
                 writer.transport.abort()
                 task.cancel()
