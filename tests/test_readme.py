@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.test_layers import MODULES, ROWS, folder_of
+from tool_search_processor.cli import main
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = {folder_of(module) for module in MODULES if module}
@@ -131,6 +133,14 @@ def test_commands_are_there():
         assert set(names.split(",")) <= set(extras)
     for script in re.findall(r"python (\S+\.py)", "".join(blocks("bash"))):
         assert (ROOT / script).is_file(), script
+
+
+def test_the_third_command_finds_what_is_asked_for(monkeypatch, capsys):
+    program, *arguments = shlex.split(blocks("bash")[2])
+    assert program == "tool-search"
+    monkeypatch.chdir(ROOT)
+    assert main(arguments) == 0
+    assert "loans_begin" in capsys.readouterr().out
 
 
 @pytest.mark.slow
