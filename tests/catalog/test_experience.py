@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import logging
 from types import MappingProxyType
 
@@ -299,6 +300,23 @@ async def test_of_two_users_of_one_thread_each_can_be_forgotten():
     await use(search, "op_7", query="what bob asked", context={"user": "bob"}, turn="")
     await experience.forget(user="bob")
     assert await experience.export() == []
+
+
+async def test_a_file_that_can_not_be_written_is_used_and_nothing_is_learned(tmp_path, monkeypatch, caplog):
+    path = tmp_path / "learned.db"
+    teacher = searcher(Experience(SQLiteExperienceStore(path)))
+    await use(teacher, "op_7")
+    await teacher.aclose()
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda given, mode: given != path and access(given, mode))
+    search = searcher(Experience(SQLiteExperienceStore(path)))
+    await use(search, "op_8", query="hold the line", thread="u", turn="hold the line")
+    assert await names(search) == ["op_7"]
+    assert await names(search, "hold the line") == []
+    assert [record.getMessage().partition(" ")[2] for record in caplog.records] == [
+        "can't be written: what it holds is used, and nothing is learned"
+    ]
+    await search.aclose()
 
 
 async def test_processes_learn_from_each_other(tmp_path, monkeypatch):

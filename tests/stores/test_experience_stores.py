@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import multiprocessing
+import os
 import sqlite3
 import threading
 from functools import partial
@@ -67,6 +68,25 @@ async def test_it_can_be_used_after_it_was_closed(store):
     await store.swap("a", "one", None, "x")
     await store.aclose()
     assert await store.read("a") == {"one": "x"}
+
+
+@pytest.mark.parametrize("fixed", ["the file", "its folder"])
+async def test_a_file_that_can_not_be_written_is_read(tmp_path, monkeypatch, caplog, fixed):
+    path = tmp_path / "learned # 1.db"
+    writable = SQLiteExperienceStore(path)
+    await writable.swap("a", "one", None, "x")
+    await writable.aclose()
+    locked = path if fixed == "the file" else tmp_path
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda given, mode: given != locked and access(given, mode))
+    store = SQLiteExperienceStore(path)
+    assert await store.read("a") == {"one": "x"}
+    assert store.read_only
+    assert "can't be written" in caplog.text
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        await store.swap("a", "one", "x", "y")
+    await store.aclose()
+    assert [file.name for file in tmp_path.iterdir() if fixed == "its folder"] in ([], [path.name])
 
 
 def count_up(path, times):

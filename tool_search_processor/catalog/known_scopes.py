@@ -51,15 +51,21 @@ class KnownScope:
 
     tools: Mapping[str, _Held] = field(default_factory=dict)
     """What was learned of each tool. Replaced, never changed: other tasks and threads may be reading it."""
+    size: int = 0
+    """Bytes of all texts: their JSON is ASCII, so a character is a byte."""
     version: object = None
     read_at: float = -math.inf
     changes: int = 0
     made: ChosenRequests | None = None
 
-    @property
-    def size(self) -> int:
-        """Bytes of all texts: their JSON is ASCII, so a character is a byte."""
-        return sum(len(held.text) for held in self.tools.values())
+    def hold(self, name: str, held: _Held | None) -> None:
+        """Replace what was learned of a tool; None removes it."""
+        # Adding up all texts with each call would take as long as the rest of it.
+        self.size += len((held or _NOTHING).text) - len(self.tools.get(name, _NOTHING).text)
+        if held is not None:
+            self.tools = {**self.tools, name: held}
+        else:
+            self.tools = {other: kept for other, kept in self.tools.items() if other != name}
 
     def is_due(self) -> bool:
         """Return True if it is time to read the scope again, and take note that it is read now."""
@@ -128,7 +134,7 @@ class KnownScopes:
             for name, text in texts.items()
         }
         if tools != old:
-            known.tools = tools
+            known.tools, known.size = tools, sum(map(len, texts.values()))
             known.changes += 1
 
     async def add(self, scope: str, observation: Observation) -> bool:
@@ -137,6 +143,8 @@ class KnownScopes:
         for _ in range(_ATTEMPTS):
             if known.is_due():
                 await self._refresh(scope, known)
+            if getattr(self.store, "read_only", False):
+                return False
             held = known.tools.get(name)
             entry = (held or _NOTHING).entry.learned(observation, self.limits)
             text = entry.to_json()
@@ -145,7 +153,7 @@ class KnownScopes:
             if answer is None:
                 return False
             if answer:
-                known.tools = {**known.tools, name: _Held(text, entry)}
+                known.hold(name, _Held(text, entry))
                 known.changes += 1
                 await self._make_room(scope, known, observation)
                 return True
@@ -169,7 +177,7 @@ class KnownScopes:
             name, held = min(known.tools.items(), key=worth)
             if not await self._asking(self.store.swap(scope, name, held.text, None), failed=False):
                 known.outdate()
-            known.tools = {other: kept for other, kept in known.tools.items() if other != name}
+            known.hold(name, None)
 
     async def _asking(self, answer: Coroutine[Any, Any, Any], *, failed: Any) -> Any:
         """Return the store's answer; if it fails, warn, return `failed`, and leave it alone for a while."""

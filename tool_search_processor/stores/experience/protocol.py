@@ -17,8 +17,9 @@ class ExperienceStore(Protocol):
 
     If a method raises, searches go on without experience, with a warning.
 
-    A store may have `async purge()`, which `Experience.forget` calls at its end: after it, nothing that was
-    removed or replaced is left on the disk.
+    A store may have `read_only`: while it is true, nothing is learned, and what the store has is used. It may
+    have `async purge()`, which `Experience.forget` calls at its end: after it, nothing that was removed or
+    replaced is left on the disk.
     """
 
     async def read(self, scope: str) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import threading
@@ -13,7 +14,7 @@ from typing import TypeVar
 from tool_search_processor.concurrency.closing import AsyncClosing
 from tool_search_processor.concurrency.threads import Threads
 from tool_search_processor.errors import StoreError
-from tool_search_processor.stores.experience.sqlite_file import opened
+from tool_search_processor.stores.experience.sqlite_file import is_read_only, opened
 from tool_search_processor.wire.checks import check_count, check_positive
 
 _ValueT = TypeVar("_ValueT")
@@ -28,6 +29,7 @@ _VERSION = "SELECT mark FROM scopes WHERE scope = ?"
 _COUNT = "SELECT COUNT(*) FROM scopes"
 _OLDEST = "SELECT scope FROM scopes ORDER BY changed LIMIT ?"
 
+_logger = logging.getLogger(__name__)
 _threads = Threads(4, name="tool-search-experience")
 _inherited: list[sqlite3.Connection | None] = []
 """Connections of a parent process. A child must not even close them."""
@@ -39,6 +41,8 @@ class SQLiteExperienceStore(AsyncClosing):
     ```python
     search = ToolSearchProcessor([create_issue], experience=Experience(SQLiteExperienceStore("learned.db")))
     ```
+
+    A file that can't be written is read, with a warning that nothing is learned.
 
     A statement takes less time than handing it to a thread, so it runs where it is called. Only while another
     process is writing, a thread waits for it.
@@ -68,6 +72,8 @@ class SQLiteExperienceStore(AsyncClosing):
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
+        self.read_only = False
+        """Whether the file, since it was opened, can only be read."""
         self._finalizer: weakref.finalize[[], SQLiteExperienceStore] | None = None
 
     async def read(self, scope: str) -> Mapping[str, str]:
@@ -148,7 +154,14 @@ class SQLiteExperienceStore(AsyncClosing):
     def _patiently(self, ask: Callable[[sqlite3.Connection], _ValueT]) -> _ValueT:
         with self._lock:
             if self._connection is None:
-                self._connection = opened(self._path, timeout_seconds=self._timeout_seconds)
+                self.read_only = is_read_only(self._path)
+                self._connection = opened(
+                    self._path, timeout_seconds=self._timeout_seconds, read_only=self.read_only
+                )
+                if self.read_only:
+                    _logger.warning(
+                        "%r can't be written: what it holds is used, and nothing is learned", self._path
+                    )
                 # a store that nobody closes leaves no open file behind
                 self._finalizer = weakref.finalize(self, self._connection.close)
             try:

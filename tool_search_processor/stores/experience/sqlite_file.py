@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -32,25 +33,46 @@ COMMIT;
 """
 
 
-def opened(path: str, *, timeout_seconds: float) -> sqlite3.Connection:
-    """Open a file, and make it, with its folder, if it isn't there.
+def is_read_only(path: str) -> bool:
+    """Return True if a file is there, but it or its folder can't be written."""
+    file = Path(path)
+    return file.exists() and not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK))
+
+
+def opened(path: str, *, timeout_seconds: float, read_only: bool) -> sqlite3.Connection:
+    """Open a file, and make it, with its folder, if it isn't there and may be written.
 
     Raises:
         StoreError: If it is a database of another kind, or of another version of this package.
         sqlite3.Error: If it can't be opened, or is damaged.
         OSError: If its folder can't be made.
     """
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=timeout_seconds, isolation_level=None, check_same_thread=False)
+    if not read_only:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(
+        _address(path) if read_only else path,
+        timeout=timeout_seconds,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=read_only,
+    )
     try:
-        _prepare(connection, path)
+        _prepare(connection, path, read_only=read_only)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, path: str) -> None:
+def _address(path: str) -> str:
+    """Return a file's address for reading."""
+    file = Path(path).absolute()
+    # Where nobody writes, SQLite would still make files beside it for those who might.
+    is_fixed = not os.access(file.parent, os.W_OK) and not Path(f"{file}-wal").exists()
+    return f"{file.as_uri()}?mode=ro{'&immutable=1' if is_fixed else ''}"
+
+
+def _prepare(connection: sqlite3.Connection, path: str, *, read_only: bool) -> None:
     kind, version, tables = (
         connection.execute(f"SELECT * FROM {source}").fetchone()[0]  # noqa: S608 - the three names below
         for source in ("pragma_application_id", "pragma_user_version", "(SELECT COUNT(*) FROM sqlite_master)")
@@ -62,6 +84,8 @@ def _prepare(connection: sqlite3.Connection, path: str) -> None:
             f"{path!r} has format {version} of experience, and this version of the package reads format "
             f"{_FORMAT}: give it another file"
         )
+    if read_only:
+        return
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         connection.execute("PRAGMA journal_mode = WAL")
     # A crash of the machine may lose the last calls; nothing else waits for the disk.
