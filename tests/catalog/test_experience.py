@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-import os
 import logging
+import os
 from types import MappingProxyType
 
 import pytest

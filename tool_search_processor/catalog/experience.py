@@ -94,7 +94,8 @@ class Experience:
             user: Returns, from a request's context, its user, as `scope` does; by default the context's
                 `user`, or its `id` (of a token's claims, their `sub`). Where several users have taught, all
                 that one user asks counts as one request for a tool, and `forget(user=...)` forgets it. If it
-                fails, nothing is learned from the request; None is a user who is unknown, of whom each thread counts.
+                fails, nothing is learned from the request; None is a user who is
+                unknown: each thread counts.
             keep: "text" keeps requests as they were asked; "terms" only their words, sorted, so that no
                 sentence can be read.
             half_life_seconds: The time after which a request counts half.
