@@ -28,9 +28,8 @@ def chat_request(model_call: ModelCall, *, parallel_tool_calls: bool) -> Request
         if times > 1:
             logger.warning("two tools of one step are named %r: the first is sent", name)
     merged = merge_system(step.messages, after=step.instructions)
-    messages = [without_notes(plain(message)) for message in merged]
     empty = None if (step.model or "").startswith(_WITHOUT_EMPTY_TEXTS) else ""
-    messages = [with_content(message, empty=empty) for message in messages]
+    messages = [with_content(without_notes(plain(message)), empty=empty) for message in merged]
     parts = {"messages": messages, "tools": [tool.to_openai() for tool in tools]}
     return RequestParts(parts=_request(step, parts, parallel_tool_calls), sent=tuple(tools))
 

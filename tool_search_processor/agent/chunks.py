@@ -61,6 +61,9 @@ class ChunkAssembler:
 
     def reply(self) -> Reply:
         """Return the whole answer."""
+        calls = tuple(call.request() for call in self._distinct_calls())
+        # a stream that ends inside a call leaves one that would run with the default of everything
+        is_open = self._finish_reason is None and any(not call.arguments for call in calls)
         extra = {
             "reasoning_content": "".join(self._reasoning),
             "thinking_blocks": self._thinking,
@@ -70,16 +73,11 @@ class ChunkAssembler:
         return Reply(
             text="".join(self._text) + self._halves.decode(b"", final=True)
             or clean_text("".join(self._refusal)),
-            calls=tuple(call.request() for call in self._distinct_calls()),
-            finish_reason="length" if self._has_open_call() else self._finish_reason,
+            calls=calls,
+            finish_reason="length" if is_open else self._finish_reason,
             extra={name: sendable(value) for name, value in extra.items() if value},
             usage=self._usage,
         )
-
-    def _has_open_call(self) -> bool:
-        """Return True if the stream ended inside a call, which would run with the default of everything."""
-        calls = self._distinct_calls()
-        return self._finish_reason is None and any(not call.request().arguments for call in calls)
 
     def _distinct_calls(self) -> list[_PartialCall]:
         kept: list[_PartialCall] = []

@@ -23,7 +23,9 @@ from tool_search_processor.session.histories import repaired_history
 from tool_search_processor.session.model_call import CallOptions, ModelCall
 from tool_search_processor.session.native.requests import (
     AnthropicNative,
+    AnthropicRequest,
     RequestParts,
+    ResponsesRequest,
     anthropic_parts,
     responses_parts,
 )
@@ -36,7 +38,6 @@ from tool_search_processor.session.prepared_calls import (
     cut_off,
 )
 from tool_search_processor.session.replies import read_reply, whole_reply, why_cut
-from tool_search_processor.session.request_types import AnthropicRequest, ResponsesRequest
 from tool_search_processor.session.running_calls import RunningCall, finish
 from tool_search_processor.session.tool_results import RESULT_CHARACTERS
 from tool_search_processor.steps import InputProcessor, InputStep

@@ -48,7 +48,8 @@ def read_tool_choice(value: Any) -> ToolChoice:
     gemini = field_of(value, "function_calling_config") or field_of(value, "functionCallingConfig")
     if gemini is not None:
         names = field_of(gemini, "allowed_function_names") or field_of(gemini, "allowedFunctionNames")
-        return replace(_of_mode(field_of(gemini, "mode")), names=_texts(names))
+        texts = tuple(name for name in items_of(names) if isinstance(name, str))
+        return replace(_of_mode(field_of(gemini, "mode")), names=texts)
     if field_of(value, "type") == "allowed_tools":
         allowed = field_of(value, "allowed_tools") or value
         found = (name for tool in items_of(field_of(allowed, "tools")) for name in _names(tool))
@@ -90,7 +91,3 @@ def _of_mode(value: Any) -> ToolChoice:
     mode = str(value).casefold()
     # without a mode, nothing is chosen
     return ToolChoice(is_forced=mode in _FORCING, is_none=value is not None and mode == "none")
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(item for item in items_of(value) if isinstance(item, str))

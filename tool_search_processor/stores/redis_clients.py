@@ -40,7 +40,7 @@ class RedisClients:
         self._url = redis if isinstance(redis, str) else None
         self._own = None if isinstance(redis, str) else redis
         self._timeout_seconds = timeout_seconds
-        self._clients: PerLoop[Any] = PerLoop(self._open, closer=_close)
+        self._clients: PerLoop[Any] = PerLoop(self._open, closer=lambda client: client.aclose())
 
     async def get(self) -> Any:
         """Return the client to use in the running loop."""
@@ -89,10 +89,6 @@ async def next_keys(keys: Any, count: int) -> list[Any]:
         if len(found) >= count:
             break
     return found
-
-
-async def _close(client: Any) -> None:
-    await client.aclose()
 
 
 def _is_async(client: object) -> bool:

@@ -88,14 +88,8 @@ def merged(found: Mapping[str, Any], fields: Mapping[str, Any]) -> Fields:
 
 def read_openai(definition: Mapping[str, Any]) -> Fields:
     """Return the fields of an OpenAI definition in any of its shapes."""
-    _check_mapping(definition, "OpenAI")
+    _check_kind(definition, "OpenAI", kind="function", key="parameters")
     function = definition.get("function", definition)
-    _check_schema_key(function, "parameters")
-    if definition.get("type", "function") != "function" or not isinstance(function, Mapping):
-        raise InvalidToolError(
-            f"only definitions of type 'function' are tools, found type {definition.get('type')!r}: "
-            "pass what the provider runs itself to it next to the tools"
-        )
     strict = function.get("strict", definition.get("strict"))
     return {
         **named(function.get("name"), {} if strict is None else {"strict": strict}),
@@ -107,13 +101,7 @@ def read_openai(definition: Mapping[str, Any]) -> Fields:
 
 def read_anthropic(definition: Mapping[str, Any]) -> Fields:
     """Return the fields of an Anthropic definition."""
-    _check_mapping(definition, "Anthropic")
-    _check_schema_key(definition.get("function", definition), "input_schema")
-    if definition.get("type", "custom") != "custom":
-        raise InvalidToolError(
-            f"only definitions of type 'custom' are tools, found type {definition['type']!r}: "
-            "pass what the provider runs itself to it next to the tools"
-        )
+    _check_kind(definition, "Anthropic", kind="custom", key="input_schema")
     return {
         **named(definition.get("name")),
         "description": _text(definition.get("description")),
@@ -145,9 +133,16 @@ def read_mcp(definition: object) -> Fields:
     }
 
 
-def _check_mapping(definition: object, kind: str) -> None:
+def _check_kind(definition: object, owner: str, *, kind: str, key: str) -> None:
+    """Raise for a definition of anything but a tool that the caller runs, or of another importer."""
     if not isinstance(definition, Mapping):
-        raise InvalidToolError(f"an {kind} definition is a mapping, found {definition!r:.100}")
+        raise InvalidToolError(f"an {owner} definition is a mapping, found {definition!r:.100}")
+    _check_schema_key(definition.get("function", definition), key)
+    if definition.get("type", kind) != kind or not isinstance(definition.get(kind, {}), Mapping):
+        raise InvalidToolError(
+            f"only definitions of type {kind!r} are tools, found type {definition.get('type')!r}: "
+            "pass what the provider runs itself to it next to the tools"
+        )
 
 
 def _check_schema_key(definition: object, *keys: str) -> None:

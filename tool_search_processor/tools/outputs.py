@@ -72,8 +72,5 @@ def served_output_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _holds_content(annotation: Any) -> bool:
     """Return True if a type is, or has in it, one of the protocol's own."""
-    parts = typing.get_args(annotation)
-    if any(map(_holds_content, parts)):
-        return True
     package = str(getattr(annotation, "__module__", "")).partition(".")[0]
-    return package in _CONTENT_MODULES
+    return package in _CONTENT_MODULES or any(map(_holds_content, typing.get_args(annotation)))

@@ -81,8 +81,8 @@ def without_unused_definitions(schema: Schema) -> Schema:
         id(part)
         for part in _reachable(schema, by=_APPLYING, led_to=lambda ref: _definitions_on(references.way(ref)))
     }
-    definitions = (one for part in schemas_in(schema) for one in _definitions_in(part))
-    if all(id(one) in used for one in definitions):
+    held = (part[keyword] for part in schemas_in(schema) for keyword in DEFINITION_KEYWORDS & part.keys())
+    if all(id(one) in used for definitions in held for one in definitions.values()):
         return schema
 
     def trimmed(part: Schema) -> Schema:
@@ -93,11 +93,6 @@ def without_unused_definitions(schema: Schema) -> Schema:
         return {key: kept.get(key, one) for key, one in part.items() if kept.get(key, True)} if kept else part
 
     return _edited(schema, trimmed)
-
-
-def _definitions_in(part: Schema) -> Iterator[Any]:
-    for keyword in DEFINITION_KEYWORDS & part.keys():
-        yield from part[keyword].values()
 
 
 def _definitions_on(way: list[Any]) -> Iterator[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from tool_search_processor.session.native.declarations import Declarations, Record, declare
 from tool_search_processor.session.native.originals import restored
@@ -30,6 +30,25 @@ from tool_search_processor.wire.response_items import is_declaration
 from tool_search_processor.wire.responses_input import as_responses_input, responses_input
 
 AnthropicNative: TypeAlias = Literal["definition", "reference"]
+
+
+# Requests fit a client's `create(**request)`. Values are typed Any: a `dict[str, Any]` fits no parameter of
+# the providers' SDKs, and not everyone has their types installed.
+class AnthropicRequest(TypedDict):
+    """What `ToolSession.anthropic_request` returns."""
+
+    system: Any
+    tools: list[Any]
+    messages: list[Any]
+    betas: list[str]
+
+
+class ResponsesRequest(TypedDict):
+    """What `ToolSession.responses_request` returns."""
+
+    instructions: Any
+    tools: list[Any]
+    input: list[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,10 +59,8 @@ class SessionNotes:
         """Return the notes of one result of the answer to the last request."""
         if model_call is None or model_call.record is None:
             return {}
-        notes: dict[str, Any] = {}
         receipt = model_call.receipt(call)
-        if receipt is not None:
-            notes["receipt"] = dict(receipt)
+        notes: dict[str, Any] = {} if receipt is None else {"receipt": dict(receipt)}
         if is_first and self._waiting:
             self._is_given = True
             fixed = dict.fromkeys(name for note in self._waiting for name in note["tools"])
