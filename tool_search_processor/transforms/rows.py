@@ -226,7 +226,7 @@ async def hides_resource(
         transforms: Innermost first.
         uri: As it is known outside.
         listed: Returns the resources below; not asked where no transform hides any.
-        is_hidden: Returns whether a resource is hidden already, by the URI that is known below.
+        is_hidden: Returns True if the resource of a URI, as it is known below, is hidden already.
     """
     row = merge_transforms(transforms)
     is_there = False

@@ -119,7 +119,7 @@ class _Rewriter:
         return self.rewrite(schema, {}, refs=refs), self.losses > before
 
     def _forbids(self, schema: Schema) -> bool:
-        """Return whether the hidden arguments, as they will be, never fit this schema."""
+        """Return True if the hidden arguments, with the values that they will have, never fit this schema."""
         if not self.overlay.absent.isdisjoint(items_of(schema.get("required"))):
             return True
         properties = mapping_of(schema.get("properties"))

@@ -37,7 +37,7 @@ class VisibilityRule:
     components: frozenset[str]
 
     def decide(self, component: Component, *, kind: Kind, visible: bool) -> bool:
-        """Return whether the component is visible after this rule."""
+        """Return True if the component is visible after this rule."""
         if kind not in self.components:
             return visible
         applies = (

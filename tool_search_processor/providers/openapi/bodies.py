@@ -35,7 +35,7 @@ def media_rank(media_type: str) -> int:
 
 
 def is_json(media_type: str) -> bool:
-    """Return whether a media type is one of JSON, or stands for all."""
+    """Return True if a media type is a form of JSON, or stands for any type."""
     return media_rank(media_type) <= 2
 
 

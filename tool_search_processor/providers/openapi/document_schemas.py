@@ -311,7 +311,7 @@ class SchemaReader:
         return {**merging.opened(rest), "allOf": opened_parts}
 
     def _closes(self, part: Schema) -> bool:
-        """Return whether a part of a converted object refuses properties that it doesn't name."""
+        """Return True if a part of a converted object refuses properties that it doesn't name."""
         source = self._sources.get(_name_in(part))
         if merging.is_closed(part) or (source is not None and self._closed.holds(source.target)):
             return True

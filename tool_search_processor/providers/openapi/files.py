@@ -46,7 +46,7 @@ def file_fields(
 
 
 def file_kind(reader: SchemaReader, value: object, *, depth: int = 0) -> FileKind:
-    """Return whether a converted schema is that of a file, or of a list of files."""
+    """Return how far a converted schema stands for a file, or for a list of files."""
     if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return FileKind.NONE
     schema = reader.target(value)
@@ -76,7 +76,7 @@ def file_schema(schema: Any) -> Converted:
 
 
 def _is_encoded_as_file(reader: SchemaReader, value: object, encoding: Encoding | None) -> bool:
-    """Return whether a form says by the media type of a field that it is a file."""
+    """Return True if the media type that a form gives for a field makes it a file."""
     if encoding is None or encoding.content_type is None:
         return False
     schema = reader.target(mapping_of(value))

@@ -111,7 +111,7 @@ class ClosedObjects:
         self._known: dict[str, bool] = {}
 
     def holds(self, target: Target) -> bool:
-        """Return whether a schema refuses properties that it doesn't name."""
+        """Return True if a schema refuses properties that it doesn't name."""
         if target.key not in self._known:
             self._known[target.key] = False  # while it is looked at: a circle closes nothing
             self._known[target.key] = self._is_closed(target.value, target.base)
@@ -127,7 +127,7 @@ class ClosedObjects:
 
 
 def is_closed(schema: object) -> bool:
-    """Return whether a schema itself refuses properties that it doesn't name."""
+    """Return True if a schema itself refuses properties that it doesn't name."""
     return isinstance(schema, Mapping) and any(schema.get(key) is False for key in _CLOSING)
 
 

@@ -52,7 +52,7 @@ class OneWay:
             yield from self.names(part, base, depth=depth + 1)
 
     def concerns(self, schema: Schema) -> bool:
-        """Return whether a converted schema has, or may require, properties of the other direction only."""
+        """Return True if a converted schema has, or may require, properties of the other direction only."""
         # Each schema of a document is asked: most have nothing to look at.
         for value in schema.get("properties", {}).values():
             if value and self._is_marked(value, None):

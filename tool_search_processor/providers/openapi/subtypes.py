@@ -33,7 +33,7 @@ class Subtypes:
         return self._found[parent.key]
 
     def is_below(self, child: Target, parent: Target) -> bool:
-        """Return whether a schema is a kind of another by its `allOf`, directly or through others."""
+        """Return True if a schema names another in its `allOf`, directly or through other schemas."""
         return any(found.key == child.key for _, found in self._below(parent.key, set()))
 
     def _subtypes(self, parent: Target) -> Iterator[tuple[str, Target]]:
@@ -81,12 +81,12 @@ class Subtypes:
 
 
 def has_discriminator(schema: object) -> bool:
-    """Return whether a schema has a discriminator, in the form of Swagger 2.0 or of OpenAPI 3."""
+    """Return True if a schema has a discriminator, in the form of Swagger 2.0 or of OpenAPI 3."""
     return isinstance(mapping_of(schema).get("discriminator"), str | Mapping)
 
 
 def lists_kinds(schema: object) -> bool:
-    """Return whether a schema lists alternatives itself."""
+    """Return True if a schema lists alternatives itself."""
     return not {"oneOf", "anyOf"}.isdisjoint(mapping_of(schema))
 
 
