@@ -190,22 +190,18 @@ def _matched(
     allow_missing: bool,
 ) -> Dataset:
     check_unique(tools, name)
-    asked = list(queries)
-    missing = [name for query in asked for name in query.relevant if name not in known]
+    missing: list[str] = []
+    kept: list[Query] = []
+    for query in queries:
+        missing += [wanted for wanted in query.relevant if wanted not in known]
+        names = tuple(dict.fromkeys(known[wanted] for wanted in query.relevant if wanted in known))
+        if names or not query.relevant:
+            kept.append(replace(query, relevant=names))
     if missing and not allow_missing:
         raise DataError(_missing_text(missing, name))
-    resolved = (_resolved(query, known) for query in asked)
-    kept = tuple(query for query in resolved if query is not None)
     if not any(query.relevant for query in kept):
         raise DataError(f"{name or 'the set'} has no query with a tool that should be found")
-    return Dataset(name=name, tools=tuple(tools), queries=kept, missing=len(missing))
-
-
-def _resolved(query: Query, known: Mapping[str, str]) -> Query | None:
-    names = tuple(dict.fromkeys(known[name] for name in query.relevant if name in known))
-    if query.relevant and not names:
-        return None
-    return replace(query, relevant=names)
+    return Dataset(name=name, tools=tuple(tools), queries=tuple(kept), missing=len(missing))
 
 
 def _missing_text(missing: Sequence[str], name: str) -> str:
