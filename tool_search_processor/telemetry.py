@@ -5,7 +5,7 @@ A span never holds a query, arguments, a result or the text of an error: those a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -55,6 +55,11 @@ def span(name: str, attributes: Attributes) -> Iterator[Span]:
             inner.set_attribute("error.type", type(exc).__qualname__)
             inner.set_status(StatusCode.ERROR)
             raise
+
+
+def search_attributes(queries: Sequence[str]) -> dict[str, str | int | float]:
+    """Return the attributes of a search: how many queries it has, and how long they are."""
+    return {QUERIES: len(queries), QUERY_LENGTH: sum(map(len, queries))}
 
 
 def call_attributes(name: str) -> Attributes:

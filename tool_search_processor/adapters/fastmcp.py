@@ -175,7 +175,7 @@ class ToolSearchTransform(CatalogTransform):
         if not call.queries:
             total = 0 if view.is_open else None
             return answer(meta_tools.search_answer((), total=total, message=meta_tools.EMPTY_QUERY))
-        asked = {telemetry.QUERIES: len(call.queries), telemetry.QUERY_LENGTH: sum(map(len, call.queries))}
+        asked = telemetry.search_attributes(call.queries)
         with view.admission() as admission, telemetry.span("tool_search.search", asked) as span:
             found = await view.search(call, admission, limit=meta_tools.MAX_RESULTS)
             span.set({telemetry.HITS: len(found.ranked), telemetry.TOP_SCORE: found.top_score})

@@ -29,7 +29,7 @@ class SearchAnswers:
         if not call.queries:
             total = 0 if view.is_open else None
             return answers.search_answer((), total=total, message=texts.EMPTY_QUERY)
-        asked = {telemetry.QUERIES: len(call.queries), telemetry.QUERY_LENGTH: sum(map(len, call.queries))}
+        asked = telemetry.search_attributes(call.queries)
         with view.admission() as admission, telemetry.span("tool_search.search", asked) as span:
             found = await view.search(call, admission, limit=reading.MAX_RESULTS)
             span.set({telemetry.HITS: len(found.ranked), telemetry.TOP_SCORE: found.top_score})

@@ -49,7 +49,7 @@ class FrontSearch:
         if start is None:
             content = search_answer((), total=None, next_cursor=None, message=BAD_CURSOR)
             return SearchAnswer(content=content)
-        asked = {telemetry.QUERIES: len(call.queries), telemetry.QUERY_LENGTH: sum(map(len, call.queries))}
+        asked = telemetry.search_attributes(call.queries)
         with self.view.admission() as admission, telemetry.span("tool_search.search", asked) as span:
             answer = await (self._found if call.queries else self._listing)(call, admission, start=start)
             span.set({telemetry.HITS: len(answer.tools), telemetry.TOP_SCORE: answer.top_score or 0.0})

@@ -114,7 +114,7 @@ class RestView(PolicyView):
 
         Each list is fetched deeper than the limit: a tool further down in both would be missed otherwise.
         """
-        asked = {telemetry.QUERIES: 1, telemetry.QUERY_LENGTH: len(query), "tool_search.mode": mode}
+        asked = {**telemetry.search_attributes([query]), "tool_search.mode": mode}
         with telemetry.span("tool_search.search", asked) as span:
             lists = await self._lists(query, admission, _LISTS[mode], wanted=wanted)
             found = fuse(lists, limit=wanted.limit)
