@@ -182,6 +182,11 @@ async def test_what_goes_wrong_is_a_sentence(name, arguments, text):
     assert result.is_error
 
 
+@pytest.mark.parametrize(("name", "ran"), [("boom", True), ("cancelled_inside", True), ("ad", False)])
+async def test_it_is_known_whether_a_tool_that_failed_had_begun(name, ran):
+    assert (await outcome(step_of(boom, cancelled_inside), request(name))).ran is ran
+
+
 async def wrongly_set_up() -> None:
     """Do what its program got wrong."""
     raise ConfigurationError("an index gives Hits")
