@@ -166,11 +166,9 @@ def _places(snapshot: _Words, word: str) -> Iterator[int]:
         at = snapshot.joined.find(sought, snapshot.starts[place] + len(snapshot.vocabulary[place]))
 
 
-def _parts(text: str) -> Iterator[str]:
-    """Yield the parts of a string's words in lower case; unlike the terms of BM25, they are not stemmed."""
-    for word in words(text):
-        for part in _PARTS.findall(word):
-            yield part.casefold()
+def _parts(text: str) -> list[str]:
+    """Return the parts of a string's words in lower case; unlike the terms of BM25, they are not stemmed."""
+    return [part.casefold() for word in words(text) for part in _PARTS.findall(word)]
 
 
 def _entry(document: Document) -> _Entry:

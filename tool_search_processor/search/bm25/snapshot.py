@@ -226,15 +226,11 @@ def changed(
         for term in indexed(document):
             dead[term] = dead.get(term, 0) + 1
     tail = before.tail.with_documents(added, before.size) if added else before.tail
-    slots = np.array(
-        [tail.slots.get(name, before.base.slots.get(name, -1)) for name in map(_name, new)], np.int64
-    )
+    first, later = before.base.slots, tail.slots
+    slots = np.array([later.get(document.name, first.get(document.name, -1)) for document in new], np.int64)
     order = np.concatenate((before.order[:start], slots, before.order[start + len(old) :]))
     after = Snapshot(before.base, tail, dead=dead, dead_slots=dead_slots, order=order)
     return after if after.size - after.total + len(tail.names) <= _TAIL else _merged(after, documents)
-
-
-_name = attrgetter("name")
 
 
 def _merged(snapshot: Snapshot, documents: Sequence[Document]) -> Snapshot:

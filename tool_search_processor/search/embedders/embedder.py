@@ -116,7 +116,7 @@ class DescribedEmbedder:
             )
         if not isinstance(embedder, Embedder):
             embedder = CallableEmbedder(function=embedder)
-        coverage = getattr(embedder, "coverage", _everything)
+        coverage = getattr(embedder, "coverage", lambda _text: 1.0)
         if not callable(coverage):
             raise ConfigurationError(
                 "coverage must be a method that returns the share of a string that the model knows; found "
@@ -205,7 +205,3 @@ def _share(coverage: Callable[[str], float], text: str) -> float:
     """Return an embedder's coverage, clipped to 0 to 1; 0 for NaN, such as a share of no words."""
     share = float(coverage(text))
     return 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
-
-
-def _everything(_text: str) -> float:
-    return 1.0

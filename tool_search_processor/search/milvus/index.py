@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
@@ -131,7 +132,6 @@ class MilvusIndex:
         self._clock = clock
         self._changing = threading.Lock()
         self._places: Mapping[str, int] = {}
-        self._publisher: Publisher | None = None
         self._seen: tuple[float, CatalogVersion | None] | None = None
         self._window = WINDOW
 
@@ -193,15 +193,12 @@ class MilvusIndex:
         with self._changing:
             places = {document.name: place for place, document in enumerate(documents)}
             if self._writer:
-                self._seen = self._clock(), self._made_publisher().publish(documents)
+                self._seen = self._clock(), self._publisher.publish(documents)
             self._places = places
 
-    def _made_publisher(self) -> Publisher:
-        if self._publisher is None:
-            self._publisher = Publisher(
-                self._collection, meaning=self._meaning, vector_index=self._vector_index
-            )
-        return self._publisher
+    @cached_property
+    def _publisher(self) -> Publisher:
+        return Publisher(self._collection, meaning=self._meaning, vector_index=self._vector_index)
 
     def _current(self) -> CatalogVersion | None:
         """Return the published version, at most `follow_seconds` old."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -58,8 +58,8 @@ class Publisher:
         self._collection.publish(replace(held, complete=False))
         self._collection.delete([name for name in known if name not in hashes])
         changed = [document for name, document in wanted.items() if known.get(name) != hashes[name]]
-        for batch in _batches(changed):
-            self._collection.upsert(self._rows(batch, hashes))
+        for start in range(0, len(changed), _BATCH):
+            self._collection.upsert(self._rows(changed[start : start + _BATCH], hashes))
         if known or changed:
             self._collection.settle()
         published = replace(
@@ -142,8 +142,3 @@ def _fingerprint(hashes: Mapping[str, str]) -> str:
     for name in sorted(hashes):
         found.update(f"{name}\0{hashes[name]}\0".encode("utf-8", "surrogatepass"))
     return found.hexdigest()
-
-
-def _batches(documents: Sequence[Document]) -> Iterator[Sequence[Document]]:
-    for start in range(0, len(documents), _BATCH):
-        yield documents[start : start + _BATCH]
