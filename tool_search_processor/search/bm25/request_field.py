@@ -102,6 +102,8 @@ class RequestSource(DocumentSource):
 class RequestWord(Sum):
     """The documents whose example requests hold a word, by their number there, and what it adds to each."""
 
+    __slots__ = ("possible", "total")
+
     def __init__(self, word: str, source: RequestSource) -> None:
         """Look the word up."""
         asked = source.example_requests

@@ -26,6 +26,8 @@ Part = tuple[Ids, Weights, float]
 class Sum:
     """A number for each of some documents: the sum of a few postings."""
 
+    __slots__ = ("everywhere", "parts", "size")
+
     def __init__(self, parts: Sequence[Part], *, size: int) -> None:
         """Take the postings, and the number of slots."""
         self.size = size

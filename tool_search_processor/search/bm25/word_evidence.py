@@ -19,6 +19,8 @@ _FEW = 64
 class WordEvidence(Sum):
     """The documents that match a word, and its evidence for each."""
 
+    __slots__ = ("bits", "missing", "possible", "weights")
+
     def __init__(self, shares: Mapping[str, float], *, missing: float, source: DocumentSource) -> None:
         """Look the word up.
 
@@ -30,7 +32,8 @@ class WordEvidence(Sum):
         self.weights: dict[str, float] = {}
         self.missing = missing
         self.possible = 0.0
-        self._marks: bytes | None = None
+        self.bits: bytes | None = None
+        """What `marks` gave."""
         parts: list[Part] = []
         for key, share in shares.items():
             count = source.frequency(key)
@@ -44,9 +47,9 @@ class WordEvidence(Sum):
     @property
     def marks(self) -> bytes | None:
         """A bit for each slot, set if its document matches the word; None if looking up is faster."""
-        if self._marks is None and self.size < LARGE:
-            self._marks = np.packbits(self.marked()).tobytes()
-        return self._marks
+        if self.bits is None and self.size < LARGE:
+            self.bits = np.packbits(self.marked()).tobytes()
+        return self.bits
 
     def extended(self, own: Mapping[str, Posting], *, start: int, size: int) -> WordEvidence:
         """Return a copy with a request's documents after the slots.
@@ -59,7 +62,7 @@ class WordEvidence(Sum):
         extended = copy(self)
         added = [(*own[key], weight) for key, weight in self.weights.items() if key in own]
         more = [(numbers + np.int32(start), held, weight) for numbers, held, weight in added]
-        vars(extended).update(size=size, parts=[*self.parts, *more], _marks=None)
+        extended.size, extended.parts, extended.bits = size, [*self.parts, *more], None
         return extended
 
 
