@@ -94,14 +94,13 @@ class Experience:
             user: Returns, from a request's context, its user, as `scope` does; by default the context's
                 `user`, or its `id` (of a token's claims, their `sub`). Where several users have taught, all
                 that one user asks counts as one request for a tool, and `forget(user=...)` forgets it. If it
-                fails, nothing is learned from the request; None is a user who is
-                unknown: each thread counts.
+                fails, nothing is learned from the request. None is a user who is unknown: each thread counts.
             keep: "text" keeps requests as they were asked; "terms" only their words, sorted, so that no
                 sentence can be read.
             half_life_seconds: The time after which a request counts half.
             max_requests: The most requests of a tool, at most 100.
-            max_tools: The most tools of a scope, at most 256; those that were called last stay.
-            max_bytes: The most bytes of a scope; the tools that were called longest ago go first.
+            max_tools: The most tools of a scope, at most 256; those that most users or threads called stay.
+            max_bytes: The most bytes of a scope; the tools that the fewest have called go first.
             clock: Returns the time in seconds.
 
         Raises:

@@ -63,7 +63,8 @@ def _add_sources(group: argparse._ArgumentGroup) -> None:
     _add_repeatable(
         group,
         "--openapi [NAME=]FILE",
-        "an OpenAPI document (2.0 or 3.x), a file or a URL, whose operations become tools",
+        "an OpenAPI document (2.0 or 3.x), a file or a URL, whose operations become tools; if it needs "
+        "a base_url, headers or credentials, name it in --config FILE instead",
     )
     _add_repeatable(
         group,
