@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tool_search_processor.search.bm25.fields import indexed
-from tool_search_processor.search.bm25.name_table import name_keys
+from tool_search_processor.search.bm25.name_table import NameTable
 from tool_search_processor.search.bm25.postings import Posting, gathered
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
@@ -19,16 +17,8 @@ from tool_search_processor.search.bm25.word_cache import WordCache, WordSource
 from tool_search_processor.search.bm25.word_evidence import WordEvidence
 from tool_search_processor.search.protocol import Document
 
-
-class _Own(NamedTuple):
-    weights: dict[str, float]
-    name_keys: tuple[str, ...]
-
-
-@lru_cache(maxsize=2_048)
-def _read(document: Document) -> _Own:
-    """Analyze a document; cached, since a request's tools usually return with its next step."""
-    return _Own(indexed(document), tuple(name_keys(document.name)))
+_read = lru_cache(maxsize=2_048)(indexed)
+"""Analyzes a document; cached, since a request's tools usually return with its next step."""
 
 
 class _Same:
@@ -47,10 +37,10 @@ class _Same:
 
 
 @lru_cache(maxsize=16)
-def _prepared(same: _Same) -> tuple[list[_Own], Mapping[str, Posting]]:
-    """Return what was read of each document, and the postings of their keys, numbered from 0."""
-    owns = [_read(document) for document in same.documents]
-    return owns, gathered([own.weights for own in owns], start=0)
+def _prepared(same: _Same) -> tuple[Mapping[str, Posting], NameTable]:
+    """Return the postings of the documents' keys, and their names, both numbered from 0."""
+    names = NameTable([document.name for document in same.documents])
+    return gathered(map(_read, same.documents), start=0), names
 
 
 @lru_cache(maxsize=4)
@@ -72,7 +62,7 @@ class RequestDocuments(WordSource):
     def __init__(self, documents: Sequence[Document], snapshot: Snapshot) -> None:
         """Put documents after a snapshot's last slot; they hide stored ones of the same name."""
         self._snapshot = snapshot
-        self._own, self._postings = _prepared(_Same(documents))
+        self._postings, self._names = _prepared(_Same(documents))
         self._pooled = len(documents) > snapshot.total
         self.total = snapshot.total + (len(documents) if self._pooled else 0)
         self.size = snapshot.size + len(documents)
@@ -118,17 +108,16 @@ class RequestDocuments(WordSource):
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(dict.fromkeys(chain.from_iterable(own.weights for own in self._own)))
+        return Vocabulary(self._postings)
 
     def named(self, key: str) -> list[int]:
         """Return the slots of the documents whose name has this key."""
-        own = [slot for slot, own in self._numbered() if own.name_keys[0] == key]
-        return [slot for slot in self._snapshot.named(key) if slot not in self._replaced] + own
+        return self._with_stored(self._names.exact(key), self._snapshot.named(key))
 
     def ending(self, key: str) -> list[int]:
         """Return the slots of the documents whose name ends with this key."""
-        own = [slot for slot, own in self._numbered() if key in own.name_keys[1:] and key != own.name_keys[0]]
-        return [slot for slot in self._snapshot.ending(key) if slot not in self._replaced] + own
+        return self._with_stored(self._names.suffix(key), self._snapshot.ending(key))
 
-    def _numbered(self) -> enumerate[_Own]:
-        return enumerate(self._own, self._snapshot.size)
+    def _with_stored(self, own: Sequence[int], stored: Sequence[int]) -> list[int]:
+        kept = [slot for slot in stored if slot not in self._replaced]
+        return kept + [self._snapshot.size + number for number in own]
