@@ -29,13 +29,21 @@ def read_json(path: str | Path) -> Any:
     Raises:
         ConfigurationError: If it can't be read, or is not JSON.
     """
-    text = read_text(path)
+    return json_in(read_text(path), label=str(path))
+
+
+def json_in(text: str, *, label: str) -> Any:
+    """Return the value of a string of JSON, which errors call `label`.
+
+    Raises:
+        ConfigurationError: If it is not JSON; says where it breaks.
+    """
     try:
         return json.loads(text)
     except ValueError as exc:
-        raise ConfigurationError(f"{path} is not JSON: {problem_in(exc)}") from exc
+        raise ConfigurationError(f"{label} is not JSON: {problem_in(exc)}") from exc
     except RecursionError as exc:
-        raise ConfigurationError(f"{path} is nested too deeply") from exc
+        raise ConfigurationError(f"{label} is nested too deeply") from exc
 
 
 def decoded(data: bytes, *, label: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools.frozen import values_in
-from tool_search_processor.wire.files import problem_in
+from tool_search_processor.wire.files import json_in
 
 _MAX_NODES = 5_000_000
 """Values in one YAML text, aliases written out; GitHub's document has 600,000."""
@@ -40,12 +40,7 @@ def parse_text(text: str, *, label: str) -> Any:
     text = text.removeprefix("\ufeff")
     if not text.lstrip().startswith(("{", "[")):
         return parse_yaml(text, label=label)
-    try:
-        return json.loads(text)
-    except ValueError as exc:
-        raise ConfigurationError(f"{label} is not JSON: {problem_in(exc)}") from exc
-    except RecursionError as exc:
-        raise ConfigurationError(f"{label} is nested too deeply") from exc
+    return json_in(text, label=label)
 
 
 def parse_yaml(text: str, *, label: str) -> Any:
