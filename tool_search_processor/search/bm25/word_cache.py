@@ -27,8 +27,9 @@ class WordCache(dict[_KeyT, _FoundT]):
         """Add a value, and return it."""
         if self._held > self._most:
             for old in list(self)[: len(self) // 2]:
-                if (gone := self.pop(old, None)) is not None:
-                    self._held -= self._cost(gone)
+                self.pop(old, None)
+            # Added up again: two threads that look up one word at once have counted it twice.
+            self._held = sum(map(self._cost, list(self.values())))
         self[key] = found
         self._held += self._cost(found)
         return found
