@@ -15,6 +15,7 @@ from tool_search_processor.search.experience.entries import hashed
 ContextFunction = Callable[[Mapping[str, Any]], object | Awaitable[object]]
 
 _SCOPE_CHARACTERS = 200
+_IDS = (str, int, UUID)
 
 
 class _Unusable(Exception):  # noqa: N818 - never leaves this module
@@ -87,7 +88,7 @@ def _is_id(value: object) -> bool:
     """Return True unless the text of the value may be that of another, such as the address of an object."""
     if isinstance(value, tuple):
         return all(map(_is_id, value))
-    return isinstance(value, str | int | UUID) and not isinstance(value, bool)
+    return isinstance(value, _IDS) and not isinstance(value, bool)
 
 
 def stored_scope(scope: str) -> str:

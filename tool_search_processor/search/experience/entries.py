@@ -26,7 +26,6 @@ _FADED = math.log2(10)
 """The half-lives after which a request weighs a tenth, and is forgotten."""
 ANY_MARK = "*"
 """The mark of what was learned from logs, which don't say what the tool was like."""
-_compact = json.JSONEncoder(separators=(",", ":")).encode
 _LINES = 4
 """The most lines that are kept of one thread; the latest stay."""
 
@@ -78,7 +77,7 @@ class Asked:
     @cached_property
     def json(self) -> str:
         """The content as JSON; made once, since most threads of an entry outlive its next change."""
-        return _compact([self.time, self.user, self.lines])
+        return f"[{float(self.time)!r},{as_json(self.user)},[{','.join(map(as_json, self.lines))}]]"
 
 
 @dataclass(frozen=True)
@@ -108,6 +107,10 @@ class Entry:
         The latest stay, but those of the user with the most go first: nobody takes the places of others.
         """
         oldest = now - limits.life_seconds
+        times = [asked.time for asked in self.threads.values()]
+        is_fresh = not times or (oldest <= times[0] and times == sorted(times) and times[-1] <= now)
+        if is_fresh and len(times) <= limits.max_requests:
+            return self
         # After a clock was set back, what it knows of the future would outlive all the rest.
         fresh = [
             (thread, asked if asked.time <= now else replace(asked, time=now))
