@@ -292,12 +292,33 @@ def test_the_tags_that_were_left_out():
     assert unknown_tags_text({"b", "a"}) == "Left out tags that no tool has: a, b. "
 
 
+@pytest.mark.parametrize(
+    ("mode", "is_all", "head"),
+    [
+        ("load", True, "All tools that can be found. Load them by name with get, without a search:"),
+        (
+            "load",
+            False,
+            "Some of the tools that can be found. Load them by name with get, without a search; "
+            "find more with find:",
+        ),
+        ("auto_load", True, "All tools that can be found. Search for a name with find to load it:"),
+        (
+            "auto_load",
+            False,
+            "Some of the tools that can be found. Search for a name with find to load it; "
+            "find more with find:",
+        ),
+        ("call", True, "All tools that can be found. Search for a name with find to see its parameters:"),
+    ],
+)
+def test_the_list_of_tools_says_whether_it_is_all_and_how_to_use_it(mode, is_all, head):
+    assert catalog_text(["- a: b", "- c"], names_of(mode), is_all=is_all) == f"{head}\n- a: b\n- c"
+
+
 def test_other_sentences():
     names = names_of("call")
     assert meta_tool_refused_text("find", names=names) == "find can't be run through run: call it directly."
-    assert catalog_text(["- a: b", "- c"], names) == (
-        "Some of the tools that can be found (there may be more: search with find):\n- a: b\n- c"
-    )
     assert inventory_text(3, {}) == "There are 3 of them."
     assert inventory_text(3, {"x": 2, "y": 1}) == "There are 3 of them, including those for: x (2), y (1)."
     many = inventory_text(50, {f"n{n}": 1 for n in range(22)})

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support import Policy, Run, ScoredIndex, call, listed, make, names, needs, step
+from tests.support import Down, Policy, Run, ScoredIndex, call, listed, make, names, needs, step
 from tool_search_processor import (
     AbortRun,
     CallableProvider,
@@ -532,8 +532,7 @@ async def test_the_catalog_in_the_prompt_lists_names_and_descriptions():
         )
     )
     head, *lines = text.splitlines()
-    assert "search with search_tools" in head
-    assert "more" in head
+    assert head == "All tools that can be found. Load them by name with load_tool, without a search:"
     assert lines[:2] == ["- send_mail: Sends a letter.", "- bare"]
     assert lines[2].startswith("- long: word")
     assert len(lines[2]) <= len("- long: ") + 150
@@ -555,6 +554,21 @@ async def test_the_catalog_in_the_prompt_holds_allowed_tools_only():
     assert "send_mail" not in text
     assert "weather_forecast" in text
     assert {phase for phase, _ in policy.asked} == {"search"}
+
+
+@pytest.mark.parametrize("policy", [None, Policy(("search", "tool_3"))])
+async def test_the_catalog_in_the_prompt_says_when_more_can_be_found(policy):
+    for limit, start in ((200, "Some of the tools"), (4000, "All tools")):
+        processor = ToolSearchProcessor(
+            MANY, catalog_in_prompt=True, catalog_token_limit=limit, filter=policy
+        )
+        assert (await processor.process_input_step(step())).instructions[1].startswith(start)
+
+
+async def test_the_catalog_in_the_prompt_is_not_all_while_a_provider_is_down():
+    processor = ToolSearchProcessor([MAIL, Down()], catalog_in_prompt=True)
+    text = (await processor.process_input_step(step())).instructions[1]
+    assert text.startswith("Some of the tools that can be found.")
 
 
 async def test_no_list_stands_in_the_prompt_when_nothing_is_allowed():

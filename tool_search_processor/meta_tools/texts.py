@@ -41,12 +41,21 @@ def instruction_text(names: MetaToolNames) -> str:
     )
 
 
-def catalog_text(lines: Sequence[str], names: MetaToolNames) -> str:
-    """Return the list of tools for the instruction."""
-    return (
-        f"Some of the tools that can be found (there may be more: search with {names.search}):\n"
-        + "\n".join(lines)
-    )
+def catalog_text(lines: Sequence[str], names: MetaToolNames, *, is_all: bool) -> str:
+    """Return the list of tools for the instruction.
+
+    Args:
+        lines: The line of each tool.
+        names: The meta-tools that are present.
+        is_all: Whether no other tool can be found.
+    """
+    use = {
+        "load": f"Load them by name with {names.load}, without a search",
+        "auto_load": f"Search for a name with {names.search} to load it",
+        "call": f"Search for a name with {names.search} to see its parameters",
+    }[names.mode]
+    which, more = ("All", "") if is_all else ("Some of the", f"; find more with {names.search}")
+    return f"{which} tools that can be found. {use}{more}:\n" + "\n".join(lines)
 
 
 def catalog_line(tool: Tool) -> str:

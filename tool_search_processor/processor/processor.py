@@ -124,7 +124,7 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
                 request does not have are ignored.
             include_step_tools: Make the tools that a step brings searchable, and withhold them until
                 they are loaded.
-            catalog_in_prompt: Put a list of allowed tools into the instruction.
+            catalog_in_prompt: Put a list of allowed tools into the instruction, which says whether it is all.
             catalog_token_limit: The most tokens of that list.
             preload: How many tools to load at each user turn, the best ones for its message. Has no effect in
                 mode "call", where loaded tools are not listed.

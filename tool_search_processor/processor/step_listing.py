@@ -124,26 +124,28 @@ class StepListing:
         text = instruction_text(self.view.names)
         if not self.view.options.catalog_in_prompt:
             return [text]
-        lines = await self._catalog_lines(counter)
-        return [text, catalog_text(lines, self.view.names)] if lines else [text]
+        lines, is_all = await self._catalog_lines(counter)
+        return [text, catalog_text(lines, self.view.names, is_all=is_all)] if lines else [text]
 
     async def _load_after_earlier(self, names: Sequence[str]) -> None:
         """Load tools, after reading what the thread loaded earlier, which stays first in the list."""
         await self.view.loads.renew(self.view.step)
         await self.view.loads.add(self.view.step, names)
 
-    async def _catalog_lines(self, counter: TextCounter) -> list[str]:
+    async def _catalog_lines(self, counter: TextCounter) -> tuple[list[str], bool]:
+        """Return a line for each tool that can be found, as many as fit, and whether that is all of them."""
         lines: list[str] = []
-        left = self.view.options.catalog_token_limit - counter(catalog_text((), self.view.names))
+        head = max(counter(catalog_text((), self.view.names, is_all=is_all)) for is_all in (True, False))
+        left = self.view.options.catalog_token_limit - head
         for batch in batched(self.view.findable(), _BATCH):
             for tool in await self.admission.admit(batch, "search"):
                 line = catalog_line(tool)
                 # One more for the line break, so that the sum of the lines is never less than the whole.
                 left -= counter(line) + 1
                 if left < 0:
-                    return lines
+                    return lines, False
                 lines.append(line)
-        return lines
+        return lines, not await self.view.has_outage(self.admission)
 
 
 def batched(tools: Iterable[Tool], size: int) -> Iterator[list[Tool]]:
