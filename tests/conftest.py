@@ -5,9 +5,28 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 os.environ["LITELLM_OFFLINE_MODE"] = "true"
 os.environ["DISABLE_AIOHTTP_TRANSPORT"] = "True"
 settings.register_profile("tests", deadline=None, derandomize=os.environ.get("HYPOTHESIS_PROFILE") != "long")
 settings.load_profile("tests")
+
+
+@pytest.fixture
+async def http():
+    """A client of servers on loopback."""
+    import httpx2
+
+    async with httpx2.AsyncClient(timeout=20) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def mcp_closed():
+    """Close every connection to an MCP server that a module left open, and the loop that held it."""
+    from tool_search_processor.providers.mcp.background import close_background
+
+    yield
+    close_background()

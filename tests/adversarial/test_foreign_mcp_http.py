@@ -11,16 +11,11 @@ from tests.providers.mcp.asking import tools_of
 from tests.providers.openapi.web import reply, serve
 from tool_search_processor.errors import ToolCallError
 from tool_search_processor.providers import MCPProvider
-from tool_search_processor.providers.mcp.background import close_background
 from tool_search_processor.providers.mcp.http_client import ContainingClient
 
+pytestmark = pytest.mark.usefixtures("mcp_closed")
+
 ECHO = {"name": "echo", "inputSchema": {"type": "object", "properties": {"how": {"type": "string"}}}}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _closed_afterwards():
-    yield
-    close_background()
 
 
 def message(request, **parts):

@@ -11,20 +11,13 @@ from tool_search_processor import Agent, Catalog, ToolContext, ToolSearchProcess
 from tool_search_processor.errors import DuplicateToolError, ToolArgumentsError, ToolCallError
 from tool_search_processor.providers import MCPProvider, StaticProvider
 from tool_search_processor.providers.mcp import lines, traffic
-from tool_search_processor.providers.mcp.background import close_background
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.testing import ScriptedModel, call
 from tool_search_processor.transforms import Namespace
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("mcp_closed")]
 
 HOSTILE = str(Path(__file__).with_name("hostile_server.py"))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _closed_afterwards():
-    yield
-    close_background()
 
 
 @pytest.fixture

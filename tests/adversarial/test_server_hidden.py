@@ -14,8 +14,8 @@ from mcp import MCPError
 
 from tests.adversarial.depth import examples
 from tests.adversarial.test_hidden import WordIndex, called, names
+from tests.server.mcp.changing import Heard
 from tests.server.mcp.support import connected
-from tests.server.mcp.test_changes import Heard
 from tool_search_processor import Tool
 from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.server.mcp.tool_modes import on_demand

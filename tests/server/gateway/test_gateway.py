@@ -13,10 +13,10 @@ from starlette.routing import Mount
 
 from tests.providers.mcp.asking import SMALL, HttpServer, ended, until
 from tests.providers.openapi.web import reply, serve
+from tests.server.figures import figures
 from tests.server.gateway.support import PETS, config, running, small
+from tests.server.mcp.changing import Ears, Heard, Shelf
 from tests.server.mcp.support import client_of, found, names, proxied, search, text
-from tests.server.mcp.test_changes import Ears, Heard, Shelf
-from tests.server.rest.test_metrics import figures
 from tests.support import make
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.providers.mcp import MCPProvider
@@ -35,12 +35,6 @@ BEARER = {"authorization": "Bearer secret"}
 def _quick(monkeypatch):
     """See within a moment, and not a second, that an upstream has changed."""
     monkeypatch.setattr(hub, "POLL_SECONDS", 0.02)
-
-
-@pytest.fixture
-async def http():
-    async with httpx2.AsyncClient(timeout=20) as client:
-        yield client
 
 
 def gateway(servers=None, **options):

@@ -14,15 +14,11 @@ import pytest
 from tests.providers.mcp.asking import ended
 from tests.server.gateway.support import config, small
 from tests.server.mcp.support import client_of, found, proxied, text
+from tests.server.mcp.wire import INITIALIZE
 
 pytestmark = pytest.mark.slow
 
 COMMAND = [sys.executable, "-W", "error", "-m", "tool_search_processor", "serve"]
-INITIALIZE = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "test", "version": "1"},
-}
 
 
 @pytest.fixture

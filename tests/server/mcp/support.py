@@ -6,17 +6,19 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tool_search_processor import tool
+from tool_search_processor import ToolContext, tool
 from tool_search_processor.server.mcp import ToolServer
 
+_T = TypeVar("_T")
 WAYS = ("memory", "memory without handshake", "http", "http without handshake")
 SECRET = "0123456789abcdef-of-the-workers"
+META = ["search_tools", "call_tool"]
 
 
 @tool(tags={"github"}, namespace="github", keywords=["ticket"], annotations={"destructiveHint": False})
@@ -50,6 +52,32 @@ def front(**options: Any) -> ToolServer:
     server.register_on_demand_tool(send_email)
     server.register_on_demand_tool(broken_printer)
     return server
+
+
+class Waiting:
+    """A tool that waits until it may go, and the sessions whose calls of it began and ended."""
+
+    def __init__(self) -> None:
+        self.began: asyncio.Queue[str | None] = asyncio.Queue()
+        self.ended: asyncio.Queue[str | None] = asyncio.Queue()
+        self.go = asyncio.Event()
+
+        @tool
+        async def wait(context: ToolContext) -> str:
+            """Wait until it may go."""
+            self.began.put_nowait(context.thread_id)
+            try:
+                await self.go.wait()
+            finally:
+                self.ended.put_nowait(context.thread_id)
+            return "went"
+
+        self.tool = wait
+
+
+async def soon(waiting: asyncio.Queue[_T]) -> _T:
+    """Return what comes next, which is not long in coming."""
+    return await asyncio.wait_for(waiting.get(), 10)
 
 
 @asynccontextmanager

@@ -6,12 +6,8 @@ import threading
 
 import pytest
 from mcp import MCPError
-from mcp_types import (
-    PromptListChangedNotification,
-    ResourceListChangedNotification,
-    ToolListChangedNotification,
-)
 
+from tests.server.mcp.changing import Ears, Heard, Shelf
 from tests.server.mcp.support import (
     SECRET,
     WAYS,
@@ -25,30 +21,11 @@ from tests.server.mcp.support import (
 )
 from tests.support import make
 from tool_search_processor import Tool, tool
-from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.server.mcp import ToolServer, hub
 from tool_search_processor.server.mcp.client_requests import FrontRequest
 from tool_search_processor.server.mcp.rules import SessionRules
 from tool_search_processor.server.mcp.sessions import Session
 from tool_search_processor.tools import ToolContext
-
-
-class Heard:
-    """Counts what a client is told of one kind of lists, and can be waited for."""
-
-    def __init__(self, kind=ToolListChangedNotification):
-        self.count = 0
-        self._kind = kind
-        self._more = asyncio.Event()
-
-    async def __call__(self, message):
-        if isinstance(message, self._kind):
-            self.count += 1
-            self._more.set()
-
-    async def once(self):
-        await asyncio.wait_for(self._more.wait(), 10)
-        self._more.clear()
 
 
 @pytest.mark.parametrize("way", ["memory", "http"])
@@ -149,49 +126,6 @@ async def test_a_provider_that_changes_by_itself_is_seen(monkeypatch, options):
         provider.count = 1
         await heard.once()
         assert await names(client) == ["tool_1"]
-
-
-class Shelf:
-    """A provider whose lists grow by themselves."""
-
-    name = "shelf"
-
-    def __init__(self):
-        self.resources, self.templates, self.prompts = ["a"], ["t"], ["p"]
-
-    def version(self):
-        return tuple(map(tuple, (self.resources, self.templates, self.prompts)))
-
-    async def list_tools(self, context):
-        def hide(arguments, context):
-            context.context["session_rules"].disable(names=["p"], components=["prompt"])
-
-        return [Tool(name="hide", execute=hide)]
-
-    async def list_resources(self, context):
-        return [Resource(uri=f"doc://{name}", read=lambda: "text") for name in self.resources]
-
-    async def list_resource_templates(self, context):
-        return [ResourceTemplate(uri_template=f"{name}://{{n}}", read=str) for name in self.templates]
-
-    async def list_prompts(self, context):
-        return [Prompt(name=name, render=str) for name in self.prompts]
-
-
-class Ears:
-    """Tells what a client hears to one `Heard` for each kind of lists."""
-
-    def __init__(self):
-        self.tools, self.resources = Heard(), Heard(ResourceListChangedNotification)
-        self.prompts = Heard(PromptListChangedNotification)
-
-    async def __call__(self, message):
-        for heard in (self.tools, self.resources, self.prompts):
-            await heard(message)
-
-    @property
-    def counts(self):
-        return self.tools.count, self.resources.count, self.prompts.count
 
 
 @pytest.mark.parametrize("way", ["memory", "http"])

@@ -12,19 +12,14 @@ from tool_search_processor import Tool
 from tool_search_processor.components import Prompt, ResourceTemplate
 from tool_search_processor.providers import StaticProvider
 from tool_search_processor.providers.mcp import MCPProvider
-from tool_search_processor.providers.mcp.background import close_background
 from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.transforms import Namespace
+
+pytestmark = pytest.mark.usefixtures("mcp_closed")
 
 CITIES = ["Rome", "Ravenna", "Oslo"]
 ASK = types.PromptReference(name="ask")
 PAGES = types.ResourceTemplateReference(uri="page://{city}")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _closed_afterwards():
-    yield
-    close_background()
 
 
 def cities(name, value, known):

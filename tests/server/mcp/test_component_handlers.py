@@ -14,15 +14,10 @@ from tool_search_processor.components import Prompt, PromptArgument, Resource, R
 from tool_search_processor.errors import ToolCallError
 from tool_search_processor.providers import TransformedProvider
 from tool_search_processor.providers.mcp import MCPProvider
-from tool_search_processor.providers.mcp.background import close_background
 from tool_search_processor.server.mcp import TARGET_META, ToolServer, forward_progress
 from tool_search_processor.transforms import Namespace, Transform, Visibility
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _closed_afterwards():
-    yield
-    close_background()
+pytestmark = pytest.mark.usefixtures("mcp_closed")
 
 
 def fails(*_):

@@ -7,20 +7,23 @@ import logging
 import httpx2
 import pytest
 
-from tests.server.mcp.support import SECRET, client_of, found, front, names, proxied, serving, text
-from tests.server.mcp.test_sessions import ACCEPT, INITIALIZE, Wire
-from tool_search_processor import tool
+from tests.server.mcp.support import (
+    SECRET,
+    Waiting,
+    client_of,
+    found,
+    front,
+    names,
+    proxied,
+    serving,
+    soon,
+    text,
+)
+from tests.server.mcp.wire import INITIALIZE, JSON, Wire
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.mcp import ToolServer
 
-JSON = {**ACCEPT, "content-type": "application/json"}
 MODERN = {**JSON, "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list"}
-
-
-@pytest.fixture
-async def http():
-    async with httpx2.AsyncClient(timeout=20) as client:
-        yield client
 
 
 @pytest.mark.parametrize("headers", [JSON, MODERN])
@@ -140,19 +143,8 @@ async def test_rate_and_concurrency_are_limited(http):
 
 
 async def test_a_client_that_leaves_in_a_call_ends_it_and_nothing_is_left(http, caplog):
-    began, ended = asyncio.Event(), asyncio.Event()
-
-    @tool
-    async def wait() -> str:
-        """Wait for ever."""
-        began.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-        return "never"
-
-    server = ToolServer([wait])
+    waiting = Waiting()
+    server = ToolServer([waiting.tool])
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -162,36 +154,25 @@ async def test_a_client_that_leaves_in_a_call_ends_it_and_nothing_is_left(http, 
     async with serving(server) as url:
         headers = {**MODERN, "mcp-method": "tools/call", "mcp-name": "wait"}
         task = asyncio.create_task(http.post(url, json={**call, "params": params}, headers=headers))
-        await asyncio.wait_for(began.wait(), 10)
+        await soon(waiting.began)
         task.cancel()
         await asyncio.wait({task})
-        await asyncio.wait_for(ended.wait(), 10)
+        await soon(waiting.ended)
         assert await Wire(http, url).begin()
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 @pytest.mark.parametrize("options", [{}, {"session_secret": SECRET}, {"keep_sessions": False}])
 async def test_a_session_that_is_cut_off_in_a_call_ends_the_call_and_goes_on(http, options):
-    began, ended = asyncio.Event(), asyncio.Event()
-
-    @tool
-    async def wait() -> str:
-        """Wait for ever."""
-        began.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-        return "never"
-
-    async with serving(ToolServer([wait], **options)) as url:
+    waiting = Waiting()
+    async with serving(ToolServer([waiting.tool], **options)) as url:
         wire = Wire(http, url)
         session = {"mcp_session_id": await wire.begin()} if "keep_sessions" not in options else {}
         task = asyncio.create_task(wire.ask("tools/call", {"name": "wait"}, **session))
-        await asyncio.wait_for(began.wait(), 10)
+        await soon(waiting.began)
         task.cancel()
         await asyncio.wait({task})
-        await asyncio.wait_for(ended.wait(), 10)
+        await soon(waiting.ended)
         assert (await wire.ask("tools/list", **session))[0] == 200
 
 

@@ -2,8 +2,8 @@
 
 import httpx2
 
+from tests.server.figures import figures
 from tests.server.mcp.support import client_of, found, front, proxied, serving
-from tests.server.rest.test_metrics import figures
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.server.gateway import Gateway
 from tool_search_processor.server.mcp import ToolServer

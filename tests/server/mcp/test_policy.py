@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from tests.server.mcp.support import (
+    META,
     SECRET,
     WAYS,
     client_of,
@@ -31,9 +32,6 @@ from tool_search_processor.server.mcp import ToolServer, on_demand
 from tool_search_processor.server.mcp.rules import SessionRules, UserRules
 from tool_search_processor.testing import ManualClock
 from tool_search_processor.tools import ToolContext
-
-META = ["search_tools", "call_tool"]
-
 
 # -- the filter
 

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.server.mcp.support import client_of, found, names, proxied, text
-from tests.server.mcp.test_sessions import ACCEPT, INITIALIZE, Wire
+from tests.server.mcp.wire import ACCEPT, INITIALIZE, Wire
 
 pytestmark = pytest.mark.slow
 

@@ -6,6 +6,7 @@ import mcp_types as types
 import pytest
 
 from tests.server.mcp.support import (
+    META,
     WAYS,
     client_of,
     connected,
@@ -39,9 +40,6 @@ from tool_search_processor.transforms import (
     Transform,
     Visibility,
 )
-
-META = ["search_tools", "call_tool"]
-
 
 # -- decorators
 

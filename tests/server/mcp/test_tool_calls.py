@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from tests.server.mcp.conformance_front import Everything
 from tests.server.mcp.support import (
     WAYS,
+    Waiting,
     connected,
     create_issue,
     found,
@@ -26,6 +27,7 @@ from tests.server.mcp.support import (
     proxied,
     refusal,
     send_email,
+    soon,
     text,
 )
 from tests.support import make, needs
@@ -422,25 +424,13 @@ async def test_a_tool_knows_its_caller():
 
 @pytest.mark.parametrize("way", ["memory", "http", "http without handshake"])
 async def test_a_call_whose_client_gives_up_is_cancelled(way):
-    started, ended = asyncio.Event(), asyncio.Event()
-
-    @tool
-    async def wait() -> str:
-        """Wait for ever."""
-        started.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-        return "never"
-
-    server = front()
-    server.register_on_demand_tool(wait)
+    waiting, server = Waiting(), front()
+    server.register_on_demand_tool(waiting.tool)
     async with connected(server, way) as client:
         call = asyncio.create_task(proxied(client, "wait"))
-        await asyncio.wait_for(started.wait(), 10)
+        await soon(waiting.began)
         call.cancel()
-        await asyncio.wait_for(ended.wait(), 10)
+        await soon(waiting.ended)
         assert (await found(client, query="send e-mail"))[0] == "send_email"
 
 

@@ -3,10 +3,10 @@
 import subprocess
 import sys
 
-import httpx2
 import pytest
 
 from tests.server.mcp.support import (
+    META,
     SECRET,
     WAYS,
     client_of,
@@ -22,26 +22,19 @@ from tests.server.mcp.support import (
     serving,
     text,
 )
-from tests.server.mcp.test_sessions import Wire
+from tests.server.mcp.wire import Wire
 from tests.support import Policy, make
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError
 from tool_search_processor.providers import StaticProvider
 from tool_search_processor.server.mcp import ToolServer, on_demand
 
-META = ["search_tools", "call_tool"]
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 ALL = ["create_issue", "list_issues", "send_email", "broken_printer"]
-
-
-@pytest.fixture
-async def http():
-    async with httpx2.AsyncClient(timeout=20) as client:
-        yield client
 
 
 @pytest.mark.parametrize("way", WAYS)

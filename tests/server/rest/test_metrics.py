@@ -1,23 +1,13 @@
 """Figures for Prometheus: what is counted, and that no query is in them."""
 
-from prometheus_client.parser import text_string_to_metric_families
-
 from tests.search.fake_embedder import FakeEmbedder
+from tests.server.figures import figures
 from tests.server.rest.serving import SEARCH, client, hybrid
 
 
 class Broken(FakeEmbedder):
     def embed_query(self, text):
         raise OSError(text)
-
-
-def figures(answer):
-    assert answer.headers["content-type"].startswith("text/plain; version=")
-    return {
-        (sample.name, *sorted(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(answer.text)
-        for sample in family.samples
-    }
 
 
 async def test_searches_are_counted_by_mode_and_outcome():
